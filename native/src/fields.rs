@@ -1,0 +1,101 @@
+//! What a decoder found in one message: columns and their values, in the order of the wire.
+
+use crate::schema::{Column, EntryColumn};
+
+/// The values of one call or reply. One is reused for many messages: [`Fields::clear`] keeps its
+/// memory.
+#[derive(Clone, Debug, Default)]
+pub struct Fields {
+    /// Numbers, times, booleans (0 or 1) and words (their code).
+    pub numbers: Vec<(Column, u64)>,
+    /// Byte strings, as start and length in `heap`.
+    pub bytes: Vec<(Column, u32, u32)>,
+    /// AUTH_UNIX's further groups; `None` where the message has no credentials.
+    pub gids: Option<Vec<u32>>,
+    /// Directory entries; `None` where the message is no readdir reply.
+    pub entries: Option<Entries>,
+    heap: Vec<u8>,
+}
+
+/// The entries of a readdir or readdirplus reply.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    /// How many there are.
+    pub count: u32,
+    /// Entry, column and value.
+    pub numbers: Vec<(u32, EntryColumn, u64)>,
+    /// Entry, column, start and length in the heap of the [`Fields`].
+    pub bytes: Vec<(u32, EntryColumn, u32, u32)>,
+}
+
+impl Fields {
+    /// Forgets everything but the memory.
+    pub fn clear(&mut self) {
+        self.numbers.clear();
+        self.bytes.clear();
+        self.heap.clear();
+        self.gids = None;
+        self.entries = None;
+    }
+
+    /// Sets a number, a time (`i64 as u64`), a boolean or a word's code. Setting a column twice
+    /// keeps the later value.
+    #[inline]
+    pub fn number(&mut self, column: Column, value: u64) {
+        self.numbers.push((column, value));
+    }
+
+    /// Sets a byte string.
+    #[inline]
+    pub fn text(&mut self, column: Column, value: &[u8]) {
+        let (start, len) = self.store(value);
+        self.bytes.push((column, start, len));
+    }
+
+    /// Begins the next directory entry, to which [`Fields::entry_number`] and
+    /// [`Fields::entry_text`] then refer.
+    pub fn entry(&mut self) {
+        self.entries.get_or_insert_default().count += 1;
+    }
+
+    /// Marks the message as a directory listing, even if it turns out to hold no entry.
+    pub fn listing(&mut self) {
+        self.entries.get_or_insert_default();
+    }
+
+    /// Sets a number of the current entry.
+    pub fn entry_number(&mut self, column: EntryColumn, value: u64) {
+        let entries = self.entries.get_or_insert_default();
+        entries.numbers.push((entries.count.saturating_sub(1), column, value));
+    }
+
+    /// Sets a byte string of the current entry.
+    pub fn entry_text(&mut self, column: EntryColumn, value: &[u8]) {
+        let (start, len) = self.store(value);
+        let entries = self.entries.get_or_insert_default();
+        entries.bytes.push((entries.count.saturating_sub(1), column, start, len));
+    }
+
+    /// The bytes that a start and a length name.
+    #[inline]
+    pub fn slice(&self, start: u32, len: u32) -> &[u8] {
+        &self.heap[start as usize..(start + len) as usize]
+    }
+
+    /// The last value set for a numeric column.
+    pub fn get(&self, column: Column) -> Option<u64> {
+        self.numbers.iter().rev().find(|(c, _)| *c == column).map(|(_, v)| *v)
+    }
+
+    /// The last value set for a byte column.
+    pub fn get_text(&self, column: Column) -> Option<&[u8]> {
+        let (_, start, len) = self.bytes.iter().rev().find(|(c, _, _)| *c == column)?;
+        Some(self.slice(*start, *len))
+    }
+
+    fn store(&mut self, value: &[u8]) -> (u32, u32) {
+        let start = self.heap.len() as u32;
+        self.heap.extend_from_slice(value);
+        (start, value.len() as u32)
+    }
+}

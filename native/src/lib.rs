@@ -1,0 +1,9 @@
+//! The compiled part of Birthmark: what is hot or reads hostile bytes.
+
+pub mod batch;
+pub mod fields;
+pub mod input;
+pub mod join;
+pub mod message;
+pub mod quarantine;
+pub mod schema;

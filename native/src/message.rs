@@ -1,0 +1,76 @@
+//! Who sent a message to whom, when, and as which remote procedure call.
+
+use hashbrown::HashMap;
+
+/// A host's number in [`Hosts`].
+pub type HostId = u32;
+
+/// The hosts of a trace, each written as the trace writes it: dotted or colon form for an
+/// address, the anonymized number for nfsdump text.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    names: Vec<String>,
+    ids: HashMap<String, HostId>,
+}
+
+impl Hosts {
+    /// The number of a host, a new one if it was not seen before.
+    pub fn intern(&mut self, name: &str) -> HostId {
+        if let Some(&id) = self.ids.get(name) {
+            return id;
+        }
+        let id = self.names.len() as HostId;
+        self.names.push(name.to_owned());
+        self.ids.insert(name.to_owned(), id);
+        id
+    }
+
+    /// All names, by number.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+/// A host and a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Endpoint {
+    /// The host.
+    pub host: HostId,
+    /// The port.
+    pub port: u16,
+}
+
+/// UDP or TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Transport {
+    /// User datagrams.
+    Udp,
+    /// A stream.
+    Tcp,
+}
+
+/// The words of the `transport` column, in the order of [`Transport`].
+pub const TRANSPORTS: [&str; 2] = ["udp", "tcp"];
+
+/// What identifies a call, and joins its reply to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallKey {
+    /// The caller.
+    pub client: Endpoint,
+    /// The server.
+    pub server: Endpoint,
+    /// The RPC transaction id.
+    pub xid: u32,
+}
+
+/// A call's or reply's time and identity.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope {
+    /// Microseconds since the epoch, UTC.
+    pub time: i64,
+    /// The call it is, or answers.
+    pub key: CallKey,
+    /// How it travelled.
+    pub transport: Transport,
+}

@@ -1,0 +1,331 @@
+//! The operations table: one row per NFS call with its reply (DESIGN.md, "Three tables").
+//!
+//! The table is written down once, here, as [`Column`]s. Decoders name a column and a value; the
+//! [`crate::batch`] module turns them into Arrow arrays. Meanings and units are documented in
+//! `data/schema.py`, and a test holds the two equal.
+
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use std::sync::Arc;
+
+/// How a column is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Boolean.
+    Bool,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Microseconds since the epoch, UTC; the value is an `i64` carried as `u64`.
+    Time,
+    /// Bytes of any content.
+    Bytes,
+    /// A word of a small vocabulary, dictionary-encoded; the value is its code.
+    Word,
+}
+
+impl Kind {
+    /// The Arrow type that a column of this kind has.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Kind::Bool => DataType::Boolean,
+            Kind::U8 => DataType::UInt8,
+            Kind::U16 => DataType::UInt16,
+            Kind::U32 => DataType::UInt32,
+            Kind::U64 => DataType::UInt64,
+            Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Kind::Bytes => DataType::Binary,
+            Kind::Word => {
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+            }
+        }
+    }
+}
+
+macro_rules! columns {
+    ($(#[$meta:meta])* $name:ident, $table:ident: $($variant:ident $text:literal $kind:ident $($required:ident)?,)+) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // data/schema.py says what each one means
+        pub enum $name { $($variant,)+ }
+
+        /// Name, kind and whether the column is never null, in the order of the enum.
+        pub const $table: &[($name, &str, Kind, bool)] =
+            &[$(($name::$variant, $text, Kind::$kind, columns!(@required $($required)?)),)+];
+    };
+    (@required required) => { true };
+    (@required) => { false };
+}
+
+columns! {
+    /// A column of the operations table. `Entries` and `Gids`, which are lists, stand apart.
+    Column, COLUMNS:
+    Time "time" Time required,
+    ReplyTime "reply_time" Time,
+    Server "server" Word required,
+    ServerPort "server_port" U16 required,
+    Client "client" Word required,
+    ClientPort "client_port" U16 required,
+    Transport "transport" Word required,
+    Version "version" U8 required,
+    Xid "xid" U32 required,
+    Op "op" Word required,
+    Status "status" U32,
+    Retransmits "retransmits" U32 required,
+    DuplicateReplies "duplicate_replies" U32 required,
+    Short "short" Bool required,
+    // the caller (AUTH_UNIX)
+    Uid "uid" U32,
+    Gid "gid" U32,
+    Machine "machine" Bytes,
+    // what the call asked
+    Fh "fh" Bytes,
+    Name "name" Bytes,
+    Fh2 "fh2" Bytes,
+    Name2 "name2" Bytes,
+    NewFh "new_fh" Bytes,
+    Offset "offset" U64,
+    Count "count" U32,
+    BeginOffset "begin_offset" U32,
+    TotalCount "total_count" U32,
+    MaxCount "max_count" U32,
+    Cookie "cookie" U64,
+    CookieVerifier "cookie_verifier" Bytes,
+    Stable "stable" U8,
+    How "how" U8,
+    CreateVerifier "create_verifier" Bytes,
+    Access "access" U32,
+    Target "target" Bytes,
+    GuardCtime "guard_ctime" Time,
+    SetFtype "set_ftype" U8,
+    SetRdevMajor "set_rdev_major" U32,
+    SetRdevMinor "set_rdev_minor" U32,
+    SetMode "set_mode" U32,
+    SetOwner "set_owner" U32,
+    SetGroup "set_group" U32,
+    SetSize "set_size" U64,
+    SetAtime "set_atime" Time,
+    SetAtimeHow "set_atime_how" U8,
+    SetMtime "set_mtime" Time,
+    SetMtimeHow "set_mtime_how" U8,
+    // the reply: results
+    ReplyCount "reply_count" U32,
+    Eof "eof" Bool,
+    ReplyStable "reply_stable" U8,
+    ReplyVerifier "reply_verifier" Bytes,
+    ReplyAccess "reply_access" U32,
+    // the reply: attributes of the object (new_fh where there is one, else fh)
+    Ftype "ftype" U8,
+    Mode "mode" U32,
+    Nlink "nlink" U32,
+    Owner "owner" U32,
+    Group "group" U32,
+    Size "size" U64,
+    Used "used" U64,
+    RdevMajor "rdev_major" U32,
+    RdevMinor "rdev_minor" U32,
+    Fsid "fsid" U64,
+    Fileid "fileid" U64,
+    Atime "atime" Time,
+    Mtime "mtime" Time,
+    Ctime "ctime" Time,
+    Blksize "blksize" U32,
+    Blocks "blocks" U32,
+    PreSize "pre_size" U64,
+    PreMtime "pre_mtime" Time,
+    PreCtime "pre_ctime" Time,
+    // the reply: attributes of the directory (the one of name)
+    DirFtype "dir_ftype" U8,
+    DirMode "dir_mode" U32,
+    DirNlink "dir_nlink" U32,
+    DirOwner "dir_owner" U32,
+    DirGroup "dir_group" U32,
+    DirSize "dir_size" U64,
+    DirUsed "dir_used" U64,
+    DirRdevMajor "dir_rdev_major" U32,
+    DirRdevMinor "dir_rdev_minor" U32,
+    DirFsid "dir_fsid" U64,
+    DirFileid "dir_fileid" U64,
+    DirAtime "dir_atime" Time,
+    DirMtime "dir_mtime" Time,
+    DirCtime "dir_ctime" Time,
+    DirBlksize "dir_blksize" U32,
+    DirBlocks "dir_blocks" U32,
+    DirPreSize "dir_pre_size" U64,
+    DirPreMtime "dir_pre_mtime" Time,
+    DirPreCtime "dir_pre_ctime" Time,
+    // the reply: attributes of the second directory (the one of name2, in rename)
+    Dir2Ftype "dir2_ftype" U8,
+    Dir2Mode "dir2_mode" U32,
+    Dir2Nlink "dir2_nlink" U32,
+    Dir2Owner "dir2_owner" U32,
+    Dir2Group "dir2_group" U32,
+    Dir2Size "dir2_size" U64,
+    Dir2Used "dir2_used" U64,
+    Dir2RdevMajor "dir2_rdev_major" U32,
+    Dir2RdevMinor "dir2_rdev_minor" U32,
+    Dir2Fsid "dir2_fsid" U64,
+    Dir2Fileid "dir2_fileid" U64,
+    Dir2Atime "dir2_atime" Time,
+    Dir2Mtime "dir2_mtime" Time,
+    Dir2Ctime "dir2_ctime" Time,
+    Dir2PreSize "dir2_pre_size" U64,
+    Dir2PreMtime "dir2_pre_mtime" Time,
+    Dir2PreCtime "dir2_pre_ctime" Time,
+    // the reply: the file system (fsstat, fsinfo, pathconf; statfs of v2)
+    FsTotalBytes "fs_total_bytes" U64,
+    FsFreeBytes "fs_free_bytes" U64,
+    FsAvailableBytes "fs_available_bytes" U64,
+    FsTotalFiles "fs_total_files" U64,
+    FsFreeFiles "fs_free_files" U64,
+    FsAvailableFiles "fs_available_files" U64,
+    FsInvariantSeconds "fs_invariant_seconds" U32,
+    FsTransferSize "fs_transfer_size" U32,
+    FsBlockSize "fs_block_size" U32,
+    FsBlocks "fs_blocks" U32,
+    FsFreeBlocks "fs_free_blocks" U32,
+    FsAvailableBlocks "fs_available_blocks" U32,
+    FsReadMax "fs_read_max" U32,
+    FsReadPreferred "fs_read_preferred" U32,
+    FsReadMultiple "fs_read_multiple" U32,
+    FsWriteMax "fs_write_max" U32,
+    FsWritePreferred "fs_write_preferred" U32,
+    FsWriteMultiple "fs_write_multiple" U32,
+    FsReaddirPreferred "fs_readdir_preferred" U32,
+    FsMaxFileSize "fs_max_file_size" U64,
+    FsTimeDelta "fs_time_delta" U64,
+    FsProperties "fs_properties" U32,
+    FsLinkMax "fs_link_max" U32,
+    FsNameMax "fs_name_max" U32,
+    FsNoTrunc "fs_no_trunc" Bool,
+    FsChownRestricted "fs_chown_restricted" Bool,
+    FsCaseInsensitive "fs_case_insensitive" Bool,
+    FsCasePreserving "fs_case_preserving" Bool,
+    // v2 traces: the word that stands where a status should be
+    RawStatus "raw_status" U32,
+}
+
+columns! {
+    /// A field of one directory entry in a readdir or readdirplus reply.
+    EntryColumn, ENTRY_COLUMNS:
+    Name "name" Bytes,
+    Fileid "fileid" U64,
+    Cookie "cookie" U64,
+    Fh "fh" Bytes,
+    Ftype "ftype" U8,
+    Mode "mode" U32,
+    Nlink "nlink" U32,
+    Owner "owner" U32,
+    Group "group" U32,
+    Size "size" U64,
+    Used "used" U64,
+    RdevMajor "rdev_major" U32,
+    RdevMinor "rdev_minor" U32,
+    Fsid "fsid" U64,
+    Atime "atime" Time,
+    Mtime "mtime" Time,
+    Ctime "ctime" Time,
+}
+
+/// The Arrow fields of one directory entry.
+pub fn entry_fields() -> Fields {
+    ENTRY_COLUMNS
+        .iter()
+        .map(|(_, name, kind, required)| Field::new(*name, kind.data_type(), !required))
+        .collect()
+}
+
+/// The Arrow field that holds an entry in the `entries` list.
+pub fn entry_item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::Struct(entry_fields()), false))
+}
+
+/// The Arrow field that holds a group in the `gids` list.
+pub fn gid_item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::UInt32, false))
+}
+
+/// The Arrow schema of the operations table.
+pub fn operations() -> Arc<Schema> {
+    let mut fields: Vec<Field> = COLUMNS
+        .iter()
+        .map(|(_, name, kind, required)| Field::new(*name, kind.data_type(), !required))
+        .collect();
+    fields.push(Field::new("gids", DataType::List(gid_item()), true));
+    fields.push(Field::new("entries", DataType::List(entry_item()), true));
+    Arc::new(Schema::new(fields))
+}
+
+/// The procedures of the operations table: v3's names in lower case, v2 and v4 mapped to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs)] // the words are RFC 1813's and RFC 1094's
+pub enum Op {
+    Null,
+    Getattr,
+    Setattr,
+    Lookup,
+    Access,
+    Readlink,
+    Read,
+    Write,
+    Create,
+    Mkdir,
+    Symlink,
+    Mknod,
+    Remove,
+    Rmdir,
+    Rename,
+    Link,
+    Readdir,
+    Readdirplus,
+    Fsstat,
+    Fsinfo,
+    Pathconf,
+    Commit,
+    Root,
+    Writecache,
+    Compound,
+}
+
+/// The words of the `op` column, in the order of [`Op`].
+pub const OPS: [&str; 25] = [
+    "null", "getattr", "setattr", "lookup", "access", "readlink", "read", "write", "create",
+    "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link", "readdir", "readdirplus",
+    "fsstat", "fsinfo", "pathconf", "commit", "root", "writecache", "compound",
+];
+
+impl Op {
+    /// All of them, in order.
+    pub const ALL: [Op; 25] = [
+        Op::Null, Op::Getattr, Op::Setattr, Op::Lookup, Op::Access, Op::Readlink, Op::Read,
+        Op::Write, Op::Create, Op::Mkdir, Op::Symlink, Op::Mknod, Op::Remove, Op::Rmdir,
+        Op::Rename, Op::Link, Op::Readdir, Op::Readdirplus, Op::Fsstat, Op::Fsinfo, Op::Pathconf,
+        Op::Commit, Op::Root, Op::Writecache, Op::Compound,
+    ];
+
+    /// The word in the `op` column.
+    pub fn word(self) -> &'static str {
+        OPS[self as usize]
+    }
+
+    /// The procedure of that number in NFS version 3 (RFC 1813 section 3.3).
+    pub fn from_v3(procedure: u32) -> Option<Op> {
+        (procedure <= 21).then(|| Op::ALL[procedure as usize])
+    }
+
+    /// The procedure of that number in NFS version 2 (RFC 1094 section 2.2).
+    pub fn from_v2(procedure: u32) -> Option<Op> {
+        const V2: [Op; 18] = [
+            Op::Null, Op::Getattr, Op::Setattr, Op::Root, Op::Lookup, Op::Readlink, Op::Read,
+            Op::Writecache, Op::Write, Op::Create, Op::Remove, Op::Rename, Op::Link, Op::Symlink,
+            Op::Mkdir, Op::Rmdir, Op::Readdir, Op::Fsstat,
+        ];
+        V2.get(procedure as usize).copied()
+    }
+}
