@@ -7,3 +7,5 @@ pub mod join;
 pub mod message;
 pub mod quarantine;
 pub mod schema;
+#[cfg(feature = "python")]
+mod python;

@@ -1,0 +1,3 @@
+"""The compiled part of Birthmark. See ``native/`` for its source."""
+
+__version__: str

@@ -1,0 +1,1 @@
+"""Traces in, and the tables that are made of them."""

@@ -1,0 +1,1 @@
+"""What is known of a file at the moment it is created."""

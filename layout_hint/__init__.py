@@ -1,0 +1,1 @@
+"""Steering the allocator of a file system with predictions."""

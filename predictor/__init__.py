@@ -1,0 +1,1 @@
+"""Predicates and the models that predict them."""

@@ -1,0 +1,1 @@
+"""Training, evaluation, the registry and the nightly run."""
