@@ -82,6 +82,11 @@ impl Fields {
         &self.heap[start as usize..(start + len) as usize]
     }
 
+    /// All byte strings, one after the other.
+    pub fn heap(&self) -> &[u8] {
+        &self.heap
+    }
+
     /// The last value set for a numeric column.
     pub fn get(&self, column: Column) -> Option<u64> {
         self.numbers.iter().rev().find(|(c, _)| *c == column).map(|(_, v)| *v)

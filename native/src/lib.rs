@@ -5,7 +5,7 @@ pub mod fields;
 pub mod input;
 pub mod join;
 pub mod message;
-pub mod quarantine;
-pub mod schema;
 #[cfg(feature = "python")]
 mod python;
+pub mod quarantine;
+pub mod schema;

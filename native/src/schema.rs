@@ -39,9 +39,7 @@ impl Kind {
             Kind::U64 => DataType::UInt64,
             Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
             Kind::Bytes => DataType::Binary,
-            Kind::Word => {
-                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-            }
+            Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
         }
     }
 }
@@ -232,6 +230,11 @@ columns! {
     Ctime "ctime" Time,
 }
 
+/// The entry column of a name, for readers of text.
+pub fn entry_column(name: &[u8]) -> Option<EntryColumn> {
+    ENTRY_COLUMNS.iter().find(|(_, text, _, _)| text.as_bytes() == name).map(|(column, ..)| *column)
+}
+
 /// The Arrow fields of one directory entry.
 pub fn entry_fields() -> Fields {
     ENTRY_COLUMNS
@@ -295,18 +298,61 @@ pub enum Op {
 
 /// The words of the `op` column, in the order of [`Op`].
 pub const OPS: [&str; 25] = [
-    "null", "getattr", "setattr", "lookup", "access", "readlink", "read", "write", "create",
-    "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link", "readdir", "readdirplus",
-    "fsstat", "fsinfo", "pathconf", "commit", "root", "writecache", "compound",
+    "null",
+    "getattr",
+    "setattr",
+    "lookup",
+    "access",
+    "readlink",
+    "read",
+    "write",
+    "create",
+    "mkdir",
+    "symlink",
+    "mknod",
+    "remove",
+    "rmdir",
+    "rename",
+    "link",
+    "readdir",
+    "readdirplus",
+    "fsstat",
+    "fsinfo",
+    "pathconf",
+    "commit",
+    "root",
+    "writecache",
+    "compound",
 ];
 
 impl Op {
     /// All of them, in order.
     pub const ALL: [Op; 25] = [
-        Op::Null, Op::Getattr, Op::Setattr, Op::Lookup, Op::Access, Op::Readlink, Op::Read,
-        Op::Write, Op::Create, Op::Mkdir, Op::Symlink, Op::Mknod, Op::Remove, Op::Rmdir,
-        Op::Rename, Op::Link, Op::Readdir, Op::Readdirplus, Op::Fsstat, Op::Fsinfo, Op::Pathconf,
-        Op::Commit, Op::Root, Op::Writecache, Op::Compound,
+        Op::Null,
+        Op::Getattr,
+        Op::Setattr,
+        Op::Lookup,
+        Op::Access,
+        Op::Readlink,
+        Op::Read,
+        Op::Write,
+        Op::Create,
+        Op::Mkdir,
+        Op::Symlink,
+        Op::Mknod,
+        Op::Remove,
+        Op::Rmdir,
+        Op::Rename,
+        Op::Link,
+        Op::Readdir,
+        Op::Readdirplus,
+        Op::Fsstat,
+        Op::Fsinfo,
+        Op::Pathconf,
+        Op::Commit,
+        Op::Root,
+        Op::Writecache,
+        Op::Compound,
     ];
 
     /// The word in the `op` column.
@@ -322,9 +368,24 @@ impl Op {
     /// The procedure of that number in NFS version 2 (RFC 1094 section 2.2).
     pub fn from_v2(procedure: u32) -> Option<Op> {
         const V2: [Op; 18] = [
-            Op::Null, Op::Getattr, Op::Setattr, Op::Root, Op::Lookup, Op::Readlink, Op::Read,
-            Op::Writecache, Op::Write, Op::Create, Op::Remove, Op::Rename, Op::Link, Op::Symlink,
-            Op::Mkdir, Op::Rmdir, Op::Readdir, Op::Fsstat,
+            Op::Null,
+            Op::Getattr,
+            Op::Setattr,
+            Op::Root,
+            Op::Lookup,
+            Op::Readlink,
+            Op::Read,
+            Op::Writecache,
+            Op::Write,
+            Op::Create,
+            Op::Remove,
+            Op::Rename,
+            Op::Link,
+            Op::Symlink,
+            Op::Mkdir,
+            Op::Rmdir,
+            Op::Readdir,
+            Op::Fsstat,
         ];
         V2.get(procedure as usize).copied()
     }
