@@ -228,7 +228,7 @@ impl Open {
         const ENTRIES: i32 = 1 << 18;
         self.rows >= BATCH_ROWS
             || self.entry_offsets.last().is_some_and(|last| *last > ENTRIES)
-            || (self.rows % 256 == 0
+            || (self.rows.is_multiple_of(256)
                 && self.columns.iter().map(Builder::text_len).sum::<usize>() > TEXT)
     }
 

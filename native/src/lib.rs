@@ -1,6 +1,8 @@
 //! The compiled part of Birthmark: what is hot or reads hostile bytes.
 
+pub mod attributes;
 pub mod batch;
+pub mod capture;
 pub mod fields;
 pub mod input;
 pub mod join;
@@ -9,3 +11,6 @@ pub mod message;
 mod python;
 pub mod quarantine;
 pub mod schema;
+pub mod source;
+pub mod text;
+pub mod trace;

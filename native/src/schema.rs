@@ -7,6 +7,14 @@
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use std::sync::Arc;
 
+impl Column {
+    /// How it is stored.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        COLUMNS[self as usize].2
+    }
+}
+
 /// How a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -172,6 +180,8 @@ columns! {
     Dir2Atime "dir2_atime" Time,
     Dir2Mtime "dir2_mtime" Time,
     Dir2Ctime "dir2_ctime" Time,
+    Dir2Blksize "dir2_blksize" U32,
+    Dir2Blocks "dir2_blocks" U32,
     Dir2PreSize "dir2_pre_size" U64,
     Dir2PreMtime "dir2_pre_mtime" Time,
     Dir2PreCtime "dir2_pre_ctime" Time,

@@ -3,8 +3,11 @@
 
 use pyo3::prelude::*;
 
+mod trace;
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    trace::register(module)?;
     Ok(())
 }
