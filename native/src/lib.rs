@@ -4,6 +4,7 @@ pub mod batch;
 pub mod fields;
 pub mod input;
 pub mod join;
+pub mod lives;
 pub mod message;
 pub mod quarantine;
 pub mod schema;
