@@ -6,6 +6,7 @@ pub mod capture;
 pub mod fields;
 pub mod input;
 pub mod join;
+pub mod lives;
 pub mod message;
 #[cfg(feature = "python")]
 mod python;

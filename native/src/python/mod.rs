@@ -3,11 +3,13 @@
 
 use pyo3::prelude::*;
 
+mod lives;
 mod trace;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
+    lives::register(module)?;
     Ok(())
 }
