@@ -18,6 +18,7 @@ import json
 import os
 import shutil
 from collections import OrderedDict
+from datetime import date, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -122,20 +123,26 @@ def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
 def partitions(batch: pa.RecordBatch, times: pa.Array) -> list[tuple[str, str, pa.RecordBatch]]:
     """Split rows by server and day of ``times``; the server's column goes into the path."""
     index = batch.schema.get_field_index("server")
+    servers, micros = batch.column(index), times.cast(pa.int64())
     rest = batch.remove_column(index)
-    days = pc.cast(pc.floor(pc.divide(times.cast(pa.int64()), float(DAY_US))), pa.int32())
-    keys = pa.table({"server": batch.column(index).cast(pa.utf8()), "day": days})
-    groups = keys.group_by(["server", "day"], use_threads=False).aggregate([]).to_pylist()
+    codes, span = pc.min_max(servers.indices).as_py(), pc.min_max(micros).as_py()
+    days = range(span["min"] // DAY_US, span["max"] // DAY_US + 1)
+    if codes["min"] == codes["max"] and len(days) == 1:
+        return [(servers[0].as_py(), _day(days[0]), rest)]
+    row_days = pc.floor(pc.divide(micros.cast(pa.float64()), float(DAY_US))).cast(pa.int64())
+    keys = pa.table({"server": servers.cast(pa.utf8()), "day": row_days})
     parts = []
-    for group in groups:
-        day = pc.cast(pa.scalar(group["day"], pa.date32()), pa.utf8()).as_py()
-        if len(groups) == 1:
-            return [(group["server"], day, rest)]
+    for group in keys.group_by(["server", "day"], use_threads=False).aggregate([]).to_pylist():
         chosen = pc.and_(
             pc.equal(keys["server"], group["server"]), pc.equal(keys["day"], group["day"])
         )
-        parts.append((group["server"], day, rest.filter(chosen.combine_chunks())))
+        part = rest.filter(chosen.combine_chunks())
+        parts.append((group["server"], _day(group["day"]), part))
     return parts
+
+
+def _day(days_since_epoch: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=days_since_epoch)).isoformat()
 
 
 def read_table(directory: Path, table: str, columns: list[str] | None = None) -> pa.Table:

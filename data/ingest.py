@@ -137,8 +137,7 @@ class _Writer:
     def _write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
         for table, batch in batches:
             self.rows[table] += batch.num_rows
-            if batch.num_rows:
-                self._dataset.write(table, batch)
+            self._dataset.write(table, batch)
 
     def wait(self) -> None:
         if self._busy is not None:
@@ -173,13 +172,7 @@ def ingest(
             rows = 0
             for batch in trace:
                 lives.update(batch)
-                writer.write(
-                    [
-                        ("operations", batch),
-                        ("files", lives.take_files()),
-                        ("names", lives.take_names()),
-                    ]
-                )
+                writer.write([("operations", batch), *_taken(lives)])
                 _set_aside(dataset, trace)
                 rows += batch.num_rows
                 if progress:
@@ -187,12 +180,19 @@ def ingest(
             _set_aside(dataset, trace)
             summary.add(trace, trace.counts())
         lives.finish()
-        writer.write([("files", lives.take_files()), ("names", lives.take_names())])
+        while rest := _taken(lives):
+            writer.write(rest)
         writer.wait()
         summary.rows = {table: writer.rows[table] for table in ("operations", "files", "names")}
         summary.seconds = round(time.monotonic() - began, 3)
         dataset.write_json(f"ingests/{dataset.number}.json", summary.to_json())
     return summary
+
+
+def _taken(lives: LivesBuilder) -> list[tuple[str, pa.RecordBatch]]:
+    """Return the lives that have ended since the last time."""
+    taken = [("files", lives.take_files()), ("names", lives.take_names())]
+    return [(table, batch) for table, batch in taken if batch.num_rows]
 
 
 def _set_aside(dataset: DatasetWriter, trace: Trace) -> None:

@@ -116,7 +116,6 @@ pub struct Joiner {
     pub batches: Batches,
     /// What was read and joined so far.
     pub counts: Counts,
-    now: i64,
     slots: HashMap<CallKey, Slot>,
     order: VecDeque<(i64, CallKey)>,
     waiting: Vec<WaitingCall>,
@@ -340,20 +339,20 @@ impl Joiner {
         rows.end_row()
     }
 
-    /// Moves the trace's time on, and lets go of what is older than the windows.
-    fn advance(&mut self, time: i64) {
-        let (first, last) = self.counts.period.unwrap_or((time, time));
-        self.counts.period = Some((first.min(time), last.max(time)));
-        self.now = self.now.max(time);
+    /// Moves the trace's time on, and lets go of what is older than the windows. Where a monitor's
+    /// clock jumped back, calls are let go when it has caught up.
+    fn advance(&mut self, now: i64) {
+        let (first, last) = self.counts.period.unwrap_or((now, now));
+        self.counts.period = Some((first.min(now), last.max(now)));
         while let Some(&(time, key)) = self.order.front() {
-            if self.now - time <= WINDOW && self.order.len() <= REMEMBERED {
+            if now - time <= WINDOW && self.order.len() <= REMEMBERED {
                 break;
             }
             self.order.pop_front();
             self.forget(time, key);
         }
         while let Some(&(time, key)) = self.held_order.front() {
-            if self.now - time <= HOLD {
+            if now - time <= HOLD {
                 break;
             }
             self.held_order.pop_front();
@@ -479,6 +478,21 @@ mod tests {
         let batch = rows(&mut joiner);
         assert_eq!(batch.num_rows(), 2);
         assert_eq!(batch.column_by_name("reply_time").unwrap().null_count(), 2);
+    }
+
+    #[test]
+    fn calls_find_their_replies_after_the_clock_has_jumped_back() {
+        let mut joiner = Joiner::default();
+        call(&mut joiner, 10 * WINDOW, 1, b"a");
+        reply(&mut joiner, 10 * WINDOW + 1, 1);
+        for xid in 2..5 {
+            call(&mut joiner, i64::from(xid), xid, b"b");
+            call(&mut joiner, i64::from(xid) + 1, xid + 100, b"c");
+            reply(&mut joiner, i64::from(xid) + 2, xid);
+        }
+        assert_eq!(joiner.counts.procedures[Op::Getattr as usize].unanswered, 0);
+        let batch = rows(&mut joiner);
+        assert_eq!(column(&batch, "status").iter().flatten().count(), 4);
     }
 
     #[test]

@@ -47,11 +47,7 @@ impl Inodes {
     /// Makes a key of a handle.
     #[inline]
     pub fn key<'a>(&self, server: u32, handle: &'a [u8]) -> Key<'a> {
-        Key {
-            server,
-            handle,
-            hash: self.hasher.hash_one((server, handle)),
-        }
+        Key { server, handle, hash: self.hasher.hash_one((server, handle)) }
     }
 
     /// The hash of a name in a directory.
@@ -85,10 +81,7 @@ impl Inodes {
         };
         let same = |i: &Indexed| i.hash == hash && position(i.slot).is_some();
         let slot = self.names.find(hash, same)?.slot;
-        Some(Found {
-            slot: slot as Slot,
-            index: position(slot)?,
-        })
+        Some(Found { slot: slot as Slot, index: position(slot)? })
     }
 
     /// The file at a slot.
@@ -112,15 +105,8 @@ impl Inodes {
 
     /// Takes a file in.
     pub fn insert(&mut self, inode: Inode) -> Slot {
-        let handle = inode
-            .handle
-            .as_deref()
-            .map(|h| self.key(inode.server, h).hash);
-        let names: Vec<u64> = inode
-            .names
-            .iter()
-            .map(|n| self.hash_of(inode.server, n))
-            .collect();
+        let handle = inode.handle.as_deref().map(|h| self.key(inode.server, h).hash);
+        let names: Vec<u64> = inode.names.iter().map(|n| self.hash_of(inode.server, n)).collect();
         let slot = self.slab.insert(inode);
         if let Some(hash) = handle {
             index(&mut self.handles, hash, slot);
@@ -170,9 +156,7 @@ impl Inodes {
 
     /// Lets all files go. They are no longer found, but still count as [`Inodes::alive`].
     pub fn drain(&mut self) -> impl Iterator<Item = Inode> + use<> {
-        std::mem::take(&mut self.slab)
-            .into_iter()
-            .map(|(_, inode)| inode)
+        std::mem::take(&mut self.slab).into_iter().map(|(_, inode)| inode)
     }
 
     fn hash_of(&self, server: u32, name: &NameLife) -> u64 {

@@ -15,9 +15,7 @@ pub struct LivesBuilder {
 impl LivesBuilder {
     #[new]
     fn new() -> LivesBuilder {
-        LivesBuilder {
-            lives: Lives::default(),
-        }
+        LivesBuilder { lives: Lives::default() }
     }
 
     fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -10,6 +10,6 @@ mod trace;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
-    lives::register(module)?;
+    module.add_class::<lives::LivesBuilder>()?;
     Ok(())
 }
