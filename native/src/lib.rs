@@ -1,6 +1,7 @@
 //! The compiled part of Birthmark: what is hot or reads hostile bytes.
 
 pub mod batch;
+pub mod capture;
 pub mod fields;
 pub mod input;
 pub mod join;
