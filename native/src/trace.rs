@@ -182,7 +182,10 @@ impl Trace {
     pub fn counts(&self) -> TraceCounts {
         let (text, capture, records) = match &self.decoder {
             Decoder::Text(decoder) => (Some(decoder.counts), None, decoder.counts.lines),
-            Decoder::Capture(decoder) => (None, Some(decoder.counts), decoder.counts.records()),
+            Decoder::Capture(decoder) => {
+                let counts = decoder.counts();
+                (None, Some(counts), counts.messages + counts.damaged_stretches)
+            }
         };
         TraceCounts {
             joined: self.joiner.counts.clone(),

@@ -17,8 +17,8 @@ pub struct CaptureCounts {
     pub other_packets: u64,
     /// RPC messages, calls and replies.
     pub messages: u64,
-    /// RPC messages of which not even the header could be read.
-    pub unreadable_messages: u64,
+    /// Stretches of the file that hold no packet that could be read.
+    pub damaged_stretches: u64,
     /// Gaps in the sequence numbers of TCP streams.
     pub holes: u64,
     /// Bytes of TCP streams that are missing, in such gaps or behind the end of cut packets.

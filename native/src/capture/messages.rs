@@ -98,15 +98,18 @@ impl Messages {
         let expected = match (fault, extent) {
             (Fault::Short, Extent::Growing) => return false,
             (Fault::Short, Extent::Cut) => {
-                counts.unreadable_messages += 1;
-                return true;
+                "the header of an RPC message, of which bytes are missing"
             }
             (Fault::Short, Extent::Whole) => "a longer message",
             (Fault::Bad(expected), _) => expected,
         };
         counts.messages += 1;
         let reply = bytes.get(4..8) == Some(&rpc::REPLY.to_be_bytes());
-        let reason = if reply { "bad-results" } else { "bad-arguments" };
+        let reason = match fault {
+            Fault::Short if extent == Extent::Cut => "cut-header",
+            _ if reply => "bad-results",
+            _ => "bad-arguments",
+        };
         joiner.quarantine.set_aside(origin.offset, None, reason, expected, bytes);
         true
     }

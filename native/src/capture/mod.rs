@@ -83,7 +83,10 @@ impl CaptureDecoder {
             None => self.file.insert(File::open(input)?),
         };
         for _ in 0..PACKETS {
-            let Some(frame) = file.next(input, &mut joiner.quarantine)? else {
+            let before = joiner.quarantine.total();
+            let next = file.next(input, &mut joiner.quarantine)?;
+            self.network.counts.damaged_stretches += joiner.quarantine.total() - before;
+            let Some(frame) = next else {
                 self.network.end(joiner);
                 self.ended = true;
                 return Ok(false);

@@ -1,5 +1,6 @@
 //! `birthmark._native.Trace`: a trace decoded in a thread of its own, batch by batch.
 
+use crate::capture::CaptureCounts;
 use crate::join::{Counts, Tally};
 use crate::quarantine::Damaged;
 use crate::schema::{self, Op};
@@ -121,7 +122,7 @@ impl PyTrace {
             dict.set_item("comments", text.comments)?;
         }
         if let Some(capture) = &counts.capture {
-            dict.set_item("packets", capture.packets)?;
+            dict.set_item("capture", packets(py, capture)?)?;
         }
         Ok(dict)
     }
@@ -154,6 +155,27 @@ fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("duplicate_replies", counts.duplicate_replies)?;
     dict.set_item("short", counts.short)?;
     dict.set_item("period", counts.period)?;
+    Ok(dict)
+}
+
+fn packets<'py>(py: Python<'py>, counts: &CaptureCounts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, value) in [
+        ("packets", counts.packets),
+        ("bytes", counts.bytes),
+        ("cut_packets", counts.cut_packets),
+        ("fragments", counts.fragments),
+        ("incomplete_datagrams", counts.incomplete_datagrams),
+        ("other_packets", counts.other_packets),
+        ("messages", counts.messages),
+        ("damaged_stretches", counts.damaged_stretches),
+        ("holes", counts.holes),
+        ("missing_bytes", counts.missing_bytes),
+        ("resyncs", counts.resyncs),
+        ("skipped_bytes", counts.skipped_bytes),
+    ] {
+        dict.set_item(key, value)?;
+    }
     Ok(dict)
 }
 
