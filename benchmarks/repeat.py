@@ -90,7 +90,7 @@ def handle_prefix(sample: Path) -> bytes:
     handles: set[bytes] = set()
     for batch in open_trace(sample):
         handles.update(batch["fh"].drop_null().to_pylist())
-    prefix = os.path.commonprefix(sorted(handles))
+    prefix = os.path.commonprefix(sorted(handles))  # noqa: RUF071 - bytes, not paths
     if len(prefix) < 8:
         raise SystemExit(f"{sample}: its file handles do not begin alike, so none can be changed")
     return prefix
