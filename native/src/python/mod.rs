@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod components;
 mod lives;
 mod trace;
 
@@ -11,5 +12,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    components::register(module)?;
     Ok(())
 }
