@@ -1,0 +1,1 @@
+"""The commands of `birthmark`, a module for each stage of its road."""
