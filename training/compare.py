@@ -71,9 +71,8 @@ def split_time(lives: Lives, champion_until: datetime) -> datetime:
     born = lives.files["born"]
     microseconds = np.quantile(pc.cast(born, pa.int64()).to_numpy(), 1 - NEWEST, method="higher")
     quarter = pa.scalar(int(microseconds), born.type).as_py()
-    newest = pc.max(born).as_py()
     after = pc.min(born.filter(pc.greater(born, champion_until))).as_py()
-    return quarter if after is None or newest <= champion_until else max(quarter, after)
+    return quarter if after is None else max(quarter, after)
 
 
 def shared_means(results: Iterable[pa.Table], kind: str) -> list[float | None]:

@@ -32,7 +32,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
-from training.labels import key
 
 
 class ConfigError(ValueError):
@@ -102,10 +101,10 @@ class Config(_Strict):
 
         Raises ValueError where a configured one is wrong, or has another's name.
         """
-        predicates = {key(p): p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
+        predicates = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
         for predicate in map(from_config, self.predicates):
-            if predicates.setdefault(key(predicate), predicate) is not predicate:
-                raise ValueError(f"a second predicate called {key(predicate)!r}")
+            if predicates.setdefault(predicate.key, predicate) is not predicate:
+                raise ValueError(f"two predicates have the name {predicate.key!r}")
         return predicates
 
 

@@ -12,7 +12,7 @@ from data.schema import field
 from features import creates
 from predictor.predicates import Predicate
 from predictor.trained import TrainedModel
-from training.labels import births, key, majority
+from training.labels import births, majority
 
 EVALUATION = pa.schema(
     [
@@ -104,7 +104,7 @@ def evaluate(
         predicates = [p for p in model.predicates.values() if p.subject == subject]
         answers = {kind: model.predict(known(lives), kind) for kind in model.kinds}
         for predicate in predicates:
-            rows += _rows(predicate, lives, answers, majority(tallies[key(predicate)]))
+            rows += _rows(predicate, lives, answers, majority(tallies[predicate.key]))
     return pa.Table.from_pylist(rows, schema=EVALUATION)
 
 
@@ -117,6 +117,6 @@ def _rows(
     truth = predicate.evaluate(lives)
     head = {"subject": predicate.subject, "predicate": predicate.name}
     return [
-        {**head, "model": kind, **score(truth, predicted[key(predicate)], guess)}
+        {**head, "model": kind, **score(truth, predicted[predicate.key], guess)}
         for kind, predicted in answers.items()
     ]

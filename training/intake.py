@@ -61,9 +61,9 @@ def new_traces(traces: Traces, directory: Path) -> list[Entry]:
     found = []
     # Path.glob takes no absolute pattern.
     matches = (glob(pattern, recursive=True) for pattern in traces.files)  # noqa: PTH207
-    for path in sorted(set().union(*matches)):
-        status = Path(path).stat()
-        entry = {"path": path, "size": status.st_size, "mtime_ns": status.st_mtime_ns}
+    for path in sorted(path for path in map(Path, set().union(*matches)) if path.is_file()):
+        status = path.stat()
+        entry = {"path": str(path), "size": status.st_size, "mtime_ns": status.st_mtime_ns}
         if entry not in known and now - status.st_mtime >= traces.settle_seconds:
             found.append(entry)
     return found

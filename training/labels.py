@@ -7,11 +7,6 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predictor.predicates import Predicate
-
-NAME_KEY = "name:"
-"""Begins the key of a predicate about names; a predicate about files has its name as its key."""
-
 
 def births(lives: pa.Table) -> pa.Table:
     """Return the rows of a files or names table that models may learn from and be tested on.
@@ -22,11 +17,6 @@ def births(lives: pa.Table) -> pa.Table:
     return lives.filter(
         pc.and_(lives["birth_seen"], pc.fill_null(pc.equal(lives["kind"], "file"), False))
     )
-
-
-def key(predicate: Predicate) -> str:
-    """Return what `predicate` goes by where predicates about files and names stand together."""
-    return NAME_KEY + predicate.name if predicate.subject == "name" else predicate.name
 
 
 def tally(truth: pa.BooleanArray) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from features.components import component_text
 from training import charts
 
 CHARTED = {
@@ -57,12 +58,6 @@ def render(
     )
 
 
-def readable(name: bytes) -> str:
-    """Return `name` as text that shows every byte which is not a printable character escaped."""
-    text = name.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def _kinds(evaluation: pa.Table) -> set[str]:
     return set(evaluation["model"].to_pylist())
 
@@ -107,7 +102,7 @@ def _sensitivity(sensitivity: pa.Table) -> list[dict[str, Any]]:
 
 
 def _box_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "name": readable(row["name"])}
+    return {**row, "name": component_text(row["name"])}
 
 
 def _percent(value: float | None) -> str:

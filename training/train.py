@@ -15,7 +15,7 @@ from data.datasets import read_files, read_names
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate
 from predictor.trained import TrainedModel
 from training.config import Settings
-from training.labels import births, key, tally
+from training.labels import births, tally
 
 
 class TrainingError(ValueError):
@@ -102,7 +102,7 @@ def _manifest(
             "until": born["max"].isoformat(),
             "files": len(lives.files),
             "names": len(lives.names),
-            "labels": {key(p): tally(p.evaluate(lives.of(p.subject))) for p in predicates},
+            "labels": {p.key: tally(p.evaluate(lives.of(p.subject))) for p in predicates},
         },
         "figures": [],
     }

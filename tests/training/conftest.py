@@ -75,7 +75,9 @@ def day_of_lives(day: datetime, each: int) -> list[dict[str, Any]]:
         rows += [
             life(b"inbox.lock", born, 0.5, day=day, max_size=0),
             life(b"#pico%05d" % number, born + 10, 60, day=day, max_size=900, writes=1),
-            life(b"page%d.html" % number, born + 20, day=day, max_size=50_000, writes=7, mode=0o644),
+            life(
+                b"page%d.html" % number, born + 20, day=day, max_size=50_000, writes=7, mode=0o644
+            ),
         ]
     return rows
 
@@ -142,6 +144,4 @@ def days() -> list[tuple[pa.Table, pa.Table]]:
 @pytest.fixture(scope="session")
 def traces() -> list[str]:
     """Return what nfsdump would have written on those two days and on Wednesday."""
-    return [
-        trace_of(day_of_lives(MONDAY + timedelta(days=number), each=20)) for number in range(3)
-    ]
+    return [trace_of(day_of_lives(MONDAY + timedelta(days=number), each=20)) for number in range(3)]
