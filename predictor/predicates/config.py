@@ -68,7 +68,8 @@ def _bound(name: str, config: Mapping[str, Any], key: str) -> int | None:
     scale = _BOUNDS[key.split("_")[0]]
     if not number or not math.isfinite(value) or not 0 <= value * scale < 2**63:
         raise ValueError(f"predicate {name!r}: {key} must be a number from 0, not {value!r}")
-    return int(round(value * scale))
+    bound: int = round(value * scale)
+    return bound
 
 
 def _describe(config: Mapping[str, Any]) -> str:
