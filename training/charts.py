@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SIZE_LIMIT = 32
@@ -42,10 +42,10 @@ def size_box(values: Sequence[float] | None) -> list[float] | None:
 
 def lifespan_box(values: Sequence[float] | None, end: float) -> list[float] | None:
     """Return a lifespan box's marks in percent of a linear axis from 0 to `end` seconds."""
-    return values and [100 * value / end for value in values]
+    return None if values is None else [100 * value / end for value in values]
 
 
-def line(rows: Sequence[dict[str, Any]], column: str, low: float) -> list[tuple[float, float]]:
+def line(rows: Sequence[Mapping[str, Any]], column: str, low: float) -> list[tuple[float, float]]:
     """Return the points of `column` over minfrac in percent of a plot's width and height.
 
     minfrac runs from `low` to 1 and the column, in percent, from 0 at the foot to 100.

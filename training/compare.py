@@ -58,8 +58,8 @@ def decide(
         evaluate(model, labels["trained_on"]["labels"], newer.files, newer.names)
         for model, labels in ((champion, manifest), (candidate, made))
     ]
-    means = shared_means(results, settings.serve)
-    return _judge(*means, settings.margin), results[1]
+    theirs, ours = shared_means(results, settings.serve)
+    return _judge(theirs, ours, settings.margin), results[1]
 
 
 def split_time(lives: Lives, champion_until: datetime) -> datetime:
@@ -70,7 +70,7 @@ def split_time(lives: Lives, champion_until: datetime) -> datetime:
     """
     born = lives.files["born"]
     microseconds = np.quantile(pc.cast(born, pa.int64()).to_numpy(), 1 - NEWEST, method="higher")
-    quarter = pa.scalar(int(microseconds), born.type).as_py()
+    quarter: datetime = pa.scalar(int(microseconds), born.type).as_py()
     after = pc.min(born.filter(pc.greater(born, champion_until))).as_py()
     return quarter if after is None else max(quarter, after)
 

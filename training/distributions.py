@@ -112,7 +112,7 @@ def _suffix(name: bytes) -> bytes | None:
 
 
 def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    return pc.cast(column, pa.float64(), safe=False).to_numpy()
+    return np.asarray(pc.cast(column, pa.float64(), safe=False))
 
 
 def _lifespans(files: pa.Table) -> npt.NDArray[np.float64]:

@@ -27,7 +27,9 @@ def accuracy_tables(evaluation: pa.Table) -> list[Table]:
     """
     tables = []
     for subject, rows in groupby(evaluation.to_pylist(), key=lambda row: str(row["subject"])):
-        table = Table(title=_TITLES[subject], title_justify="left", box=box.SIMPLE_HEAD)
+        table = Table(
+            title=_TITLES[subject], title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
+        )
         table.add_column("Predicate", no_wrap=True)
         table.add_column("Model", no_wrap=True)
         for heading in (*_COLUMNS, "n", "unknown"):

@@ -74,7 +74,8 @@ def fit(
     predicates = list(predicates)
     parameters = settings.model_dump(include={"minfrac", "mincount", "prefix", "purity"})
     model = TrainedModel(**parameters).fit(lives.files, lives.names, predicates)
-    return model, _manifest(lives, settings, parameters, predicates)
+    rules = {key: len(name.rules_) for key, name in model.models["name"].items()}
+    return model, {**_manifest(lives, settings, parameters, predicates), "rules": rules}
 
 
 def train(

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET...", help="Directories written by `ingest`.")
@@ -58,7 +57,7 @@ def train(
             "version": version,
             "files": trained["files"],
             "names": trained["names"],
-            "rules": manifest["rules"],
+            "rules": sum(manifest["rules"].values()),
         },
         as_json,
     )
@@ -92,8 +91,9 @@ def evaluate(
         return
     if as_json is not None:
         Path(as_json).write_text(text, encoding="utf-8")
-    for table in accuracy_tables(evaluation):
-        _print(table)
+    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
+    console = Console(width=max(200, Console().width))
+    console.print(*accuracy_tables(evaluation))
 
 
 def report(
@@ -143,11 +143,3 @@ def _tell(result: Mapping[str, Any], as_json: bool) -> None:
     for label, value in result.items():
         if value not in (None, [], ""):
             typer.echo(f"{label:>12}  {value}")
-
-
-def _print(table: Table) -> None:
-    """Print a table at its full width where nobody's terminal limits it."""
-    console = Console()
-    if not console.is_terminal:
-        console.width = console.measure(table).maximum
-    console.print(table)

@@ -33,5 +33,6 @@ def test_lifespans_lie_on_a_linear_axis() -> None:
 
 
 def test_a_line_leaves_out_what_is_unknown() -> None:
-    rows = [{"minfrac": 0.75, "x": 100}, {"minfrac": 0.9, "x": None}, {"minfrac": 1.0, "x": 25}]
+    known: list[dict[str, float | None]] = [{"minfrac": 0.75, "x": 100}, {"minfrac": 1.0, "x": 25}]
+    rows = [known[0], {"minfrac": 0.9, "x": None}, known[1]]
     assert line(rows, "x", 0.75) == [(0, 0), (100, 75)]

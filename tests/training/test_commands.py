@@ -117,9 +117,7 @@ def test_report_writes_the_page(
     assert "*.lock" in html
 
 
-def test_nightly_prints_what_it_did(
-    app: typer.Typer, folder: Path, tmp_path: Path
-) -> None:
+def test_nightly_prints_what_it_did(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
     config = tmp_path / "birthmark.toml"
     config.write_text(
         f'[traces]\nfiles = ["{folder}/*.txt"]\nsettle_seconds = 0\n'

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from training import durable, intake, nightly
+from training.compare import Decision
 from training.config import Config, Directory, Traces
 from training.nightly import Night
 from training.registry import Registry
@@ -26,7 +27,11 @@ def config(tmp_path: Path) -> Config:
 @pytest.fixture
 def bring(tmp_path: Path, traces: list[str]) -> Bring:
     """Return what lets the trace of a day appear."""
-    return lambda day: (tmp_path / f"day{day}.txt").write_text(traces[day]) and None
+
+    def appear(day: int) -> None:
+        (tmp_path / f"day{day}.txt").write_text(traces[day])
+
+    return appear
 
 
 @pytest.fixture
@@ -100,7 +105,7 @@ def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
     bring(0)
     first = run(config)
     bring(1)
-    verdict = nightly.Decision(False, "worse by more than 0: …", 90.0, 80.0)
+    verdict = Decision(False, "worse by more than 0: …", 90.0, 80.0)
     monkeypatch.setattr(nightly, "decide", lambda *arguments: (verdict, None))
     second = run(config)
     assert second.current == first.version == registry.current()
@@ -124,31 +129,33 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-def test_a_run_killed_at_any_step_is_finished_by_the_next(
-    config: Config, bring: Bring, registry: Registry, monkeypatch: pytest.MonkeyPatch
+RESULTS = ("traces", "dataset", "ledger", "report", "figures", "version", "pointer")
+"""What a night's run leaves, in this order, each by a rename."""
+
+
+@pytest.mark.parametrize("step", range(len(RESULTS)), ids=RESULTS)
+def test_a_run_killed_before_any_of_its_results_is_finished_by_the_next(
+    step: int,
+    config: Config,
+    bring: Bring,
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bring(0)
     first = run(config)
     bring(1)
-    for step in range(50):
-        with monkeypatch.context() as patch:
-            kill(patch, after=step)
-            try:
-                run(config)
-                break
-            except KilledError:
-                # Whatever happened, a whole version is published, and no trace counts twice.
-                registry.verify(str(registry.current()))
-                assert len(intake.datasets(config.datasets.directory)) in (1, 2)
-    else:
-        pytest.fail("never came to an end")
-    assert step >= 6, "dataset, ledger, report, figures, version, pointer: each may be the last"
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        kill(patch, after=step)
+        run(config)
+    assert registry.current() == first.version
+    registry.verify(str(first.version))
+    night = run(config)
     held = [dataset.path.name for dataset in intake.datasets(config.datasets.directory)]
     assert len(held) == 2
-    current = str(registry.current())
-    assert current != first.version
-    assert registry.manifest(current)["trained_on"]["datasets"] == held
-    assert (config.datasets.directory / held[1] / "evaluation.json").exists()
+    assert night.current != first.version
+    assert registry.manifest(str(night.current))["trained_on"]["datasets"] == held
+    results = json.loads((config.datasets.directory / held[1] / "evaluation.json").read_text())
+    assert results["version"] == first.version
     assert run(config).version is None
 
 
