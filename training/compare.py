@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predictor.predicates import Predicate
-from predictor.trained import TrainedModel
+from predictor import Predicate, TrainedModel
 from training.config import Training
 from training.evaluate import evaluate
 from training.train import Lives, fit
@@ -53,11 +52,8 @@ def decide(
     older, newer = lives.born(before=split), lives.born(since=split)
     if not len(older.files) or not len(newer.files):
         return Decision(True, "the new lives are too few to compare models on"), None
-    candidate, made = fit(older, settings, predicates)
-    results = [
-        evaluate(model, labels["trained_on"]["labels"], newer.files, newer.names)
-        for model, labels in ((champion, manifest), (candidate, made))
-    ]
+    candidate, _ = fit(older, settings, predicates)
+    results = [evaluate(model, newer.files, newer.names) for model in (champion, candidate)]
     theirs, ours = shared_means(results, settings.serve)
     return _judge(theirs, ours, settings.margin), results[1]
 

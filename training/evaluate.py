@@ -10,9 +10,7 @@ import pyarrow.compute as pc
 
 from data.schema import field
 from features import creates
-from predictor.predicates import Predicate
-from predictor.trained import TrainedModel
-from training.labels import births, majority
+from predictor import Predicate, TrainedModel, births
 
 EVALUATION = pa.schema(
     [
@@ -84,17 +82,20 @@ def score(truth: pa.BooleanArray, predicted: pa.BooleanArray, guess: bool) -> di
     }
 
 
-def evaluate(
-    model: TrainedModel,
-    tallies: Mapping[str, Mapping[str, int]],
-    files: pa.Table,
-    names: pa.Table,
-) -> pa.Table:
+def majority(tally: Mapping[str, int]) -> bool:
+    """Return the answer that the training data suggests to one who knows nothing else.
+
+    YES where half of the known answers or more are (Table 6.5); NO where none is known. `tally`
+    is a `predictor.tally` of the training data.
+    """
+    return tally["known"] > 0 and 2 * tally["true"] >= tally["known"]
+
+
+def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table) -> pa.Table:
     """Test every predicate of `model`, by every kind of model it holds, on a period's lives.
 
-    `tallies` maps each predicate's key to its `training.labels.tally` over the training data,
-    as the manifest holds them. `files` and `names` are tables of `data.schema`. Returns a table
-    of `EVALUATION`.
+    `files` and `names` are tables of `data.schema`, of which only the births count. Returns a
+    table of `EVALUATION`.
     """
     rows: list[dict[str, Any]] = []
     for subject, lives, known in (
@@ -104,7 +105,7 @@ def evaluate(
         predicates = [p for p in model.predicates.values() if p.subject == subject]
         answers = {kind: model.predict(known(lives), kind) for kind in model.kinds}
         for predicate in predicates:
-            rows += _rows(predicate, lives, answers, majority(tallies[predicate.key]))
+            rows += _rows(predicate, lives, answers, majority(model.tallies[predicate.key]))
     return pa.Table.from_pylist(rows, schema=EVALUATION)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from predictor.predicates import Predicate
+from predictor import Predicate
 from training import durable
 from training.compare import Decision, decide
 from training.config import Config

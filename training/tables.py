@@ -27,9 +27,8 @@ def accuracy_tables(evaluation: pa.Table) -> list[Table]:
     """
     tables = []
     for subject, rows in groupby(evaluation.to_pylist(), key=lambda row: str(row["subject"])):
-        table = Table(
-            title=_TITLES[subject], title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False
-        )
+        table = Table(title=_TITLES[subject], title_justify="left", box=box.SIMPLE_HEAD)
+        table.padding = (0, 1, 0, 0)
         table.add_column("Predicate", no_wrap=True)
         table.add_column("Model", no_wrap=True)
         for heading in (*_COLUMNS, "n", "unknown"):

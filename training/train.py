@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate
-from predictor.trained import TrainedModel
+from predictor import Predicate, TrainedModel, births
 from training.config import Settings
-from training.labels import births, tally
 
 
 class TrainingError(ValueError):
@@ -69,13 +67,9 @@ def fit(
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
-    if predicates is None:
-        predicates = (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())
-    predicates = list(predicates)
     parameters = settings.model_dump(include={"minfrac", "mincount", "prefix", "purity"})
     model = TrainedModel(**parameters).fit(lives.files, lives.names, predicates)
-    rules = {key: len(name.rules_) for key, name in model.models["name"].items()}
-    return model, {**_manifest(lives, settings, parameters, predicates), "rules": rules}
+    return model, _manifest(model, lives, settings)
 
 
 def train(
@@ -85,25 +79,21 @@ def train(
     return fit(read_lives(datasets), settings, predicates)
 
 
-def _manifest(
-    lives: Lives,
-    settings: Settings,
-    parameters: Mapping[str, Any],
-    predicates: Iterable[Predicate],
-) -> dict[str, Any]:
-    born = pc.min_max(lives.files["born"]).as_py()
+def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str, Any]:
+    since, until = pc.min_max(lives.files["born"]).as_py().values()
     return {
         "serve": settings.serve,
-        "parameters": dict(parameters),
+        "parameters": model.parameters,
         # Nothing in these methods is left to chance.
         "seed": None,
         "trained_on": {
             "datasets": list(lives.datasets),
-            "since": born["min"].isoformat(),
-            "until": born["max"].isoformat(),
+            "since": since.isoformat(),
+            "until": until.isoformat(),
             "files": len(lives.files),
             "names": len(lives.names),
-            "labels": {p.key: tally(p.evaluate(lives.of(p.subject))) for p in predicates},
+            "labels": model.tallies,
         },
+        "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
         "figures": [],
     }

@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
-from predictor.trained import TrainedModel
+from predictor import TrainedModel, births
 from training.distributions import distributions
 from training.evaluate import evaluate
-from training.labels import births
 from training.registry import Registry, RegistryError
 from training.report import KINDS, render
 from training.sensitivity import sensitivity
@@ -47,19 +46,18 @@ class Trial:
         self.stored = stored
         self.dataset = dataset
         self._files, self._names = read_files(dataset), read_names(dataset)
-        self._tallies = stored.manifest["trained_on"]["labels"]
 
     @cached_property
     def evaluation(self) -> pa.Table:
         """The table of `EVALUATION`."""
-        return evaluate(self.stored.model, self._tallies, self._files, self._names)
+        return evaluate(self.stored.model, self._files, self._names)
 
     def report(self) -> str:
         """Return the report as one HTML page."""
         return render(
             {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
             self.evaluation,
-            sensitivity(self.stored.model, self._tallies, self._files, self._names),
+            sensitivity(self.stored.model, self._files, self._names),
             distributions(self._files),
         )
 

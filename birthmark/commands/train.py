@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 _Datasets = Annotated[
-    list[Path], typer.Argument(metavar="DATASET...", help="Directories written by `ingest`.")
+    list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
 ]
 _Dataset = Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")]
 _Registry = Annotated[Path, typer.Option(help="The directory that keeps trained models.")]
@@ -121,7 +121,10 @@ def nightly(
 
     with _working("looking for traces") as say:
         night = run(read_config(config), say)
-    _tell(night.to_json(), as_json)
+    result = night.to_json()
+    if not as_json and night.decision is not None:
+        result["decision"] = night.decision.reason
+    _tell(result, as_json)
 
 
 @contextmanager
@@ -141,5 +144,6 @@ def _tell(result: Mapping[str, Any], as_json: bool) -> None:
         typer.echo(json.dumps(result, indent=1, allow_nan=False))
         return
     for label, value in result.items():
-        if value not in (None, [], ""):
-            typer.echo(f"{label:>12}  {value}")
+        text = ", ".join(value) if isinstance(value, list) else value
+        if text not in (None, ""):
+            typer.echo(f"{label:>12}  {text}")

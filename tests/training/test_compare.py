@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from predictor.predicates import FILE_PREDICATES
+from predictor import FILE_PREDICATES
 from training.compare import decide, split_time
 from training.config import Training
 from training.train import Lives, fit

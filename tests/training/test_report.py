@@ -61,12 +61,11 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(days: Days) -> str:
-    model, manifest = fit(Lives(("monday",), *days[0]), Settings())
-    labels = manifest["trained_on"]["labels"]
+    model, _ = fit(Lives(("monday",), *days[0]), Settings())
     return render(
         ABOUT,
-        evaluate(model, labels, *days[1]),
-        sensitivity(model, labels, *days[1]),
+        evaluate(model, *days[1]),
+        sensitivity(model, *days[1]),
         distributions(days[1][0]),
     )
 
@@ -158,9 +157,8 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 
 
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
-    model, manifest = fit(Lives(("monday",), *days[0]), Settings())
-    labels = manifest["trained_on"]["labels"]
-    tables = (evaluate(model, labels, *days[1]), sensitivity(model, labels, *days[1]))
+    model, _ = fit(Lives(("monday",), *days[0]), Settings())
+    tables = (evaluate(model, *days[1]), sensitivity(model, *days[1]))
     assert render(ABOUT, *tables, distributions(days[1][0])) == html
 
 
