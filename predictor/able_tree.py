@@ -18,7 +18,7 @@ from predictor.tree import Tree
 
 
 @dataclass(frozen=True)
-class Path:
+class TreePath:
     """The way of a row through the tree, and the training rows that went the same way.
 
     ``steps`` are attributes with their values. ``default`` says that it ended before a leaf,
@@ -29,6 +29,11 @@ class Path:
     default: bool
     n_true: int
     n: int
+
+    @property
+    def answer(self) -> bool:
+        """The majority of those training rows; a tie is a no."""
+        return 2 * self.n_true > self.n
 
 
 class AbleTree(BinaryClassifier):
@@ -62,18 +67,18 @@ class AbleTree(BinaryClassifier):
         model.tree_, model.attributes_ = tree, list(attributes)
         return model
 
-    def explain(self, X: Any) -> list[Path]:
+    def explain(self, X: Any) -> list[TreePath]:
         """Return the way of each row through the tree."""
         return [self.path(row) for row in self.tree_.rows(self._read(X))]
 
-    def path(self, row: Sequence[Any]) -> Path:
+    def path(self, row: Sequence[Any]) -> TreePath:
         """Return the way of one row, given as the values of ``attributes_``."""
         walked = self.tree_.walk(row)
         nodes = self.tree_.nodes
         attributes = [nodes.attribute[node] for node in walked]
         steps = [(self.attributes_[a], row[a]) for a in attributes[: len(walked) - 1]]
         n_true, n = int(nodes.n_true[walked[-1]]), int(nodes.n[walked[-1]])
-        return Path(tuple(steps), bool(attributes[-1] >= 0), n_true, n)
+        return TreePath(tuple(steps), bool(attributes[-1] >= 0), n_true, n)
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         if self.purity is not None and not 0.5 <= self.purity <= 1:

@@ -67,6 +67,10 @@ class Tree:
         lists = [_like(name, column, values).to_pylist() for name, column, values in columns]
         return list(zip(*lists, strict=True)) if lists else [()] * len(table)
 
+    def is_ordered(self) -> bool:
+        """Return whether the nodes stand in the order that ``Nodes`` asks for."""
+        return bool(np.all(np.diff(self._edges) > 0))
+
     @property
     def _stride(self) -> int:
         return 1 + max((len(values) for values in self.values), default=0)

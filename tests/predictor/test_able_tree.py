@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from predictor.able_tree import AbleTree, Path
+from predictor.able_tree import AbleTree, TreePath
 
 TABLE_6_15 = pd.DataFrame(
     {
@@ -56,8 +56,8 @@ def test_figure_6_7_the_default_nodes():
     unseen = pd.DataFrame({"Mode": [755, 600], "Suffix": ["log", "c"]})
     assert model.predict(unseen).tolist() == [False, True]
     assert model.explain(unseen) == [
-        Path((), True, 3, 8),
-        Path((("Mode", 600),), True, 3, 5),
+        TreePath((), True, 3, 8),
+        TreePath((("Mode", 600),), True, 3, 5),
     ]
     assert model.predict_proba(unseen)[:, 1].tolist() == [3 / 8, 3 / 5]
 
@@ -66,8 +66,8 @@ def test_the_way_to_a_leaf_is_explained():
     model = AbleTree().fit(TABLE_6_15, WRITE_ONLY)
     seen = pd.DataFrame({"Mode": [600, 444], "Suffix": ["log", "unseen"]})
     assert model.explain(seen) == [
-        Path((("Mode", 600), ("Suffix", "log")), False, 2, 2),
-        Path((("Mode", 444),), False, 0, 3),
+        TreePath((("Mode", 600), ("Suffix", "log")), False, 2, 2),
+        TreePath((("Mode", 444),), False, 0, 3),
     ]
 
 
@@ -170,7 +170,7 @@ def test_an_attribute_of_many_values_is_not_preferred_for_their_number():
 def test_a_missing_value_is_a_value_of_its_own():
     model = AbleTree().fit(pd.DataFrame({"a": ["x", None, None]}), [True, False, False])
     assert model.predict(pd.DataFrame({"a": [None, "x"]})).tolist() == [False, True]
-    assert model.explain(pd.DataFrame({"a": [None]})) == [Path((("a", None),), False, 0, 2)]
+    assert model.explain(pd.DataFrame({"a": [None]})) == [TreePath((("a", None),), False, 0, 2)]
     nothing = AbleTree().fit(pd.DataFrame({"a": [None, None]}), [True, False])
     assert nothing.predict(pd.DataFrame({"a": ["x"]})).tolist() == [False]
 
