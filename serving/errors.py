@@ -60,9 +60,7 @@ def error_response(
 
 
 async def _api_error(request: Request, error: ApiError) -> Response:
-    # What is left of a body that is too large is not read; so the connection cannot go on.
-    headers = {"connection": "close"} if error.type == "body_too_large" else None
-    return error_response(error.type, str(error), headers=headers)
+    return error_response(error.type, str(error))
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:

@@ -92,7 +92,7 @@ async def model(service: Here) -> schemas.ModelResponse:
         "version": loaded.version,
         "kind": loaded.kind,
         "created": loaded.manifest["created"],
-        "predicates": list(loaded.predicates),
+        "predicates": list(loaded.trained.predicates),
         "trained_on": loaded.manifest["trained_on"],
         "figures": loaded.manifest["figures"],
     }

@@ -91,6 +91,11 @@ def settings_for(registry: Path, **others: Any) -> Settings:
     return Settings.model_validate({"registry": registry, "port": 0, "poll_seconds": 0.01} | others)
 
 
+@pytest.fixture(scope="session", name="settings_for")
+def settings_for_fixture() -> Callable[..., Settings]:
+    return settings_for
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Return settings with a registry in which nothing is published yet."""
