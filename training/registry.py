@@ -57,7 +57,7 @@ class Registry:
         self._incoming = self._versions / ".incoming"
         self._clock = clock
 
-    def publish(self, write_parts: Callable[[Path], None], manifest: Mapping[str, Any]) -> str:
+    def publish(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         """Store a new version and make it the current one; return its name.
 
         `write_parts` writes the parts into the empty directory that it is given. `manifest` says
@@ -68,7 +68,7 @@ class Registry:
             durable.write_text(self._pointer, version + "\n")
         return version
 
-    def store(self, write_parts: Callable[[Path], None], manifest: Mapping[str, Any]) -> str:
+    def store(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         """Store a new version as `publish` does, but leave the current one current."""
         with self._writing():
             return self._add(write_parts, manifest)
@@ -142,7 +142,7 @@ class Registry:
             durable.sync(self.path.parent)
         return durable.locked(self.path / ".lock")
 
-    def _add(self, write_parts: Callable[[Path], None], manifest: Mapping[str, Any]) -> str:
+    def _add(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         shutil.rmtree(self._incoming, ignore_errors=True)
         self._incoming.mkdir()
         write_parts(self._incoming)

@@ -41,7 +41,7 @@ def from_config(config: Mapping[str, Any]) -> Predicate:
         raise ValueError(f"predicate {name!r}: expected at least one of {', '.join(_KEYS[3:])}")
     description = str(config.get("description", _describe(config)))
     rule = partial(in_ranges, size=size, lifespan=lifespan)
-    return Predicate(name, subject, description, "configuration", rule)
+    return Predicate(name, subject, description, "configuration", rule, dict(config))
 
 
 def _subject(name: str, subject: Any) -> Subject:

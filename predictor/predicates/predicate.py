@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -17,7 +17,8 @@ class Predicate:
     """A named boolean question about lives (DESIGN.md, "Labels").
 
     ``subject`` says whose lives: rows of the files table, or of the names table. ``source`` says
-    where the predicate is defined.
+    where the predicate is defined; ``config`` is what the configuration said, where it is from
+    there.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Predicate:
     description: str
     source: str
     rule: Rule = field(repr=False, compare=False)
+    config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def key(self) -> str:
