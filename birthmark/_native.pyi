@@ -5,14 +5,19 @@ import pyarrow as pa
 __version__: str
 
 class LivesBuilder:
-    """Makes the files and names tables from operations (``data.lives`` says by which rules)."""
+    """Makes the files and names tables from operations (``data.lives`` says by which rules).
 
-    def __init__(self) -> None: ...
+    About ``max_live`` lives, of files and of names together, are kept in memory; the others wait
+    in a temporary file (in the folder that ``TMPDIR`` names) until an operation names them.
+    """
+
+    def __init__(self, max_live: int = 1_000_000) -> None: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
         Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
-        every row must have a value; and if the trace was ended before.
+        every row must have a value; and if the trace was ended before. Raises ``OSError`` if the
+        temporary file cannot be used.
         """
 
     def finish(self) -> None:
