@@ -2,7 +2,8 @@
 
 use super::counts::CaptureCounts;
 use super::messages::{Messages, Origin, Way};
-use super::stream::{Burden, Receiver, Segment, Stream};
+use super::receiver::Receiver;
+use super::stream::{Burden, Segment, Stream};
 use crate::join::Joiner;
 use hashbrown::HashMap;
 

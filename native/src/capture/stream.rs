@@ -1,9 +1,8 @@
 //! One direction of a TCP conversation: segments put in order (RFC 9293 section 3.10.7.4).
 
-use super::counts::CaptureCounts;
-use super::messages::{Extent, Messages, Origin, Way};
-use super::records::{Records, Sink};
-use crate::join::Joiner;
+use super::messages::Origin;
+use super::receiver::Receiver;
+use super::records::Records;
 
 /// A gap is given up after so many segments behind it, …
 const SEGMENTS: usize = 32;
@@ -40,36 +39,6 @@ pub struct Segment<'a> {
     pub data: &'a [u8],
     /// The bytes that travelled.
     pub length: usize,
-}
-
-/// What a stream hands its messages to.
-pub struct Receiver<'a> {
-    /// Reads the messages.
-    pub messages: &'a mut Messages,
-    /// Takes the calls and replies.
-    pub joiner: &'a mut Joiner,
-    /// Counts.
-    pub counts: &'a mut CaptureCounts,
-    /// The stream's two ends.
-    pub way: Way,
-}
-
-impl Sink for Receiver<'_> {
-    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
-        self.messages.message((&self.way, origin), bytes, extent, self.joiner, self.counts)
-    }
-
-    fn awaits(&self, xid: u32) -> bool {
-        self.messages.awaits(&self.way, xid, self.joiner)
-    }
-
-    fn lost(&mut self) {
-        self.counts.resyncs += 1;
-    }
-
-    fn skipped(&mut self, bytes: u64) {
-        self.counts.skipped_bytes += bytes;
-    }
 }
 
 /// What a stream holds.
