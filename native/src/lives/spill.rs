@@ -112,8 +112,7 @@ impl Spill {
             let (hashes, inode) = decode(record.value())?;
             if wanted(&inode) {
                 self.taken.insert(number);
-                self.taken_places
-                    .extend(hashes.iter().map(|&hash| (hash, number)));
+                self.taken_places.extend(hashes.iter().map(|&hash| (hash, number)));
                 return Ok(Some(inode));
             }
         }
@@ -272,12 +271,7 @@ mod tests {
 
     fn inode(handle: &[u8]) -> Inode {
         let (uid, gid, client) = (Some(1), None, 2);
-        let op = Operation {
-            server: 3,
-            time: 4,
-            at: 5,
-            caller: Caller { uid, gid, client },
-        };
+        let op = Operation { server: 3, time: 4, at: 5, caller: Caller { uid, gid, client } };
         Inode::new(&op, Some(Arc::from(handle)))
     }
 
@@ -318,10 +312,7 @@ mod tests {
         spill.take(u64::from(b'b'), |_| true).unwrap();
         let drained = |spill: &mut Spill| -> Vec<Vec<u8>> {
             let inodes = spill.drain(2).unwrap();
-            inodes
-                .into_iter()
-                .filter_map(|inode| handle(Some(inode)))
-                .collect()
+            inodes.into_iter().filter_map(|inode| handle(Some(inode))).collect()
         };
         assert_eq!(drained(&mut spill), [b"a", b"c"]);
         assert_eq!(drained(&mut spill), [b"d"]);
