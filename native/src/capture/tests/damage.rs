@@ -88,8 +88,9 @@ fn a_file_cut_anywhere_is_read_to_its_end() {
         let seen = read(bytes[..cut].to_vec()).unwrap();
         let whole = starts[1..].iter().filter(|start| **start <= cut).count();
         assert!(xids(&seen).len() >= whole, "cut at {cut}");
-        let aside = if starts.contains(&cut) { vec![] } else { vec![("cut-short", 1)] };
-        assert_eq!(seen.damage(), aside, "cut at {cut}");
+        // the last packet may have lost so much that not even its message's header is there
+        let cut_short = seen.damage().contains(&("cut-short", 1));
+        assert_eq!(cut_short, !starts.contains(&cut), "cut at {cut}");
     }
 }
 
