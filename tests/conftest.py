@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# scikit-learn's checks of array inputs need it, and read it when scipy is imported
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import pytest
+from hypothesis import settings
+
+# Machines that run the tests are shared: how long an example takes says nothing.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
 
 
 @pytest.fixture(scope="session")
