@@ -10,8 +10,8 @@ mod trace;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    components::register(module)?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    components::register(module)?;
     Ok(())
 }
