@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from features import component_text, name_components
@@ -58,6 +58,7 @@ def test_only_a_name_of_more_than_five_bytes_has_a_prefix():
     assert b"^" + "ééé".encode()[:5] in name_components("ééé".encode(), True)
 
 
+@settings(deadline=None)
 @given(NAMES, st.booleans())
 def test_components_are_those_of_a_literal_reading_of_figure_6_2(name, prefix):
     found = name_components(name, prefix)
@@ -65,6 +66,7 @@ def test_components_are_those_of_a_literal_reading_of_figure_6_2(name, prefix):
     assert set(found) == oracle(name, prefix)
 
 
+@settings(deadline=None)
 @given(NAMES)
 def test_a_name_matches_each_of_its_components_as_a_regular_expression(name):
     assert all(re.search(component, name) for component in name_components(name, True))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -35,6 +35,7 @@ def test_a_name_is_cut_at_its_first_and_last_period(name, expected):
     assert pieces(name) == expected
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=20) | st.text("a.\n", max_size=8).map(str.encode))
 def test_the_pieces_joined_by_periods_are_the_name(name):
     assert b".".join(piece for piece in pieces(name) if piece is not None) == name

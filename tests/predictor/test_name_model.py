@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -54,6 +54,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(ROWS, st.lists(NAMES, max_size=10), PARAMETERS)
 def test_the_model_is_that_of_figure_6_3_read_line_by_line(rows, new, parameters):
     model = trained(rows, **parameters)
@@ -100,6 +101,7 @@ def test_the_five_byte_prefix_is_optional():
     assert trained(rows, prefix=False).predict(new).tolist() == [False]
 
 
+@settings(deadline=None)
 @given(ROWS, ROWS)
 def test_learning_in_two_parts_is_learning_at_once_and_forgetting_undoes_it(one, two):
     once = trained(one + two, mincount=1)
@@ -130,6 +132,7 @@ def test_the_first_part_may_lack_a_class_that_is_announced():
     assert model.predict(table([b"b.y", b"b.x"])).tolist() == ["yes", "no"]
 
 
+@settings(deadline=None)
 @given(ROWS, st.lists(NAMES, max_size=10), st.sampled_from([0.2, 0.5, 0.8, 0.9, 1.0]))
 def test_a_threshold_on_the_score_is_a_model_with_that_minfrac(rows, new, threshold):
     scores = trained(rows, minfrac=0.2, mincount=1).predict_proba(table(new))
