@@ -1,6 +1,10 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
+from typing import Any
+
 import pyarrow as pa
+
+from data.traces import Damaged
 
 __version__: str
 
@@ -32,3 +36,56 @@ class LivesBuilder:
 
     def take_names(self) -> pa.RecordBatch:
         """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
+
+def name_components(name: bytes, prefix: bool) -> list[bytes]:
+    """Return the set of components of a file name (thesis Figure 6.2).
+
+    Each is a regular expression: the whole name, its first and last piece, the pieces between
+    them in byte order, and with ``prefix`` the first five bytes of a longer name.
+    """
+
+def count_components(names: pa.Array, labels: pa.Array, prefix: bool) -> pa.RecordBatch:
+    """Count the components of a column of names (steps 1a to 1c of thesis Figure 6.3).
+
+    ``names`` is binary and ``labels`` boolean, equally long; rows in which either is null are left
+    out. The batch has ``component`` (binary, in byte order), ``n_a`` and ``n_m`` (uint64): in how
+    many names it occurs, and in how many of those whose label is true.
+    """
+
+def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array:
+    """Return for each name the index (int32) of the first rule among its components, else null.
+
+    ``names`` and ``rules`` are binary; a rule is a component as ``name_components`` writes it,
+    and anything else raises ``ValueError``.
+    """
+
+class Trace:
+    """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
+
+    format: str  # nfsdump or capture
+    compression: str  # none, gzip, bzip2, xz or zstd
+
+    def __init__(self, path: str) -> None:
+        """Open a file, or standard input for ``-``.
+
+        Raises ``OSError`` if it cannot be opened and ``ValueError`` if it is empty or no trace.
+        """
+
+    def next_batch(self) -> pa.RecordBatch | None:
+        """Return the next rows of the operations table, or ``None`` at the end of the trace."""
+
+    def take_damaged(self) -> list[Damaged]:
+        """Return the records that were set aside since the last time."""
+
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
+
+        ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
+        ``unanswered``), ``orphans`` (by procedure), ``other_programs`` (calls and replies by RPC
+        program), ``retransmits``, ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged``
+        (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
+        ``capture``.
+        """
+
+def operations_schema() -> pa.Schema:
+    """Return the schema of the operations table (``data.schema.OPERATIONS``)."""

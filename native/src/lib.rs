@@ -1,12 +1,18 @@
 //! The compiled part of Birthmark: what is hot or reads hostile bytes.
 
+pub mod attributes;
 pub mod batch;
+pub mod capture;
+pub mod components;
 pub mod fields;
 pub mod input;
 pub mod join;
 pub mod lives;
 pub mod message;
-pub mod quarantine;
-pub mod schema;
 #[cfg(feature = "python")]
 mod python;
+pub mod quarantine;
+pub mod schema;
+pub mod source;
+pub mod text;
+pub mod trace;

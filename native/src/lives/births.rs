@@ -77,15 +77,12 @@ impl Lives {
     /// Whether a file was made, not one opened that was there. What came to be known during the
     /// call was shown by a reply that overtook this one.
     fn is_birth(&mut self, op: &Operation, creation: &Creation) -> bool {
-        let named = self
-            .inodes
-            .by_name(creation.dir, creation.name)
-            .is_some_and(|found| {
-                let inode = self.inodes.get(found.slot);
-                let handles = inode.handle.as_deref().zip(creation.fh.as_ref());
-                let other = handles.is_some_and(|(known, fh)| *known != *fh.handle);
-                !other && !inode.names[found.index].appeared_during(op)
-            });
+        let named = self.inodes.by_name(creation.dir, creation.name).is_some_and(|found| {
+            let inode = self.inodes.get(found.slot);
+            let handles = inode.handle.as_deref().zip(creation.fh.as_ref());
+            let other = handles.is_some_and(|(known, fh)| *known != *fh.handle);
+            !other && !inode.names[found.index].appeared_during(op)
+        });
         let known = |lives: &mut Lives| {
             let slot = lives.inodes.by_handle(creation.fh.as_ref()?)?;
             Some(!lives.inodes.get(slot).life.appeared_during(op))
@@ -125,9 +122,7 @@ impl Lives {
             Some(fh) => self.inodes.by_handle(fh),
             None => {
                 let found = self.inodes.by_name(creation.dir, creation.name);
-                found
-                    .map(|found| found.slot)
-                    .filter(|&slot| self.inodes.get(slot).names.len() == 1)
+                found.map(|found| found.slot).filter(|&slot| self.inodes.get(slot).names.len() == 1)
             }
         };
         if let Some(slot) = known {

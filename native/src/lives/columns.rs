@@ -164,9 +164,7 @@ impl<'a> AttributeColumns<'a> {
     }
 
     fn arrays(&self) -> [&dyn Array; 7] {
-        [
-            self.ftype, self.nlink, self.owner, self.group, self.size, self.atime, self.mtime,
-        ]
+        [self.ftype, self.nlink, self.owner, self.group, self.size, self.atime, self.mtime]
     }
 
     /// The attributes in a row.
@@ -236,9 +234,7 @@ impl<'a> Source<'a> {
             Source::Batch(batch) => batch.column_by_name(name),
             Source::Entries(entries) => entries.column_by_name(name),
         };
-        found
-            .map(AsRef::as_ref)
-            .ok_or_else(|| Error::Missing(self.path(name)))
+        found.map(AsRef::as_ref).ok_or_else(|| Error::Missing(self.path(name)))
     }
 
     fn primitive<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
@@ -247,9 +243,7 @@ impl<'a> Source<'a> {
             arrow_schema::DataType::Timestamp(..) => "timestamp[us, tz=UTC]".to_owned(),
             other => other.to_string(),
         };
-        array
-            .as_primitive_opt()
-            .ok_or_else(|| self.wrong(name, array, &expected))
+        array.as_primitive_opt().ok_or_else(|| self.wrong(name, array, &expected))
     }
 
     fn required<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
@@ -262,9 +256,7 @@ impl<'a> Source<'a> {
 
     fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
         let array = self.column(name)?;
-        array
-            .as_binary_opt()
-            .ok_or_else(|| self.wrong(name, array, "Binary"))
+        array.as_binary_opt().ok_or_else(|| self.wrong(name, array, "Binary"))
     }
 
     /// The rows of a dictionary column, each word of the dictionary looked up once.
@@ -278,8 +270,7 @@ impl<'a> Source<'a> {
         }
         let meanings: Vec<T> = values.iter().flatten().map(meaning).collect();
         let keys = words.keys().values().iter();
-        keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong))
-            .collect()
+        keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong)).collect()
     }
 
     fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> Error {

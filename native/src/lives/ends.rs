@@ -30,8 +30,7 @@ impl Lives {
         life.operations += 1;
         life.last_seen = life.last_seen.max(op.at);
         let death = Death { at: op.at, how };
-        self.names
-            .push(NameRow::new(inode, name, Some(death), op.at));
+        self.names.push(NameRow::new(inode, name, Some(death), op.at));
     }
 
     /// Ends a name that is gone, nobody saw how.
@@ -59,16 +58,14 @@ impl Lives {
 
     fn bury_file(&mut self, slot: Slot, death: Death) {
         let inode = self.forget(slot, death.at);
-        self.files
-            .extend(FileRow::new(inode, Some(death), death.at));
+        self.files.extend(FileRow::new(inode, Some(death), death.at));
     }
 
     /// Lets a file go, its names with it: those were gone at some time before.
     fn forget(&mut self, slot: Slot, at: i64) -> Inode {
         let mut inode = self.inodes.remove(slot);
         if let Some(handle) = &inode.handle {
-            self.recent
-                .ended(self.inodes.key(inode.server, handle).hash, at);
+            self.recent.ended(self.inodes.key(inode.server, handle).hash, at);
         }
         for name in std::mem::take(&mut inode.names) {
             let until = name.last_seen;
@@ -93,8 +90,7 @@ impl Lives {
         let server = self.inodes.get(found.slot).server;
         let name = self.inodes.take_name(found);
         let dir = self.inodes.key(server, &name.dir);
-        self.recent
-            .ended(self.inodes.name_hash(&dir, &name.name), at);
+        self.recent.ended(self.inodes.name_hash(&dir, &name.name), at);
         name
     }
 

@@ -52,11 +52,7 @@ impl Inodes {
     /// Makes a key of a handle.
     #[inline]
     pub fn key<'a>(&self, server: u32, handle: &'a [u8]) -> Key<'a> {
-        Key {
-            server,
-            handle,
-            hash: self.hasher.hash_one((server, handle)),
-        }
+        Key { server, handle, hash: self.hasher.hash_one((server, handle)) }
     }
 
     /// The hash of a name in a directory.
@@ -215,11 +211,7 @@ impl Inodes {
         for name in &mut inode.names {
             let dir = self.key(inode.server, &name.dir);
             if let Some(slot) = self.by_handle_in_memory(&dir) {
-                name.dir = self
-                    .get(slot)
-                    .handle
-                    .clone()
-                    .unwrap_or_else(|| name.dir.clone());
+                name.dir = self.get(slot).handle.clone().unwrap_or_else(|| name.dir.clone());
             }
         }
         Some(self.insert(inode))

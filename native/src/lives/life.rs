@@ -21,15 +21,8 @@ pub enum Kind {
 }
 
 /// The words of a `kind` column, in the order of [`Kind`].
-pub const KINDS: [&str; 7] = [
-    "file",
-    "directory",
-    "block",
-    "character",
-    "symlink",
-    "socket",
-    "fifo",
-];
+pub const KINDS: [&str; 7] =
+    ["file", "directory", "block", "character", "symlink", "socket", "fifo"];
 
 impl Kind {
     /// The kind of that `ftype3`, if there is one.
@@ -120,12 +113,7 @@ pub struct Birth {
 impl Birth {
     /// A birth by that operation.
     pub fn new(op: &Operation, how: How, mode: Option<u32>) -> Birth {
-        Birth {
-            at: op.at,
-            how,
-            mode,
-            caller: op.caller,
-        }
+        Birth { at: op.at, how, mode, caller: op.caller }
     }
 }
 

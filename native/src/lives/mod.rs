@@ -56,11 +56,7 @@ pub enum Error {
     #[error("operations: column {0:?} is missing")]
     Missing(String),
     #[error("operations: column {column:?} is {found}, expected {expected}")]
-    Type {
-        column: String,
-        found: String,
-        expected: String,
-    },
+    Type { column: String, found: String, expected: String },
     #[error("operations: column {0:?} has nulls, where every row must have a value")]
     Null(String),
     #[error("operations: a batch came after the end of the trace")]
@@ -175,10 +171,8 @@ impl Lives {
     }
 
     fn no_entry(&mut self, columns: &Columns, row: usize, op: &Operation) {
-        let named = matches!(
-            columns.op(row),
-            Some(Op::Lookup | Op::Remove | Op::Rmdir | Op::Rename)
-        );
+        let named =
+            matches!(columns.op(row), Some(Op::Lookup | Op::Remove | Op::Rmdir | Op::Rename));
         let (Some(dir), Some(name)) = (bytes(columns.fh, row), bytes(columns.name, row)) else {
             return;
         };

@@ -88,82 +88,34 @@ pub fn files(
     let origins = || rows.iter().map(|r| r.life.origin.as_ref());
     let lives = || rows.iter().map(|r| &r.life);
     batch(vec![
-        column(
-            "server",
-            hosts(servers, rows.iter().map(|r| Some(r.server)))?,
-        ),
+        column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
         column("fh", binary(rows.iter().map(|r| Some(&*r.fh)))),
         nullable("name", binary(origins().map(|o| Some(&*o?.name)))),
         nullable("dir_fh", binary(origins().map(|o| Some(&*o?.dir)))),
-        nullable(
-            "dir_name",
-            binary(origins().map(|o| o?.dir_name.as_deref())),
-        ),
+        nullable("dir_name", binary(origins().map(|o| o?.dir_name.as_deref()))),
         nullable("kind", kinds(lives().map(|l| l.kind))?),
-        nullable(
-            "how_born",
-            words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?,
-        ),
+        nullable("how_born", words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?),
         nullable("born", times(births().map(|b| Some(b?.at)))),
         column("birth_seen", flags(births().map(|b| Some(b.is_some())))),
         column("first_seen", times(lives().map(|l| Some(l.first_seen)))),
         column("last_seen", times(lives().map(|l| Some(l.last_seen)))),
         nullable("died", times(rows.iter().map(|r| Some(r.death?.at)))),
-        column(
-            "death_seen",
-            flags(rows.iter().map(|r| Some(r.death.is_some()))),
-        ),
-        nullable(
-            "how_died",
-            words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?,
-        ),
-        column(
-            "observed_until",
-            times(rows.iter().map(|r| Some(r.observed_until))),
-        ),
+        column("death_seen", flags(rows.iter().map(|r| Some(r.death.is_some())))),
+        nullable("how_died", words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?),
+        column("observed_until", times(rows.iter().map(|r| Some(r.observed_until)))),
         nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
         nullable("owner", numbers::<UInt32Type>(lives().map(|l| l.owner))),
         nullable("group", numbers::<UInt32Type>(lives().map(|l| l.group))),
-        nullable(
-            "uid",
-            numbers::<UInt32Type>(births().map(|b| b?.caller.uid)),
-        ),
-        nullable(
-            "gid",
-            numbers::<UInt32Type>(births().map(|b| b?.caller.gid)),
-        ),
-        nullable(
-            "client",
-            hosts(clients, births().map(|b| Some(b?.caller.client)))?,
-        ),
-        column(
-            "operations",
-            numbers::<UInt64Type>(lives().map(|l| Some(l.operations))),
-        ),
-        column(
-            "reads",
-            numbers::<UInt64Type>(lives().map(|l| Some(l.reads))),
-        ),
-        column(
-            "writes",
-            numbers::<UInt64Type>(lives().map(|l| Some(l.writes))),
-        ),
-        column(
-            "bytes_read",
-            numbers::<UInt64Type>(lives().map(|l| Some(l.bytes_read))),
-        ),
-        column(
-            "bytes_written",
-            numbers::<UInt64Type>(lives().map(|l| Some(l.bytes_written))),
-        ),
-        nullable(
-            "max_size",
-            numbers::<UInt64Type>(lives().map(|l| l.max_size)),
-        ),
-        nullable(
-            "last_size",
-            numbers::<UInt64Type>(lives().map(|l| l.last_size)),
-        ),
+        nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
+        nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
+        nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
+        column("operations", numbers::<UInt64Type>(lives().map(|l| Some(l.operations)))),
+        column("reads", numbers::<UInt64Type>(lives().map(|l| Some(l.reads)))),
+        column("writes", numbers::<UInt64Type>(lives().map(|l| Some(l.writes)))),
+        column("bytes_read", numbers::<UInt64Type>(lives().map(|l| Some(l.bytes_read)))),
+        column("bytes_written", numbers::<UInt64Type>(lives().map(|l| Some(l.bytes_written)))),
+        nullable("max_size", numbers::<UInt64Type>(lives().map(|l| l.max_size))),
+        nullable("last_size", numbers::<UInt64Type>(lives().map(|l| l.last_size))),
         nullable("atime", times(lives().map(|l| l.atime))),
         nullable("mtime", times(lives().map(|l| l.mtime))),
         nullable("loss_nearby", flags(rows.iter().map(|_| None))),
@@ -178,58 +130,25 @@ pub fn names(
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
     batch(vec![
-        column(
-            "server",
-            hosts(servers, rows.iter().map(|r| Some(r.server)))?,
-        ),
+        column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
         column("dir_fh", binary(rows.iter().map(|r| Some(&*r.life.dir)))),
         column("name", binary(rows.iter().map(|r| Some(&*r.life.name)))),
         nullable("fh", binary(rows.iter().map(|r| r.fh.as_deref()))),
         nullable("kind", kinds(rows.iter().map(|r| r.kind))?),
-        nullable(
-            "how_born",
-            words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?,
-        ),
+        nullable("how_born", words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?),
         nullable("born", times(births().map(|b| Some(b?.at)))),
         column("birth_seen", flags(births().map(|b| Some(b.is_some())))),
-        column(
-            "first_seen",
-            times(rows.iter().map(|r| Some(r.life.first_seen))),
-        ),
+        column("first_seen", times(rows.iter().map(|r| Some(r.life.first_seen)))),
         nullable("died", times(rows.iter().map(|r| Some(r.death?.at)))),
-        column(
-            "death_seen",
-            flags(rows.iter().map(|r| Some(r.death.is_some()))),
-        ),
-        nullable(
-            "how_died",
-            words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?,
-        ),
-        column(
-            "observed_until",
-            times(rows.iter().map(|r| Some(r.observed_until))),
-        ),
+        column("death_seen", flags(rows.iter().map(|r| Some(r.death.is_some())))),
+        nullable("how_died", words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?),
+        column("observed_until", times(rows.iter().map(|r| Some(r.observed_until)))),
         nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
-        nullable(
-            "uid",
-            numbers::<UInt32Type>(births().map(|b| b?.caller.uid)),
-        ),
-        nullable(
-            "gid",
-            numbers::<UInt32Type>(births().map(|b| b?.caller.gid)),
-        ),
-        nullable(
-            "client",
-            hosts(clients, births().map(|b| Some(b?.caller.client)))?,
-        ),
-        nullable(
-            "file_writes",
-            numbers::<UInt64Type>(rows.iter().map(|r| r.file_writes)),
-        ),
-        nullable(
-            "file_max_size",
-            numbers::<UInt64Type>(rows.iter().map(|r| r.file_max_size)),
-        ),
+        nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
+        nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
+        nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
+        nullable("file_writes", numbers::<UInt64Type>(rows.iter().map(|r| r.file_writes))),
+        nullable("file_max_size", numbers::<UInt64Type>(rows.iter().map(|r| r.file_max_size))),
     ])
 }
 
@@ -274,9 +193,7 @@ fn words(
 ) -> Result<ArrayRef, ArrowError> {
     let values = Arc::new(StringArray::from(vocabulary.to_vec()));
     let keys = Int32Array::from_iter(codes);
-    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(
-        keys, values,
-    )?))
+    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values)?))
 }
 
 fn kinds(values: impl Iterator<Item = Option<Kind>>) -> Result<ArrayRef, ArrowError> {

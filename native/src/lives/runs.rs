@@ -70,9 +70,7 @@ impl Run {
             writer.write_all(&place.to_le_bytes())?;
             len += 1;
         }
-        let file = writer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
+        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(Run { file, len, firsts })
     }
 
@@ -86,10 +84,7 @@ impl Run {
     }
 
     fn find(&self, hash: u64, found: &mut Vec<u64>) -> io::Result<()> {
-        let begin = self
-            .firsts
-            .partition_point(|&first| first < hash)
-            .saturating_sub(1);
+        let begin = self.firsts.partition_point(|&first| first < hash).saturating_sub(1);
         let end = self.firsts.partition_point(|&first| first <= hash);
         for block in begin..end {
             let mut bytes = [0; BLOCK * WIDTH];
@@ -129,8 +124,7 @@ mod tests {
         let mut runs = Runs::default();
         let hash = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for run in 0..40 {
-            runs.add((run * 100..run * 100 + 100).map(|i| (hash(i), i)).collect())
-                .unwrap();
+            runs.add((run * 100..run * 100 + 100).map(|i| (hash(i), i)).collect()).unwrap();
             let lengths: Vec<usize> = runs.runs.iter().map(|run| run.len).collect();
             assert!(lengths.is_sorted_by(|a, b| *a >= 2 * b), "{lengths:?}");
         }
@@ -144,8 +138,7 @@ mod tests {
     #[test]
     fn entries_of_one_hash_are_all_found_across_blocks() {
         let mut runs = Runs::default();
-        runs.add((0..1000).map(|i| (i / 600 + 5, i)).collect())
-            .unwrap();
+        runs.add((0..1000).map(|i| (i / 600 + 5, i)).collect()).unwrap();
         runs.add(vec![(5, 5000), (4, 0)]).unwrap();
         let mut five = runs.find(5).unwrap();
         five.sort_unstable();

@@ -96,9 +96,7 @@ impl Lives {
         }
         let slot = match known {
             Some(slot) => slot,
-            None => self
-                .inodes
-                .insert(Inode::new(op, Some(Arc::from(fh.handle)))),
+            None => self.inodes.insert(Inode::new(op, Some(Arc::from(fh.handle)))),
         };
         self.inodes.get_mut(slot).life.named(op, attributes);
         Some(slot)
@@ -145,9 +143,7 @@ impl Lives {
     /// A name that was not known. None where the reply may be older than the name's end.
     fn show_name(&mut self, op: &Operation, dir: &Key, name: &[u8], fh: &Key) -> Option<Slot> {
         let slot = self.inodes.by_handle(fh)?;
-        let ended = self
-            .recent
-            .ended_since(self.inodes.name_hash(dir, name), op.time);
+        let ended = self.recent.ended_since(self.inodes.name_hash(dir, name), op.time);
         if ended || name == b"." || name == b".." {
             return None;
         }

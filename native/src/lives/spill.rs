@@ -146,12 +146,7 @@ const USUAL: usize = 1024;
 
 impl Log {
     fn new() -> io::Result<Log> {
-        Ok(Log {
-            file: tempfile::tempfile()?,
-            end: 0,
-            live: 0,
-            dead: 0,
-        })
+        Ok(Log { file: tempfile::tempfile()?, end: 0, live: 0, dead: 0 })
     }
 
     /// Where each record was put.
@@ -233,12 +228,7 @@ mod tests {
 
     fn inode(handle: &[u8]) -> Inode {
         let (uid, gid, client) = (Some(1), None, 2);
-        let op = Operation {
-            server: 3,
-            time: 4,
-            at: 5,
-            caller: Caller { uid, gid, client },
-        };
+        let op = Operation { server: 3, time: 4, at: 5, caller: Caller { uid, gid, client } };
         Inode::new(&op, Some(Arc::from(handle)))
     }
 
@@ -248,18 +238,13 @@ mod tests {
 
     fn rest(spill: &Spill, from: &mut u64, most: usize) -> Vec<Vec<u8>> {
         let records = spill.read_on(from, most).unwrap();
-        records
-            .into_iter()
-            .filter_map(|record| handle(Some(record.1)))
-            .collect()
+        records.into_iter().filter_map(|record| handle(Some(record.1))).collect()
     }
 
     #[test]
     fn an_inode_is_found_by_each_of_its_hashes_once() {
         let mut spill = Spill::default();
-        spill
-            .put(&[(vec![1, 2], inode(b"a")), (vec![3], inode(b"b"))])
-            .unwrap();
+        spill.put(&[(vec![1, 2], inode(b"a")), (vec![3], inode(b"b"))]).unwrap();
         assert!(spill.holds(1) && spill.holds(2) && !spill.holds(4));
         assert_eq!(handle(spill.take(2, |_| true)), Some(b"a".to_vec()));
         assert!(!spill.holds(1) && !spill.holds(2));
@@ -284,9 +269,7 @@ mod tests {
     fn an_inode_of_any_size_comes_back_whole() {
         let mut spill = Spill::default();
         let long = vec![b'x'; 3 * USUAL];
-        spill
-            .put(&[(vec![1], inode(&long)), (vec![2], inode(b"b"))])
-            .unwrap();
+        spill.put(&[(vec![1], inode(&long)), (vec![2], inode(b"b"))]).unwrap();
         assert_eq!(handle(spill.take(1, |_| true)), Some(long));
         assert_eq!(handle(spill.take(2, |_| true)), Some(b"b".to_vec()));
     }

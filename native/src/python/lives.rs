@@ -16,9 +16,7 @@ impl LivesBuilder {
     #[new]
     #[pyo3(signature = (max_live = 1_000_000))]
     fn new(max_live: usize) -> LivesBuilder {
-        LivesBuilder {
-            lives: Lives::new(max_live),
-        }
+        LivesBuilder { lives: Lives::new(max_live) }
     }
 
     fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -1,0 +1,149 @@
+"""The commands that train models, test them and report on them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+_Datasets = Annotated[
+    list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
+]
+_Dataset = Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")]
+_Registry = Annotated[Path, typer.Option(help="The directory that keeps trained models.")]
+_Version = Annotated[str | None, typer.Option(help="A stored version.  [default: the published]")]
+_Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+
+
+class Kind(StrEnum):
+    """A kind of model."""
+
+    name = "name"
+    able = "able"
+
+
+def train(
+    datasets: _Datasets,
+    registry: _Registry,
+    minfrac: Annotated[float, typer.Option(min=0, max=1, help="Least fraction of a rule.")] = 0.8,
+    mincount: Annotated[int, typer.Option(min=1, help="Least count of a rule.")] = 5,
+    prefix: Annotated[bool, typer.Option(help="Learn from a name's first five bytes.")] = True,
+    purity: Annotated[float, typer.Option(min=0.5, max=1, help="Where a tree ends.")] = 1.0,
+    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
+    as_json: _Json = False,
+) -> None:
+    """Train on the datasets together, and publish the model."""
+    from training.config import Settings
+    from training.registry import Registry
+    from training.train import train as fit
+
+    settings = Settings(
+        minfrac=minfrac, mincount=mincount, prefix=prefix, purity=purity, serve=serve.value
+    )
+    with _working("training") as say:
+        model, manifest = fit(datasets, settings)
+        say("publishing")
+        version = Registry(registry).publish(model.save, manifest)
+    trained = manifest["trained_on"]
+    _tell(
+        {
+            "version": version,
+            "files": trained["files"],
+            "names": trained["names"],
+            "rules": sum(manifest["rules"].values()),
+        },
+        as_json,
+    )
+
+
+def evaluate(
+    dataset: _Dataset,
+    registry: _Registry,
+    version: _Version = None,
+    as_json: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
+    ] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write the table there.")] = None,
+) -> None:
+    """Test a model on a dataset: how often it is right about what files became."""
+    from pyarrow.parquet import write_table
+
+    from training.registry import Registry
+    from training.tables import accuracy_tables
+    from training.trial import Trial, load
+
+    with _working("testing"):
+        stored = load(Registry(registry), version)
+        evaluation = Trial(stored, dataset).evaluation
+        if parquet is not None:
+            write_table(evaluation, parquet)
+    result = {"version": stored.version, "figures": evaluation.to_pylist()}
+    text = json.dumps(result, indent=1, allow_nan=False) + "\n"
+    if as_json == "-":
+        sys.stdout.write(text)
+        return
+    if as_json is not None:
+        Path(as_json).write_text(text, encoding="utf-8")
+    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
+    console = Console(width=max(200, Console().width))
+    console.print(*accuracy_tables(evaluation))
+
+
+def report(
+    dataset: _Dataset,
+    registry: _Registry,
+    out: Annotated[Path, typer.Option(help="The HTML page to write.")],
+    version: _Version = None,
+) -> None:
+    """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
+    from training.registry import Registry
+    from training.trial import Trial, load
+
+    with _working("testing and drawing"):
+        trial = Trial(load(Registry(registry), version), dataset)
+        out.write_text(trial.report(), encoding="utf-8")
+
+
+def nightly(
+    config: Annotated[Path, typer.Option(help="The TOML file of settings.")],
+    as_json: _Json = False,
+) -> None:
+    """Take in new traces, test the published model on them, train and publish its successor."""
+    from training.config import read_config
+    from training.nightly import nightly as run
+
+    with _working("looking for traces") as say:
+        night = run(read_config(config), say)
+    result = night.to_json()
+    if not as_json and night.decision is not None:
+        result["decision"] = night.decision.reason
+    _tell(result, as_json)
+
+
+@contextmanager
+def _working(step: str) -> Iterator[Callable[[str], None]]:
+    """Show the current step on a terminal; turn an expected error into a message and exit 1."""
+    console = Console(stderr=True)
+    try:
+        with console.status(step) as status:
+            yield lambda text: status.update(text)
+    except (OSError, RuntimeError, ValueError) as error:
+        typer.echo(f"birthmark: {error}", err=True)
+        raise typer.Exit(1) from error
+
+
+def _tell(result: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(result, indent=1, allow_nan=False))
+        return
+    for label, value in result.items():
+        text = ", ".join(value) if isinstance(value, list) else value
+        if text not in (None, ""):
+            typer.echo(f"{label:>12}  {text}")

@@ -1,0 +1,79 @@
+"""The creates table: what is known of a file at the moment it is created, and nothing else.
+
+It is made of the files or names table for training, and of requests to the service for
+prediction, by the same code: a model never sees a column in one that it lacks in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from data.schema import TIME, field
+
+CREATES = pa.schema(
+    [
+        field("name", pa.binary(), "the name that the create gives"),
+        field("dir_fh", pa.binary(), "the handle of the directory it is born in"),
+        field("dir_name", pa.binary(), "that directory's own name, where it is known"),
+        field("mode", pa.uint32(), "permission bits that the create carries; EXCLUSIVE: null"),
+        field("uid", pa.uint32(), "creating caller's user"),
+        field("gid", pa.uint32(), "creating caller's group"),
+        field("group", pa.uint32(), "group that the file system gives it"),
+        field("client", pa.utf8(), "creating caller's host"),
+        field("time", TIME, "when it is born"),
+    ]
+)
+"""One row per create. What is not known is null."""
+
+_SOURCES = {"time": "born"}
+
+
+def from_files(files: pa.Table) -> pa.Table:
+    """Return the creates of a files table (``data.schema.FILES``), row by row."""
+    return _creates({c: files[_SOURCES.get(c, c)] for c in CREATES.names})
+
+
+def from_names(names: pa.Table) -> pa.Table:
+    """Return the creates of a names table (``data.schema.NAMES``), row by row.
+
+    That table knows neither the directory's own name nor the file's group: both are null.
+    """
+    nulls = pa.nulls(len(names))
+    unknown = {"dir_name": nulls, "group": nulls}
+    known = [c for c in CREATES.names if c not in unknown]
+    return _creates({c: names[_SOURCES.get(c, c)] for c in known} | unknown)
+
+
+def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return the creates that a service is asked about.
+
+    Each request maps columns of ``CREATES`` to their values; ``name`` (bytes, or text as UTF-8)
+    is required. Raises ``ValueError``, naming the request by its index, for a request without a
+    name or with a key that is not known at create, and for a value of the wrong type.
+    """
+    for index, request in enumerate(requests):
+        if request.get("name") is None:
+            raise ValueError(f"request {index} has no name")
+        unknown = sorted(set(request) - set(CREATES.names))
+        if unknown:
+            raise ValueError(
+                f"request {index} has {unknown[0]!r}, which is not known at create: "
+                f"expected {', '.join(CREATES.names)}"
+            )
+    return _creates({name: [r.get(name) for r in requests] for name in CREATES.names})
+
+
+def _creates(columns: Mapping[str, Any]) -> pa.Table:
+    return pa.table([_column(columns[f.name], f) for f in CREATES], schema=CREATES)
+
+
+def _column(values: Any, wanted: pa.Field) -> pa.Array | pa.ChunkedArray:
+    try:
+        if isinstance(values, list):
+            return pa.array(values, wanted.type)
+        return values.cast(wanted.type)
+    except (pa.ArrowException, OverflowError, TypeError) as error:
+        raise ValueError(f"{wanted.name}: {error} (expected {wanted.type})") from error

@@ -1,0 +1,129 @@
+//! The TCP conversations going on, each direction by itself.
+
+use super::counts::CaptureCounts;
+use super::messages::{Messages, Origin, Way};
+use super::receiver::Receiver;
+use super::stream::{Burden, Segment, Stream};
+use crate::join::Joiner;
+use hashbrown::HashMap;
+
+/// The most directions remembered.
+const AT_ONCE: usize = 16_384;
+
+/// The most bytes that they keep waiting.
+const WAITING: usize = 64 << 20;
+
+/// Gaps of streams that have fallen silent are looked for every so many microseconds of the
+/// trace's time, …
+const SWEEP_TIME: i64 = 250_000;
+
+/// … but at most so many streams are looked at per segment.
+const SWEEP_STREAMS: usize = 64;
+
+/// What takes the messages.
+pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
+
+/// The directions of conversations.
+#[derive(Debug, Default)]
+pub struct Flows {
+    streams: HashMap<Way, Stream>,
+    memory: usize,
+    /// How many streams have segments that wait for others.
+    stuck: usize,
+    segments: usize,
+    swept: i64,
+}
+
+impl Flows {
+    /// Takes a segment; whether its conversation may be RPC's.
+    pub fn segment(
+        &mut self,
+        way: Way,
+        segment: &Segment,
+        origin: Origin,
+        mut takers: Takers,
+    ) -> bool {
+        if self.streams.len() >= AT_ONCE || self.memory > WAITING {
+            self.make_room(&mut takers);
+        }
+        self.sweep(origin.time, &mut takers);
+        if let (true, Some(sequence)) = (self.stuck > 0, segment.acknowledged) {
+            let other = Way { from: way.to, to: way.from, ..way };
+            if let Some(stream) = self.streams.get_mut(&other) {
+                let before = stream.burden();
+                stream.acknowledged(sequence, &mut receiver(other, &mut takers));
+                let after = stream.burden();
+                self.reckon(before, after);
+            }
+        }
+        let stream = self.streams.entry(way).or_default();
+        let before = stream.burden();
+        stream.segment(segment, origin, &mut receiver(way, &mut takers));
+        let (after, ignored) = (stream.burden(), stream.ignored());
+        self.reckon(before, after);
+        !ignored
+    }
+
+    /// Keeps account of what one stream held before and after.
+    fn reckon(&mut self, before: Burden, after: Burden) {
+        self.memory = (self.memory + after.memory).saturating_sub(before.memory);
+        self.stuck =
+            (self.stuck + usize::from(after.waits)).saturating_sub(usize::from(before.waits));
+    }
+
+    fn reckon_all(&mut self) {
+        (self.memory, self.stuck) = (0, 0);
+        for burden in self.streams.values().map(Stream::burden) {
+            self.memory += burden.memory;
+            self.stuck += usize::from(burden.waits);
+        }
+    }
+
+    /// Ends all conversations.
+    pub fn end(&mut self, mut takers: Takers) {
+        end(self.streams.drain().collect(), &mut takers);
+        self.reckon_all();
+    }
+
+    /// Forgets the quarter of the conversations not heard of for longest.
+    fn make_room(&mut self, takers: &mut Takers) {
+        let mut heard: Vec<i64> = self.streams.values().map(|stream| stream.heard).collect();
+        if heard.is_empty() {
+            return;
+        }
+        let quarter = heard.len() / 4;
+        let (_, &mut oldest, _) = heard.select_nth_unstable(quarter);
+        let idle = self.streams.extract_if(|_, stream| stream.heard <= oldest).collect();
+        end(idle, takers);
+        self.reckon_all();
+    }
+
+    /// Gives up gaps in streams that may not be heard of again.
+    fn sweep(&mut self, now: i64, takers: &mut Takers) {
+        self.segments += 1;
+        let soon = (now - self.swept).abs() < SWEEP_TIME;
+        if self.stuck == 0 || soon || self.segments * SWEEP_STREAMS < self.streams.len() {
+            return;
+        }
+        (self.segments, self.swept) = (0, now);
+        let mut stuck: Vec<_> =
+            self.streams.iter_mut().filter(|(_, stream)| stream.burden().waits).collect();
+        stuck.sort_unstable_by_key(|(way, _)| (way.from, way.to));
+        for (way, stream) in stuck {
+            stream.give_up(now, &mut receiver(*way, takers));
+        }
+        self.reckon_all();
+    }
+}
+
+/// Ends conversations, in an order that does not depend on the table's.
+fn end(mut streams: Vec<(Way, Stream)>, takers: &mut Takers) {
+    streams.sort_unstable_by_key(|(way, stream)| (stream.heard, way.from, way.to));
+    for (way, mut stream) in streams {
+        stream.end(&mut receiver(way, takers));
+    }
+}
+
+fn receiver<'a>(way: Way, (messages, joiner, counts): &'a mut Takers) -> Receiver<'a> {
+    Receiver { messages, joiner, counts, way }
+}

@@ -1,0 +1,254 @@
+//! The components of file names (thesis Figure 6.2), counted and matched over whole columns.
+//!
+//! A component is kept as the bytes of its piece and where it is anchored; it is written out as a
+//! regular expression only where it leaves this module.
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{Array, BinaryArray, BooleanArray, Int32Array, RecordBatch, UInt64Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use hashbrown::HashMap;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// How many bytes the optional prefix component has; only longer names have one.
+const PREFIX: usize = 5;
+
+/// One component: a run of bytes, and whether it must begin or end the name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Component<'a> {
+    starts: bool,
+    ends: bool,
+    text: Cow<'a, [u8]>,
+}
+
+impl<'a> Component<'a> {
+    fn new(text: &'a [u8], starts: bool, ends: bool) -> Self {
+        let text = Cow::Borrowed(text);
+        Component { starts, ends, text }
+    }
+
+    /// The component as a regular expression: `^` and `$` for the anchors, and a backslash before
+    /// every byte that is an operator.
+    pub fn render(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.text.len() + 2);
+        if self.starts {
+            out.push(b'^');
+        }
+        for &byte in self.text.iter() {
+            if is_operator(byte) {
+                out.push(b'\\');
+            }
+            out.push(byte);
+        }
+        if self.ends {
+            out.push(b'$');
+        }
+        out
+    }
+
+    /// The component that renders as `regex`; `None` where none does.
+    pub fn parse(regex: &'a [u8]) -> Option<Self> {
+        let (starts, mut rest) = match regex.strip_prefix(b"^") {
+            Some(rest) => (true, rest),
+            None => (false, regex),
+        };
+        let backslashes =
+            |end: usize| rest[..end].iter().rev().take_while(|b| **b == b'\\').count();
+        let ends = rest.ends_with(b"$") && backslashes(rest.len() - 1) % 2 == 0;
+        if ends {
+            rest = &rest[..rest.len() - 1];
+        }
+        let text = unescape(rest)?;
+        Some(Component { starts, ends, text })
+    }
+}
+
+fn is_operator(byte: u8) -> bool {
+    matches!(
+        byte,
+        b'\\'
+            | b'^'
+            | b'$'
+            | b'.'
+            | b'|'
+            | b'?'
+            | b'*'
+            | b'+'
+            | b'('
+            | b')'
+            | b'['
+            | b']'
+            | b'{'
+            | b'}'
+    )
+}
+
+fn unescape(escaped: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if !escaped.iter().any(|byte| is_operator(*byte)) {
+        return Some(Cow::Borrowed(escaped));
+    }
+    let mut text = Vec::with_capacity(escaped.len());
+    let mut bytes = escaped.iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b'\\' => text.push(*bytes.next().filter(|next| is_operator(**next))?),
+            _ if is_operator(byte) => return None,
+            _ => text.push(byte),
+        }
+    }
+    Some(Cow::Owned(text))
+}
+
+/// Puts the set of components of `name` into `out`: the whole name, its first and last piece, the
+/// pieces between them (in byte order), and with `prefix` its first five bytes.
+pub fn split<'a>(name: &'a [u8], prefix: bool, out: &mut Vec<Component<'a>>) {
+    out.clear();
+    out.push(Component::new(name, true, true));
+    let first = memchr::memchr(b'.', name);
+    if let (Some(first), Some(last)) = (first, memchr::memrchr(b'.', name)) {
+        out.push(Component::new(&name[..first], true, false));
+        out.push(Component::new(&name[last + 1..], false, true));
+        if first < last {
+            let between = name[first + 1..last].split(|byte| *byte == b'.');
+            out.extend(between.map(|piece| Component::new(piece, false, false)));
+            out[3..].sort_unstable();
+            out.dedup();
+        }
+    }
+    if prefix && name.len() > PREFIX && first != Some(PREFIX) {
+        out.push(Component::new(&name[..PREFIX], true, false));
+    }
+}
+
+/// Counts in how many names each component occurs (`n_a`), and in how many of those whose label
+/// is true (`n_m`): steps 1a to 1c of Figure 6.3. Rows whose name or label is null are left out.
+///
+/// The batch has the columns `component`, `n_a` and `n_m`, in the byte order of `component`.
+pub fn count(
+    names: &BinaryArray,
+    labels: &BooleanArray,
+    prefix: bool,
+) -> Result<RecordBatch, ArrowError> {
+    if names.len() != labels.len() {
+        let message = format!("{} names but {} labels", names.len(), labels.len());
+        return Err(ArrowError::InvalidArgumentError(message));
+    }
+    let mut counts: HashMap<Component, (u64, u64)> = HashMap::new();
+    let mut components = Vec::new();
+    for (name, label) in names.iter().zip(labels.iter()) {
+        let (Some(name), Some(label)) = (name, label) else {
+            continue;
+        };
+        split(name, prefix, &mut components);
+        for component in components.drain(..) {
+            let (n_a, n_m) = counts.entry(component).or_default();
+            *n_a += 1;
+            *n_m += u64::from(label);
+        }
+    }
+    to_batch(counts)
+}
+
+fn to_batch(counts: HashMap<Component, (u64, u64)>) -> Result<RecordBatch, ArrowError> {
+    let mut rows: Vec<(Vec<u8>, (u64, u64))> =
+        counts.into_iter().map(|(component, n)| (component.render(), n)).collect();
+    rows.sort_unstable();
+    let bytes: usize = rows.iter().map(|(component, _)| component.len()).sum();
+    if i32::try_from(bytes).is_err() {
+        return Err(ArrowError::OffsetOverflowError(bytes));
+    }
+    let mut components = BinaryBuilder::with_capacity(rows.len(), bytes);
+    rows.iter().for_each(|(component, _)| components.append_value(component));
+    let schema = Schema::new(vec![
+        Field::new("component", DataType::Binary, false),
+        Field::new("n_a", DataType::UInt64, false),
+        Field::new("n_m", DataType::UInt64, false),
+    ]);
+    RecordBatch::try_new(
+        Arc::new(schema),
+        vec![
+            Arc::new(components.finish()),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, (n_a, _))| *n_a))),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, (_, n_m))| *n_m))),
+        ],
+    )
+}
+
+/// Finds for each name the first of `rules` that is among its components; null where none is.
+///
+/// A rule is a component as [`Component::render`] writes it; anything else is an error.
+pub fn first_match(
+    names: &BinaryArray,
+    rules: &BinaryArray,
+    prefix: bool,
+) -> Result<Int32Array, ArrowError> {
+    let mut ranks: HashMap<Component, i32> = HashMap::with_capacity(rules.len());
+    for (rank, rule) in (0..).zip(rules.iter()) {
+        let component = rule.and_then(Component::parse).ok_or_else(|| {
+            let message = format!("rule {rank} is not a name component");
+            ArrowError::InvalidArgumentError(message)
+        })?;
+        ranks.entry(component).or_insert(rank);
+    }
+    let mut components = Vec::new();
+    let best = names.iter().map(|name| {
+        split(name?, prefix, &mut components);
+        components.iter().filter_map(|component| ranks.get(component)).min().copied()
+    });
+    Ok(best.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(name: &[u8], prefix: bool) -> Vec<String> {
+        let mut components = Vec::new();
+        split(name, prefix, &mut components);
+        components.iter().map(|c| String::from_utf8(c.render()).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_example_of_section_6_3_1() {
+        let expected = [r"^prediction\.tex$", "^prediction", "tex$", "^predi"];
+        assert_eq!(rendered(b"prediction.tex", true), expected);
+        assert_eq!(rendered(b"prediction.tex", false), expected[..3]);
+    }
+
+    #[test]
+    fn a_set_holds_each_component_once() {
+        assert_eq!(rendered(b"core", true), ["^core$"]);
+        assert_eq!(rendered(b"predi.c", true), [r"^predi\.c$", "^predi", "c$"]);
+        assert_eq!(rendered(b"a.x.x.b", false), [r"^a\.x\.x\.b$", "^a", "b$", "x"]);
+        assert_eq!(rendered(b".", true), [r"^\.$", "^", "$"]);
+        assert_eq!(rendered(b"...", true), [r"^\.\.\.$", "^", "$", ""]);
+    }
+
+    #[test]
+    fn what_is_rendered_can_be_parsed() {
+        for name in [&b"a\\$.b^.$"[..], b"", b".", b"\\", b"x$", b"^x", b"[a]{2}.(b|c)?"] {
+            let mut components = Vec::new();
+            split(name, true, &mut components);
+            for component in components {
+                assert_eq!(Component::parse(&component.render()), Some(component));
+            }
+        }
+    }
+
+    #[test]
+    fn what_renders_from_nothing_is_refused() {
+        for regex in [&b"a.b"[..], b"a\\", b"\\a", b"a$b", b"$^", b"a*"] {
+            assert_eq!(Component::parse(regex), None, "{regex:?}");
+        }
+    }
+
+    #[test]
+    fn rows_without_a_name_or_a_label_are_left_out() {
+        let names = BinaryArray::from(vec![Some(&b"a"[..]), None, Some(b"a"), Some(b"a")]);
+        let labels = BooleanArray::from(vec![Some(true), Some(true), None, Some(false)]);
+        let batch = count(&names, &labels, true).unwrap();
+        assert_eq!(batch.num_rows(), 1);
+        assert_eq!(batch.column(1).as_ref(), &UInt64Array::from(vec![2]) as &dyn Array);
+        assert_eq!(batch.column(2).as_ref(), &UInt64Array::from(vec![1]) as &dyn Array);
+    }
+}

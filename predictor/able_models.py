@@ -1,0 +1,82 @@
+"""The decision trees of all predicates, asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+
+from features import component_text, name_pieces
+from features.tabular import decoded
+from predictor import parts
+from predictor.able_tree import AbleTree, TreePath
+from predictor.model_set import Answer, ModelSet
+from predictor.tree_table import TREES, to_table, to_tree
+
+ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
+    name: pa.int64() for name in ("mode", "uid", "gid")
+}
+"""What the trees see of a create (thesis section 6.4), and the type of its values."""
+
+_FILE = "able.arrow"
+
+
+class AbleModels(ModelSet[AbleTree]):
+    """One ``AbleTree`` per predicate, over the pieces of the name, mode, owner and group.
+
+    Stored as one file with a row per node.
+    """
+
+    kind = "able"
+    estimator = AbleTree
+    parameters = ("purity",)
+
+    @staticmethod
+    def columns(creates: pa.Table) -> pa.Table:
+        """Return the ``ATTRIBUTES`` of ``creates``."""
+        pieces = name_pieces(decoded(creates["name"]))
+        return pa.table(pieces | {c: creates[c] for c in ATTRIBUTES if c not in pieces})
+
+    def explain(self, creates: pa.Table) -> list[dict[str, Answer]]:
+        """Return the answers, with the way through the tree."""
+        columns = [column.to_pylist() for column in self.columns(creates).columns]
+        return [
+            {key: _answer(model.path(row)) for key, model in self.items()}
+            for row in zip(*columns, strict=True)
+        ]
+
+    def save(self, directory: Path) -> list[str]:
+        """Write the trees."""
+        trees = [to_table(key, model.tree_, ATTRIBUTES) for key, model in self.items()]
+        parts.write_table(directory / _FILE, pa.concat_tables([TREES.empty_table(), *trees]))
+        return [_FILE]
+
+    @classmethod
+    def load(
+        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+    ) -> Self:
+        """Return the saved trees; they cannot be learned on, so ``counts`` means nothing."""
+        path = directory / _FILE
+        table = parts.read_table(path, TREES)
+        models = cls()
+        for key in keys:
+            try:
+                tree = to_tree(key, table, ATTRIBUTES)
+            except ValueError as error:
+                raise parts.DamagedModelError(path, f"a tree for {key!r}: {error}") from error
+            models[key] = AbleTree.from_tree(tree, list(ATTRIBUTES), **parameters)
+        return models
+
+
+def _answer(path: TreePath) -> Answer:
+    steps = [
+        {
+            "attribute": attribute,
+            "value": component_text(value) if isinstance(value, bytes) else value,
+        }
+        for attribute, value in path.steps
+    ]
+    evidence = {"path": steps, "default": path.default, "n_true": path.n_true, "n": path.n}
+    return Answer(path.answer, evidence)

@@ -1,0 +1,95 @@
+"""The attribute-based decision tree (thesis section 6.4, Figures 6.4 to 6.7).
+
+The method is that of ABLE: Mesnier et al., "File classification in self-* storage systems" (ICAC
+2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from predictor.classifier import Answers, BinaryClassifier, Scores
+from predictor.tree import Tree
+
+
+@dataclass(frozen=True)
+class TreePath:
+    """The way of a row through the tree, and the training rows that went the same way.
+
+    ``steps`` are attributes with their values. ``default`` says that it ended before a leaf,
+    because the next attribute's value was not seen in training after these steps.
+    """
+
+    steps: tuple[tuple[str, Any], ...]
+    default: bool
+    n_true: int
+    n: int
+
+    @property
+    def answer(self) -> bool:
+        """The majority of those training rows; a tie is a no."""
+        return 2 * self.n_true > self.n
+
+
+class AbleTree(BinaryClassifier):
+    """Predict by the values of attributes, one after the other, in a multiway tree.
+
+    Each node splits on the unused attribute that is most strongly associated with the property
+    among the node's own rows, with one child per value (Figure 6.4); association is compared as
+    ``predictor.growth.association`` says, and of equals the first column is taken. A node whose
+    *purity*, the larger of the shares of yes and no, is at least ``purity`` is not split (section
+    6.4.2): at 1.0 only nodes without any doubt are leaves early, ``None`` grows the whole tree of
+    Figure 6.5, and lower values make smaller trees. Rows with a value that was not seen in
+    training end at the node where it was missing (Figure 6.7).
+
+    The answer is the majority of the training rows at the node where a row ends; a tie is a no.
+    ``predict_proba`` is the share of yes among them. All columns of ``X`` count, as categories of
+    any type; a missing value is a category of its own.
+
+    After fitting, ``tree_`` is the tree and ``attributes_`` its columns.
+    """
+
+    def __init__(self, purity: float | None = 1.0) -> None:
+        self.purity = purity
+
+    @classmethod
+    def from_tree(cls, tree: Tree, attributes: Sequence[str], **parameters: Any) -> AbleTree:
+        """Return the model that has ``tree``, over a table of ``attributes`` and booleans."""
+        model = cls(**parameters)
+        model.classes_ = np.array([False, True])
+        model.n_features_in_ = len(attributes)
+        model.feature_names_in_ = np.array(attributes, dtype=object)
+        model.tree_, model.attributes_ = tree, list(attributes)
+        return model
+
+    def explain(self, X: Any) -> list[TreePath]:
+        """Return the way of each row through the tree."""
+        return [self.path(row) for row in self.tree_.rows(self._read(X))]
+
+    def path(self, row: Sequence[Any]) -> TreePath:
+        """Return the way of one row, given as the values of ``attributes_``."""
+        walked = self.tree_.walk(row)
+        nodes = self.tree_.nodes
+        attributes = [nodes.attribute[node] for node in walked]
+        steps = [(self.attributes_[a], row[a]) for a in attributes[: len(walked) - 1]]
+        n_true, n = int(nodes.n_true[walked[-1]]), int(nodes.n[walked[-1]])
+        return TreePath(tuple(steps), bool(attributes[-1] >= 0), n_true, n)
+
+    def _learn(self, table: pa.Table, positive: Answers) -> None:
+        if self.purity is not None and not 0.5 <= self.purity <= 1:
+            raise ValueError(f"purity must be None or from 0.5 to 1, not {self.purity!r}")
+        self.tree_ = Tree.grown(table, positive, self.purity)
+        self.attributes_ = table.column_names
+
+    def _scores(self, table: pa.Table) -> Scores:
+        reached = self.tree_.reach(table)
+        nodes = self.tree_.nodes
+        return np.asarray(nodes.n_true[reached] / np.maximum(nodes.n[reached], 1))
+
+    def _is_yes(self, scores: Scores) -> Answers:
+        return scores > 0.5

@@ -1,0 +1,59 @@
+"""The files that a model is kept in: Arrow tables and a little JSON, never code.
+
+Equal models make equal bytes. What is read is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+
+
+class DamagedModelError(ValueError):
+    """A part of a stored model is missing, or not what was stored."""
+
+    def __init__(self, path: Path, expected: str) -> None:
+        super().__init__(f"{path}: expected {expected}")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write ``table`` as an Arrow file."""
+    options = ipc.IpcWriteOptions(compression="zstd", unify_dictionaries=True)
+    with pa.OSFile(str(path), "wb") as sink, ipc.new_file(sink, table.schema, options=options) as f:
+        f.write_table(table.combine_chunks())
+
+
+def read_table(path: Path, schema: pa.Schema) -> pa.Table:
+    """Return the table at ``path``; raise ``DamagedModelError`` unless it is one of ``schema``."""
+    try:
+        with pa.OSFile(str(path), "rb") as source:
+            table = ipc.open_file(source).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DamagedModelError(path, f"an Arrow file ({error})") from error
+    if not table.schema.equals(schema):
+        raise DamagedModelError(path, f"the columns {schema.names} and their types")
+    for field in schema:
+        if not field.nullable and table[field.name].null_count:
+            raise DamagedModelError(path, f"no nulls in column {field.name!r}")
+    return table
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write ``content`` as JSON."""
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object at ``path``; raise ``DamagedModelError`` if there is none."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise DamagedModelError(path, f"a JSON object ({error})") from error
+    if not isinstance(content, dict):
+        raise DamagedModelError(path, "a JSON object")
+    return content

@@ -1,0 +1,42 @@
+"""What a predicate is: a question about a file's or a name's life, answered yes, no or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Subject = Literal["file", "name"]
+Rule = Callable[[pa.Table, Subject], pa.Array | pa.ChunkedArray]
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A named boolean question about lives (DESIGN.md, "Labels").
+
+    ``subject`` says whose lives: rows of the files table, or of the names table. ``source`` says
+    where the predicate is defined; ``config`` is what the configuration said, where it is from
+    there.
+    """
+
+    name: str
+    subject: Subject
+    description: str
+    source: str
+    rule: Rule = field(repr=False, compare=False)
+    config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def key(self) -> str:
+        """The predicate's name among those of both subjects: ``lock``, or ``name:lock``."""
+        return self.name if self.subject == "file" else f"name:{self.name}"
+
+    def evaluate(self, table: pa.Table) -> pa.BooleanArray:
+        """Answer the question for each row of ``table``; null where the trace cannot tell.
+
+        ``table`` has the columns of ``data.schema.FILES`` or ``data.schema.NAMES``.
+        """
+        answers = self.rule(table, self.subject)
+        return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers

@@ -1,0 +1,98 @@
+"""The tests that predicates are made of, each over a whole table and with three answers.
+
+They follow Kleene's logic: what is known to be false stays false beside an unknown.
+
+- **Size** is the largest size seen ("the size of the file was always zero", thesis section 6.3.5).
+  It is unknown only where no size was ever seen.
+- **Lifespan** runs from birth to death, to the microsecond. Where no death was seen, the time for
+  which the life was observed is a lower bound: once it exceeds a bound, so does the lifespan;
+  until then the answer is unknown. Without a birth it is unknown.
+- **Reads and writes** are operations, not bytes.
+- **Access and modification time** are those of the most recent observation, and unknown where
+  either was never seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from predictor.predicates.predicate import Subject
+
+SECOND = 1_000_000
+"""Lifespans are whole microseconds."""
+
+Bounds = tuple[int | None, int | None]
+"""Above the first, and at most the second; ``None`` is no bound."""
+
+_SIZE = {"file": "max_size", "name": "file_max_size"}
+_WRITES = {"file": "writes", "name": "file_writes"}
+
+
+def in_ranges(
+    table: pa.Table, subject: Subject, size: Bounds = (None, None), lifespan: Bounds = (None, None)
+) -> pa.Array:
+    """Return whether size (bytes) and lifespan (microseconds) lie within their bounds."""
+
+    def size_exceeds(bound: int) -> pa.Array:
+        return pc.greater(table[_SIZE[subject]], pa.scalar(bound, pa.uint64()))
+
+    def lifespan_exceeds(bound: int) -> pa.Array:
+        return _lifespan_exceeds(table, bound)
+
+    return pc.and_kleene(
+        _within(table, size_exceeds, size), _within(table, lifespan_exceeds, lifespan)
+    )
+
+
+def lock(table: pa.Table, subject: Subject) -> pa.Array:
+    """Return whether a life was without writes and over within five seconds."""
+    unwritten = pc.equal(table[_WRITES[subject]], 0)
+    return pc.and_kleene(unwritten, in_ranges(table, subject, lifespan=(None, 5 * SECOND)))
+
+
+def write_only(table: pa.Table, subject: Subject) -> pa.Array:
+    """Return whether a file was written, and its reads are less than 0.2 of its writes."""
+    return _written_with_ratio(table, lambda ratio: pc.less(ratio, 0.2))
+
+
+def read_only(table: pa.Table, subject: Subject) -> pa.Array:
+    """Return whether a file was written, and its reads are more than 20 times its writes."""
+    return _written_with_ratio(table, lambda ratio: pc.greater(ratio, 20.0))
+
+
+def read_after_write(table: pa.Table, subject: Subject) -> pa.Array:
+    """Return whether a file was accessed after it was last modified."""
+    return pc.greater(table["atime"], table["mtime"])
+
+
+def written_after_read(table: pa.Table, subject: Subject) -> pa.Array:
+    """Return whether a file was not accessed after it was last modified."""
+    return pc.invert(read_after_write(table, subject))
+
+
+def _within(table: pa.Table, exceeds: Callable[[int], pa.Array], bounds: Bounds) -> pa.Array:
+    above, at_most = bounds
+    answers = pa.array([True] * len(table), pa.bool_())
+    if above is not None:
+        answers = exceeds(above)
+    if at_most is not None:
+        answers = pc.and_kleene(answers, pc.invert(exceeds(at_most)))
+    return answers
+
+
+def _lifespan_exceeds(table: pa.Table, bound: int) -> pa.Array:
+    dead = table["death_seen"]
+    end = pc.if_else(dead, table["died"], table["observed_until"])
+    observed = pc.subtract(end, table["born"]).cast(pa.int64())
+    unknown = pa.scalar(None, pa.bool_())
+    exceeded = pc.greater(observed, bound)
+    answers = pc.if_else(pc.or_(exceeded, dead), exceeded, unknown)
+    return pc.if_else(table["birth_seen"], answers, unknown)
+
+
+def _written_with_ratio(table: pa.Table, holds: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    reads, writes = (table[column].cast(pa.float64()) for column in ("reads", "writes"))
+    return pc.and_(pc.greater(writes, 0.0), holds(pc.divide(reads, writes)))

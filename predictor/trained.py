@@ -1,0 +1,179 @@
+"""The whole set of models that is trained, published and served together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from features import from_files, from_names
+from predictor import parts
+from predictor.able_models import AbleModels
+from predictor.labels import births, tally
+from predictor.model_set import Answer, ModelSet
+from predictor.name_models import NameModels
+from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+
+__all__ = ["KINDS", "Answer", "TrainedModel"]
+
+KINDS: dict[str, type[ModelSet[Any]]] = {kind.kind: kind for kind in (NameModels, AbleModels)}
+"""The kinds of models there are, by name."""
+
+_FORMAT = 1
+_FILE = "model.json"
+
+
+class TrainedModel:
+    """One model per kind and predicate, learned from the same lives.
+
+    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. The parameters
+    are those of ``NameModel`` and ``AbleTree``.
+
+    After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key; and
+    ``tallies`` by key, of the labels learned from (``predictor.labels.tally``).
+    """
+
+    def __init__(
+        self,
+        minfrac: float = 0.8,
+        mincount: int = 5,
+        prefix: bool = True,
+        purity: float | None = 1.0,
+    ) -> None:
+        self.parameters = {
+            "minfrac": minfrac,
+            "mincount": mincount,
+            "prefix": prefix,
+            "purity": purity,
+        }
+        self.predicates: dict[str, Predicate] = {}
+        self.tallies: dict[str, dict[str, int]] = {}
+        self.models: dict[str, ModelSet[Any]] = {}
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of models that were trained."""
+        return tuple(self.models)
+
+    def fit(
+        self,
+        files: pa.Table,
+        names: pa.Table,
+        predicates: Iterable[Predicate] | None = None,
+        kinds: Sequence[str] = ("name", "able"),
+    ) -> TrainedModel:
+        """Learn ``predicates`` (default: the built-in ones) from the births in two tables.
+
+        ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
+        are left out, predicate by predicate, and counted in ``tallies``.
+        """
+        if predicates is None:
+            predicates = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+        self.predicates = _by_key(predicates)
+        self.models = {kind: _set_of(kind)() for kind in kinds}
+        for subject, lives, known in (
+            ("file", births(files), from_files),
+            ("name", births(names), from_names),
+        ):
+            asked = [p for p in self.predicates.values() if p.subject == subject]
+            labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
+            self.tallies |= {key: tally(answers) for key, answers in labels.items()}
+            for models in self.models.values():
+                columns = models.columns(known(lives))
+                for key, answers in labels.items():
+                    models.train(key, columns, answers, **self._parameters_of(models))
+        return self
+
+    def predict(self, creates: pa.Table, kind: str) -> dict[str, pa.BooleanArray]:
+        """Return by key every predicate's answer for each row of ``creates``.
+
+        ``creates`` has the columns of ``features.CREATES``.
+        """
+        return self._models_of(kind).predict(creates)
+
+    def explain(self, creates: pa.Table, kind: str) -> list[dict[str, Answer]]:
+        """Return for each row of ``creates`` every predicate's answer and evidence, by key.
+
+        Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
+        matched, all ``None`` where none did. Evidence of ``able``: ``path``, a list of
+        ``attribute`` and ``value``; ``default``, whether it ended at a value not seen in training;
+        ``n_true`` and ``n``, the training rows that went the same way. Bytes are given as text,
+        with backslash escapes where they are none.
+        """
+        return self._models_of(kind).explain(creates)
+
+    def save(self, directory: Path) -> list[str]:
+        """Write the model to files in ``directory``; return their names."""
+        files = [name for models in self.models.values() for name in models.save(directory)]
+        predicates = [
+            {"key": key, "config": predicate.config and dict(predicate.config)}
+            for key, predicate in self.predicates.items()
+        ]
+        content = {
+            "format": _FORMAT,
+            "kinds": list(self.kinds),
+            "parameters": self.parameters,
+            "predicates": predicates,
+            "tallies": self.tallies,
+        }
+        parts.write_json(directory / _FILE, content)
+        return [_FILE, *files]
+
+    @classmethod
+    def load(cls, directory: Path, counts: bool = True) -> TrainedModel:
+        """Return the model that was saved in ``directory``.
+
+        Without ``counts`` it needs less memory, predicts and explains as well, and cannot learn.
+        Raises ``predictor.parts.DamagedModelError``, a ``ValueError`` that names the file, where
+        a part is missing or not as it was saved.
+        """
+        path = Path(directory) / _FILE
+        content = parts.read_json(path)
+        if content.get("format") != _FORMAT:
+            raise parts.DamagedModelError(
+                path, f"format {_FORMAT}, found {content.get('format')!r}"
+            )
+        try:
+            model = cls(**content["parameters"])
+            model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
+            model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
+            kinds = {kind: _set_of(kind) for kind in content["kinds"]}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise parts.DamagedModelError(
+                path, f"the description of a model ({error!r})"
+            ) from error
+        for kind, models in kinds.items():
+            own = model._parameters_of(models)
+            model.models[kind] = models.load(path.parent, model.predicates, own, counts)
+        return model
+
+    def _parameters_of(self, models: ModelSet[Any] | type[ModelSet[Any]]) -> dict[str, Any]:
+        return {name: self.parameters[name] for name in models.parameters}
+
+    def _models_of(self, kind: str) -> ModelSet[Any]:
+        if kind not in self.models:
+            raise ValueError(f"no models of kind {kind!r}: there are {', '.join(self.kinds)}")
+        return self.models[kind]
+
+
+def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:
+    ordered = sorted(predicates, key=lambda predicate: predicate.subject)
+    by_key = {predicate.key: predicate for predicate in ordered}
+    if len(by_key) < len(ordered):
+        raise ValueError("two predicates about the same subject have the same name")
+    return by_key
+
+
+def _set_of(kind: str) -> type[ModelSet[Any]]:
+    if kind not in KINDS:
+        raise ValueError(f"no kind of model is called {kind!r}: expected {', '.join(KINDS)}")
+    return KINDS[kind]
+
+
+def _predicate(saved: dict[str, Any]) -> Predicate:
+    if saved["config"] is not None:
+        return from_config(saved["config"])
+    built_in = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
+    return built_in[saved["key"]]

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import datetime
+
+import pyarrow as pa
+import pytest
+
+from data.schema import FILES, NAMES
+from features import CREATES, from_files, from_names, from_requests
+
+BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
+KNOWN = {
+    "name": b"inbox.lock",
+    "dir_fh": b"\x01\x02",
+    "dir_name": b"mail",
+    "mode": 0o600,
+    "uid": 501,
+    "gid": 20,
+    "group": 6,
+    "client": "10.0.0.1",
+    "time": BORN,
+}
+
+
+def life(schema: pa.Schema, **values: object) -> pa.Table:
+    """Return one row: what is not given is null, even where the schema forbids it."""
+    nullable = pa.schema([field.with_nullable(True) for field in schema])
+    return pa.Table.from_pylist([values], schema=nullable)
+
+
+def born(known: dict[str, object]) -> dict[str, object]:
+    return {("born" if key == "time" else key): value for key, value in known.items()}
+
+
+def test_a_file_life_and_a_request_with_the_same_facts_are_the_same_create():
+    from_life = from_files(life(FILES, **born(KNOWN)))
+    assert from_life.schema.equals(CREATES, check_metadata=True)
+    assert from_life.equals(from_requests([KNOWN]))
+    assert from_life.to_pylist() == [KNOWN]
+
+
+def test_a_name_life_and_a_request_with_the_same_facts_are_the_same_create():
+    known = {key: value for key, value in KNOWN.items() if key not in ("dir_name", "group")}
+    assert from_names(life(NAMES, **born(known))).equals(from_requests([known]))
+
+
+def test_nothing_that_is_learned_after_the_create_changes_it():
+    later = {
+        "max_size": 8192,
+        "last_size": 4096,
+        "reads": 3,
+        "writes": 2,
+        "bytes_read": 1,
+        "bytes_written": 9,
+        "operations": 12,
+        "atime": BORN,
+        "mtime": BORN,
+        "died": BORN,
+        "death_seen": True,
+        "how_died": "remove",
+        "last_seen": BORN,
+        "observed_until": BORN,
+        "owner": 7,
+    }
+    plain = from_files(life(FILES, **born(KNOWN)))
+    assert from_files(life(FILES, **born(KNOWN), **later)).equals(plain)
+    for column in later:
+        with pytest.raises(ValueError, match=f"request 0 has '{column}', which is not known"):
+            from_requests([KNOWN | {column: later[column]}])
+
+
+def test_the_columns_are_those_that_design_allows():
+    allowed = {"name", "dir_fh", "dir_name", "mode", "uid", "gid", "group", "client", "time"}
+    assert set(CREATES.names) == allowed
+
+
+def test_what_a_request_does_not_say_is_null():
+    (create,) = from_requests([{"name": "café"}]).to_pylist()
+    assert create == dict.fromkeys(CREATES.names) | {"name": "café".encode()}
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({}, "request 1 has no name"),
+        ({"name": None}, "request 1 has no name"),
+        ({"name": b"a", "mode": -1}, "mode: .*uint32"),
+        ({"name": b"a", "uid": "root"}, "uid: .*uint32"),
+        ({"name": 7}, "name: .*binary"),
+    ],
+)
+def test_a_bad_request_is_named(request_, message):
+    with pytest.raises(ValueError, match=message):
+        from_requests([{"name": b"a"}, request_])

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pytest
+
+from data.schema import FILES, NAMES
+from features import NamePieces, from_files, from_requests
+from predictor.parts import DamagedModelError
+from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, from_config
+from predictor.trained import Answer, TrainedModel
+
+BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
+LATER = BORN + datetime.timedelta(hours=8)
+EVERY = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+
+
+def life(name: bytes, lifespan: float | None = None, **values: object) -> dict[str, object]:
+    """Return a life that began at ``BORN``; ``lifespan`` in seconds, ``None``: still alive."""
+    died = None if lifespan is None else BORN + datetime.timedelta(seconds=lifespan)
+    return {
+        "server": "campus",
+        "name": name,
+        "kind": "file",
+        "born": BORN,
+        "birth_seen": True,
+        "died": died,
+        "death_seen": died is not None,
+        "observed_until": died or LATER,
+        "reads": 0,
+        "writes": 0,
+        "uid": 501,
+        "gid": 20,
+        **values,
+    }
+
+
+def table(schema: pa.Schema, lives: list[dict[str, object]]) -> pa.Table:
+    nullable = pa.schema([field.with_nullable(True) for field in schema])
+    return pa.Table.from_pylist(lives, schema=nullable)
+
+
+LOCKS = [life(b"%d.lock" % i, 1.0, max_size=0, mode=0o600) for i in range(20)]
+PAGES = [life(b"p%d.html" % i, None, max_size=5000, writes=3, mode=0o644) for i in range(10)]
+LIVES = [*LOCKS, *PAGES]
+
+
+def names_of(lives: list[dict[str, object]]) -> pa.Table:
+    renamed = [
+        {**row, "file_writes": row["writes"], "file_max_size": row["max_size"]} for row in lives
+    ]
+    return table(NAMES, renamed)
+
+
+def trained(lives: list[dict[str, object]] = LIVES, **options: object) -> TrainedModel:
+    return TrainedModel().fit(table(FILES, lives), names_of(lives), **options)
+
+
+@pytest.fixture(scope="module")
+def model() -> TrainedModel:
+    return trained()
+
+
+NEW = from_requests(
+    [
+        {"name": b"new.lock", "mode": 0o600, "uid": 501, "gid": 20},
+        {"name": b"\xff.html", "mode": 0o644, "uid": 501, "gid": 20},
+        {"name": b"core"},
+    ]
+)
+
+
+def test_every_predicate_is_learned_by_every_kind(model):
+    assert model.kinds == ("name", "able")
+    assert list(model.predicates) == [predicate.key for predicate in EVERY]
+    for kind in model.kinds:
+        answers = model.predict(NEW, kind)
+        assert list(answers) == list(model.predicates)
+        assert answers["lock"].to_pylist() == [True, False, kind == "able"]
+        assert answers["name:lock"].to_pylist()[:2] == [True, False]
+        assert answers["0<size<=16k"].to_pylist()[:2] == [False, True]
+
+
+def test_only_files_whose_birth_was_seen_are_learned():
+    strangers = [
+        life(b"old.%d" % i, 1.0, max_size=0, **other)
+        for i in range(10)
+        for other in ({"birth_seen": False, "born": None}, {"kind": "directory"}, {"kind": None})
+    ]
+    model, same = trained([*LIVES, *strangers]), trained()
+    assert model.tallies == same.tallies
+    assert model.models["name"]["lock"].counts_.equals(same.models["name"]["lock"].counts_)
+
+
+def test_rows_of_unknown_label_are_left_out_and_counted():
+    unknown = [life(b"x%d.lock" % i, None, max_size=None, observed_until=BORN) for i in range(4)]
+    model = trained([*LIVES, *unknown])
+    assert model.tallies["lifespan<=5"] == {"known": 30, "true": 20, "unknown": 4}
+    assert model.tallies["size=zero"] == {"known": 30, "true": 20, "unknown": 4}
+    assert model.tallies["write-only"] == {"known": 34, "true": 10, "unknown": 0}
+    before = trained().models["name"]["lifespan<=5"].counts_
+    assert model.models["name"]["lifespan<=5"].counts_.equals(before)
+
+
+def test_the_evidence_of_names_is_the_strongest_component(model):
+    lock, page, core = model.explain(NEW, "name")
+    assert lock["lock"] == Answer(True, {"component": "lock$", "n_m": 20, "n_a": 20})
+    assert page["0<size<=16k"] == Answer(True, {"component": "html$", "n_m": 10, "n_a": 10})
+    assert core["lock"] == Answer(False, {"component": None, "n_m": None, "n_a": None})
+
+
+def test_the_evidence_of_trees_is_the_way_to_the_leaf(model):
+    lock, _, core = model.explain(NEW, "able")
+    step = {"attribute": "last", "value": "lock"}
+    expected = {"path": [step], "default": False, "n_true": 20, "n": 20}
+    assert lock["lock"] == Answer(True, expected)
+    assert core["lock"].evidence == {"path": [], "default": True, "n_true": 20, "n": 30}
+
+
+def test_trees_see_what_name_pieces_makes_of_a_create(model):
+    assert model.models["able"].columns(NEW).equals(NamePieces().fit_transform(NEW))
+
+
+def test_bytes_that_are_no_text_are_escaped_in_the_evidence():
+    lives = [life(b"%d.\xff\n" % i, 1.0, max_size=0) for i in range(9)] + PAGES
+    model = trained(lives, predicates=[FILE_PREDICATES["size=zero"]])
+    create = from_requests([{"name": b"a.\xff\n"}])
+    (by_name,), (by_tree,) = model.explain(create, "name"), model.explain(create, "able")
+    assert by_name["size=zero"].evidence["component"] == r"\xff\n$"
+    assert by_tree["size=zero"].evidence["path"] == [{"attribute": "last", "value": r"\xff\n"}]
+    json.dumps([by_name["size=zero"].evidence, by_tree["size=zero"].evidence])
+
+
+@pytest.mark.parametrize("kind", ["name", "able"])
+def test_an_explanation_gives_the_answer_that_the_prediction_gives(model, kind):
+    creates = pa.concat_tables([NEW, from_files(table(FILES, LIVES))])
+    predicted = model.predict(creates, kind)
+    explained = model.explain(creates, kind)
+    for key, answers in predicted.items():
+        assert [row[key].answer for row in explained] == answers.to_pylist()
+
+
+def test_a_loaded_model_answers_and_explains_as_the_saved_one(model, tmp_path):
+    files = model.save(tmp_path)
+    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
+    loaded = TrainedModel.load(tmp_path)
+    assert loaded.kinds == model.kinds
+    assert loaded.predicates == model.predicates
+    assert loaded.tallies == model.tallies
+    assert loaded.parameters == model.parameters
+    for kind in model.kinds:
+        assert loaded.predict(NEW, kind) == model.predict(NEW, kind)
+        assert loaded.explain(NEW, kind) == model.explain(NEW, kind)
+
+
+def test_a_loaded_model_goes_on_learning_and_one_without_counts_does_not(model, tmp_path):
+    model.save(tmp_path)
+    known, labels = from_files(table(FILES, PAGES)), [True] * len(PAGES)
+    whole = TrainedModel.load(tmp_path).models["name"]["lock"].forget(known, [False] * len(PAGES))
+    assert whole.partial_fit(known, labels).predict(NEW).tolist() == [True, True, False]
+    served = TrainedModel.load(tmp_path, counts=False)
+    assert served.explain(NEW, "name") == model.explain(NEW, "name")
+    with pytest.raises(ValueError, match="without its counts"):
+        served.models["name"]["lock"].partial_fit(known, labels)
+
+
+def test_equal_models_are_equal_bytes(model, tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    for name in model.save(tmp_path / "one"):
+        TrainedModel.load(tmp_path / "one").save(tmp_path / "two")
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_predicates_of_the_configuration_are_kept_with_the_model(tmp_path):
+    config = {"name": "size>4k", "subject": "name", "size_above": 4096}
+    trained(predicates=[from_config(config), FILE_PREDICATES["lock"]]).save(tmp_path)
+    loaded = TrainedModel.load(tmp_path)
+    assert list(loaded.predicates) == ["lock", "name:size>4k"]
+    assert loaded.predict(NEW, "name")["name:size>4k"].to_pylist() == [False, True, False]
+    answers = loaded.predicates["name:size>4k"].evaluate(names_of(LIVES))
+    assert answers.true_count == len(PAGES)
+
+
+def test_one_kind_may_be_trained_alone(tmp_path):
+    model = trained(kinds=["able"])
+    model.save(tmp_path)
+    assert TrainedModel.load(tmp_path).kinds == ("able",)
+    with pytest.raises(ValueError, match="no models of kind 'name': there are able"):
+        model.predict(NEW, "name")
+    with pytest.raises(ValueError, match="no kind of model is called 'oracle'"):
+        trained(kinds=["oracle"])
+
+
+def test_a_day_without_births_makes_a_model_that_says_no(tmp_path):
+    trained([]).save(tmp_path)
+    for kind in ("name", "able"):
+        answers = TrainedModel.load(tmp_path).predict(NEW, kind)
+        assert not any(column.true_count for column in answers.values())
+
+
+def test_two_predicates_of_one_name_are_refused():
+    config = from_config({"name": "big", "size_above": 1})
+    with pytest.raises(ValueError, match="two predicates about the same subject"):
+        trained(predicates=[config, config])
+
+
+PARTS = ["model.json", "name-rules.arrow", "name-counts.arrow", "able.arrow"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("damage", ["missing", "cut", "empty", "garbage"])
+def test_a_damaged_part_is_named(model, tmp_path, part, damage):
+    assert sorted(model.save(tmp_path)) == sorted(PARTS)
+    path: Path = tmp_path / part
+    whole = path.read_bytes()
+    path.unlink()
+    damaged = {"cut": whole[: len(whole) // 2], "empty": b"", "garbage": b"\xff" * len(whole)}
+    if damage in damaged:
+        path.write_bytes(damaged[damage])
+    with pytest.raises(DamagedModelError, match=part):
+        TrainedModel.load(tmp_path)
+
+
+def rewrite(path: Path, column: str, change) -> None:
+    with pa.OSFile(str(path)) as source:
+        table = ipc.open_file(source).read_all()
+    place = table.schema.get_field_index(column)
+    values = change(table[column].to_pylist())
+    array = pa.array(values, table.schema.field(place).type)
+    with ipc.new_file(str(path), table.schema) as file:
+        file.write_table(table.set_column(place, table.schema.field(place), array))
+
+
+@pytest.mark.parametrize(
+    ("part", "column", "change", "message"),
+    [
+        ("name-rules.arrow", "n_m", lambda v: [10**6] * len(v), "0 < n_m <= n_a"),
+        ("name-rules.arrow", "component", lambda v: [None] * len(v), "no nulls in column"),
+        ("name-rules.arrow", "component", lambda v: [b"a.b"] * len(v), "rule 0 is not a name comp"),
+        ("name-counts.arrow", "lock n_m", lambda v: [10**6] * len(v), "n_m <= n_a for 'lock'"),
+        ("able.arrow", "parent", lambda v: [7] * len(v), "a tree for 'lock': the root is missing"),
+        ("able.arrow", "parent", lambda v: [min(p, 0) for p in v][:1] + [9] * (len(v) - 1), "come"),
+        ("able.arrow", "n_true", lambda v: [10**6] * len(v), "n_true is not between 0 and n"),
+        ("able.arrow", "attribute", lambda v: ["owner"] * len(v), "on an unknown attribute"),
+        ("able.arrow", "attribute", lambda v: [None] * len(v), "a leaf has children"),
+        ("able.arrow", "text", lambda v: [b""] * len(v), "not in order of parent and value"),
+        ("able.arrow", "predicate", lambda v: ["lock"] * len(v), "a tree for 'lock'"),
+    ],
+)
+def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, change, message):
+    model.save(tmp_path)
+    rewrite(tmp_path / part, column, change)
+    with pytest.raises(DamagedModelError, match=f"{part}: expected .*{message}"):
+        TrainedModel.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("format", 2),
+        ("kinds", ["oracle"]),
+        ("predicates", [{"key": "immortal", "config": None}]),
+        ("predicates", [{"key": "x", "config": {"name": "x"}}]),
+        ("parameters", {"maxfrac": 1}),
+        ("tallies", {}),
+    ],
+)
+def test_a_description_of_something_else_is_refused(model, tmp_path, key, value):
+    model.save(tmp_path)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(DamagedModelError, match=r"model\.json: expected"):
+        TrainedModel.load(tmp_path)

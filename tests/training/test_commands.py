@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from birthmark.commands.train import evaluate, nightly, report, train
+from data.ingest import ingest
+from training.evaluate import EVALUATION
+from training.registry import Registry
+
+
+@pytest.fixture(scope="module")
+def app() -> typer.Typer:
+    app = typer.Typer()
+    for command in (train, evaluate, report, nightly):
+        app.command()(command)
+    return app
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> Path:
+    """Return a folder with the traces and datasets of two days, and a model of the first."""
+    folder = tmp_path_factory.mktemp("train")
+    for number in (0, 1):
+        trace = folder / f"day{number}.txt"
+        trace.write_text(traces[number])
+        ingest([trace], folder / f"day{number}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def registry(app: typer.Typer, folder: Path) -> Path:
+    result = run(app, "train", folder / "day0", "--registry", folder / "registry", "--json")
+    assert json.loads(result)["version"] == Registry(folder / "registry").current()
+    return folder / "registry"
+
+
+def run(app: typer.Typer, *arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+def test_train_publishes_a_model_and_says_what_it_learned_from(
+    app: typer.Typer, folder: Path, tmp_path: Path
+) -> None:
+    text = run(app, "train", folder / "day0", folder / "day1", "--registry", tmp_path)
+    version = Registry(tmp_path).current()
+    assert f"version  {version}\n" in text
+    assert "files  120\n" in text
+
+
+def test_train_takes_its_parameters_from_its_options(
+    app: typer.Typer, folder: Path, tmp_path: Path
+) -> None:
+    options = "--minfrac 0.9 --mincount 3 --no-prefix --purity 0.95 --serve able"
+    run(app, "train", folder / "day0", "--registry", tmp_path, *options.split())
+    registry = Registry(tmp_path)
+    manifest = registry.manifest(str(registry.current()))
+    expected = {"minfrac": 0.9, "mincount": 3, "prefix": False, "purity": 0.95}
+    assert manifest["parameters"] == expected
+    assert manifest["serve"] == "able"
+
+
+def test_evaluate_prints_the_columns_of_table_6_5_for_each_predicate_and_model(
+    app: typer.Typer, folder: Path, registry: Path
+) -> None:
+    text = run(app, "evaluate", folder / "day1", "--registry", registry)
+    assert "\x1b" not in text
+    lines = [line.split() for line in text.splitlines()]
+    headings = ["Predicate", "Model", "Correct", "Occurs", "Guess", "Δ-error", "Incorrect"]
+    assert [*headings, "FalsePos", "n", "unknown"] in lines
+    percents = ["100.00%", "33.33%", "66.67%", "100.00%", "0.00%", "0.00%"]
+    assert ["lock", "name", *percents, "60", "0"] in lines
+    assert ["lock", "able", *percents, "60", "0"] in lines
+
+
+def test_evaluate_writes_the_same_as_json_and_parquet(
+    app: typer.Typer, folder: Path, registry: Path, tmp_path: Path
+) -> None:
+    parquet, file = tmp_path / "figures.parquet", tmp_path / "figures.json"
+    arguments = ("evaluate", folder / "day1", "--registry", registry)
+    printed = run(app, *arguments, "--json", "-", "--parquet", parquet)
+    result = json.loads(printed)
+    assert result["version"] == Registry(registry).current()
+    table = pq.read_table(parquet)
+    assert table.schema.equals(EVALUATION)
+    assert table.to_pylist() == result["figures"]
+    assert "lock" in run(app, *arguments, "--json", file)
+    assert json.loads(file.read_text()) == result
+
+
+def test_evaluate_tests_the_version_it_is_told_to(
+    app: typer.Typer, folder: Path, tmp_path: Path
+) -> None:
+    for minfrac in ("0.8", "1"):
+        run(app, "train", folder / "day0", "--registry", tmp_path, "--minfrac", minfrac)
+    first = Registry(tmp_path).versions()[0]
+    text = run(
+        app, "evaluate", folder / "day1", "--registry", tmp_path, "--version", first, "--json", "-"
+    )
+    assert json.loads(text)["version"] == first
+
+
+def test_report_writes_the_page(
+    app: typer.Typer, folder: Path, registry: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    run(app, "report", folder / "day1", "--registry", registry, "--out", page)
+    html = page.read_text()
+    assert str(Registry(registry).current()) in html
+    assert "*.lock" in html
+
+
+def test_nightly_prints_what_it_did(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
+    config = tmp_path / "birthmark.toml"
+    config.write_text(
+        f'[traces]\nfiles = ["{folder}/*.txt"]\nsettle_seconds = 0\n'
+        '[datasets]\ndirectory = "datasets"\n[registry]\ndirectory = "registry"\n'
+    )
+    night = json.loads(run(app, "nightly", "--config", config, "--json"))
+    assert night["traces"] == 2
+    assert night["current"] == Registry(tmp_path / "registry").current()
+    assert night["decision"]["publish"] is True
+    assert "traces  0\n" in run(app, "nightly", "--config", config)
+
+
+def test_a_mistake_gets_a_message_and_exit_status_1(
+    app: typer.Typer, folder: Path, tmp_path: Path
+) -> None:
+    nothing = run(app, "evaluate", folder / "day1", "--registry", tmp_path, code=1)
+    assert nothing == f"birthmark: {tmp_path}: expected a published version, found none\n"
+    missing = run(app, "nightly", "--config", tmp_path / "none.toml", code=1)
+    assert "none.toml: expected a TOML file" in missing

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from training.config import ConfigError, read_config
+
+LEAST = """
+[traces]
+files = ["traces/*.txt", "/var/traces/*"]
+[datasets]
+directory = "datasets"
+[registry]
+directory = "/var/registry"
+"""
+
+
+def config(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "birthmark.toml"
+    path.write_text(text)
+    return path
+
+
+def test_only_the_three_places_must_be_given_and_the_rest_has_the_thesiss_defaults(
+    tmp_path: Path,
+) -> None:
+    """Figure 6.3: minfrac 0.8, mincount 5."""
+    read = read_config(config(tmp_path, LEAST))
+    assert (read.training.minfrac, read.training.mincount, read.training.prefix) == (0.8, 5, True)
+    assert read.training.margin == 0
+    assert read.training.window_days == 7
+    assert read.training.serve == "name"
+
+
+def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
+    read = read_config(config(tmp_path, LEAST))
+    assert read.traces.files == [str(tmp_path / "traces/*.txt"), "/var/traces/*"]
+    assert read.datasets.directory == tmp_path / "datasets"
+    assert read.registry.directory == Path("/var/registry")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (LEAST + "[training]\nminfraction = 0.9\n", r"training\.minfraction: there is no such"),
+        (LEAST + "[trainings]\n", r"trainings: there is no such setting"),
+        (LEAST + "[training]\nminfrac = 1.5\n", r"training\.minfrac: .*less than.*, found 1\.5"),
+        (LEAST + "[training]\nserve = 'best'\n", r"training\.serve: .*'name' or 'able'.*'best'"),
+        (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
+        (LEAST + "[training\n", r"expected a TOML file: .*line"),
+        (LEAST + "[[predicates]]\nnonsense = 1\n", r"predicates: "),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_the_files_and_the_keys_name(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    path = config(tmp_path, text)
+    with pytest.raises(ConfigError, match=reason) as caught:
+        read_config(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.toml: expected a TOML file"):
+        read_config(tmp_path / "nowhere.toml")

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from training import durable, intake, nightly
+from training.compare import Decision
+from training.config import Config, Directory, Traces
+from training.nightly import Night
+from training.registry import Registry
+
+Bring = Callable[[int], None]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(
+        traces=Traces(files=[str(tmp_path / "*.txt")], settle_seconds=0),
+        datasets=Directory(directory=tmp_path / "datasets"),
+        registry=Directory(directory=tmp_path / "registry"),
+    )
+
+
+@pytest.fixture
+def bring(tmp_path: Path, traces: list[str]) -> Bring:
+    """Return what lets the trace of a day appear."""
+
+    def appear(day: int) -> None:
+        (tmp_path / f"day{day}.txt").write_text(traces[day])
+
+    return appear
+
+
+@pytest.fixture
+def registry(config: Config) -> Registry:
+    return Registry(config.registry.directory)
+
+
+def run(config: Config) -> Night:
+    return nightly.nightly(config)
+
+
+def state(tmp_path: Path) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in sorted(tmp_path.rglob("*")) if p.is_file()}
+
+
+def test_a_night_without_traces_does_nothing(config: Config, registry: Registry) -> None:
+    night = run(config)
+    assert (night.traces, night.version, night.current) == (0, None, None)
+    assert registry.versions() == []
+
+
+def test_the_first_night_publishes(config: Config, bring: Bring, registry: Registry) -> None:
+    bring(0)
+    night = run(config)
+    assert night.traces == 1
+    assert night.trained_on == [night.dataset]
+    assert night.tested == []
+    assert night.decision is not None
+    assert night.decision.reason == "nothing was published before"
+    assert night.version == night.current == registry.current()
+    registry.verify(str(night.version))
+
+
+def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_it(
+    config: Config, bring: Bring, registry: Registry
+) -> None:
+    bring(0)
+    first = run(config)
+    bring(1)
+    second = run(config)
+    assert second.tested == [second.dataset]
+    folder = config.datasets.directory / str(second.dataset)
+    results = json.loads((folder / "evaluation.json").read_text())
+    assert results["version"] == first.version
+    lock = next(r for r in results["figures"] if (r["predicate"], r["model"]) == ("lock", "name"))
+    assert (lock["n"], lock["correct"]) == (60, 100)
+    assert "<h1>Birthmark report</h1>" in (folder / "report.html").read_text()
+    assert second.trained_on == [first.dataset, second.dataset]
+    assert second.current == second.version == registry.current()
+    manifest = registry.manifest(str(second.version))
+    assert manifest["decision"]["publish"]
+    assert manifest["trained_on"]["files"] == 120
+    assert {row["n"] for row in manifest["figures"] if row["predicate"] == "lock"} == {30}
+
+
+def test_a_second_run_in_a_row_changes_nothing(
+    config: Config, bring: Bring, tmp_path: Path
+) -> None:
+    for day in (0, 1):
+        bring(day)
+        run(config)
+        before = state(tmp_path)
+        night = run(config)
+        assert (night.traces, night.tested, night.version) == (0, [], None)
+        assert state(tmp_path) == before
+
+
+def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
+    config: Config, bring: Bring, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(0)
+    first = run(config)
+    bring(1)
+    verdict = Decision(False, "worse by more than 0: …", 90.0, 80.0)
+    monkeypatch.setattr(nightly, "decide", lambda *arguments: (verdict, None))
+    second = run(config)
+    assert second.current == first.version == registry.current()
+    assert registry.versions() == [first.version, second.version]
+    assert registry.manifest(str(second.version))["decision"]["reason"] == verdict.reason
+    assert run(config).version is None
+
+
+def test_only_the_newest_window_is_trained_on(config: Config, bring: Bring) -> None:
+    training = config.training.model_copy(update={"window_days": 1.5})
+    config = config.model_copy(update={"training": training})
+    datasets = []
+    for day in range(3):
+        bring(day)
+        night = run(config)
+        datasets.append(night.dataset)
+    assert night.trained_on == datasets[1:]
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+RESULTS = ("traces", "dataset", "ledger", "report", "figures", "version", "pointer")
+"""What a night's run leaves, in this order, each by a rename."""
+
+
+@pytest.mark.parametrize("step", range(len(RESULTS)), ids=RESULTS)
+def test_a_run_killed_before_any_of_its_results_is_finished_by_the_next(
+    step: int,
+    config: Config,
+    bring: Bring,
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bring(0)
+    first = run(config)
+    bring(1)
+    with monkeypatch.context() as patch:
+        kill(patch, after=step)
+        with pytest.raises(KilledError):
+            run(config)
+    assert registry.current() == first.version
+    registry.verify(str(first.version))
+    night = run(config)
+    held = [dataset.path.name for dataset in intake.datasets(config.datasets.directory)]
+    assert len(held) == 2
+    assert night.current != first.version
+    assert registry.manifest(str(night.current))["trained_on"]["datasets"] == held
+    results = json.loads((config.datasets.directory / held[1] / "evaluation.json").read_text())
+    assert results["version"] == first.version
+    assert run(config).version is None
+
+
+def kill(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Make the rename numbered `after`, and all later ones, fail: only renames make results."""
+    calls = 0
+    real = durable.rename
+
+    def failing(source: Path, target: Path) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise KilledError
+        real(source, target)
+
+    monkeypatch.setattr(durable, "rename", failing)
+
+
+def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
+    directory = config.datasets.directory
+    directory.mkdir()
+    with durable.locked(directory / ".lock"), pytest.raises(durable.LockedError, match="lock"):
+        run(config)

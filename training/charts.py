@@ -1,0 +1,57 @@
+"""Where the marks of the report's drawings go; the template draws them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+SIZE_LIMIT = 32
+"""The size axis ends at 2 to this power, bytes (section 6.2)."""
+
+_SPANS = [
+    (60, "1 min"),
+    (3600, "1 h"),
+    (6 * 3600, "6 h"),
+    (86_400, "24 h"),
+    (7 * 86_400, "7 days"),
+    (math.inf, ""),
+]
+
+
+def lifespan_axis(boxes: Sequence[Sequence[float] | None]) -> tuple[float, str]:
+    """Return the end of the lifespan axis that all boxes share: in seconds, and as a label.
+
+    The thesis's runs to 24 hours, for traces of a day; a shorter or longer trace gets the next
+    of a few round ends beyond its longest lifespan.
+    """
+    longest = max((box[-1] for box in boxes if box), default=0.0)
+    end, label = next((end, label) for end, label in _SPANS if longest <= end)
+    if math.isinf(end):
+        end = math.ceil(longest / 86_400) * 86_400
+        label = f"{end // 86_400} days"
+    return end, label
+
+
+def size_box(values: Sequence[float] | None) -> list[float] | None:
+    """Return a size box's marks in percent of a logarithmic axis from 0 to 2³² bytes."""
+    if values is None:
+        return None
+    return [min(100.0, 100 * math.log2(1 + value) / SIZE_LIMIT) for value in values]
+
+
+def lifespan_box(values: Sequence[float] | None, end: float) -> list[float] | None:
+    """Return a lifespan box's marks in percent of a linear axis from 0 to `end` seconds."""
+    return None if values is None else [100 * value / end for value in values]
+
+
+def line(rows: Sequence[Mapping[str, Any]], column: str, low: float) -> list[tuple[float, float]]:
+    """Return the points of `column` over minfrac in percent of a plot's width and height.
+
+    minfrac runs from `low` to 1 and the column, in percent, from 0 at the foot to 100.
+    """
+    return [
+        (100 * (row["minfrac"] - low) / (1 - low), 100 - row[column])
+        for row in rows
+        if row[column] is not None
+    ]

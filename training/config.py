@@ -1,0 +1,135 @@
+"""The settings of the nightly run, read from a TOML file.
+
+[traces]
+files = ["/var/traces/*.pcap.xz"]   # globs; relative ones start at this file's directory
+
+[datasets]
+directory = "/var/lib/birthmark/datasets"
+
+[registry]
+directory = "/var/lib/birthmark/registry"
+
+[training]                          # all optional; the defaults are shown
+window_days = 7.0
+minfrac = 0.8
+mincount = 5
+prefix = true
+purity = 1.0
+serve = "name"
+margin = 0.0
+
+[[predicates]]                      # any number, besides the built-in ones
+...                                 # see predictor.predicates.from_config
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from predictor import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message names the file, the key and the reason."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Traces(_Strict):
+    """Where new traces appear."""
+
+    files: list[str] = Field(min_length=1, description="globs of trace files")
+    settle_seconds: float = Field(
+        default=300, ge=0, description="a file changed within this time may still be growing"
+    )
+
+
+class Directory(_Strict):
+    """A directory that the nightly run keeps."""
+
+    directory: Path
+
+
+class Settings(_Strict):
+    """How models are trained and when one replaces another."""
+
+    minfrac: float = Field(default=0.8, ge=0, le=1, description="see predictor.NameModel")
+    mincount: int = Field(default=5, ge=1, description="see predictor.NameModel")
+    prefix: bool = Field(default=True, description="see predictor.NameModel")
+    purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
+    serve: Literal["name", "able"] = Field(default="name", description="the model that answers")
+
+
+class Training(Settings):
+    """How the nightly run trains, and when a new model replaces the published one."""
+
+    window_days: float = Field(default=7, gt=0, description="how far back to learn from, days")
+    margin: float = Field(
+        default=0, ge=0, description="how much worse a new model may be, percentage points"
+    )
+
+
+class Config(_Strict):
+    """Everything in the file."""
+
+    traces: Traces
+    datasets: Directory
+    registry: Directory
+    training: Training = Training()
+    predicates: list[dict[str, Any]] = []
+
+    def resolve(self, base: Path) -> Config:
+        """Return this configuration with every relative path taken from `base`."""
+        globs = [str(base / glob) for glob in self.traces.files]
+        return self.model_copy(
+            update={
+                "traces": self.traces.model_copy(update={"files": globs}),
+                "datasets": Directory(directory=base / self.datasets.directory),
+                "registry": Directory(directory=base / self.registry.directory),
+            }
+        )
+
+    def all_predicates(self) -> dict[str, Predicate]:
+        """Return the built-in predicates and the configured ones, by key.
+
+        Raises ValueError where a configured one is wrong, or has another's name.
+        """
+        predicates = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
+        for predicate in map(from_config, self.predicates):
+            if predicates.setdefault(predicate.key, predicate) is not predicate:
+                raise ValueError(f"two predicates have the name {predicate.key!r}")
+        return predicates
+
+
+def read_config(path: Path) -> Config:
+    """Read and check the configuration file at `path`; raise `ConfigError` if it is not one.
+
+    Relative paths in it are taken from the directory that it is in.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: expected a TOML file: {error}") from error
+    try:
+        config = Config.model_validate(table).resolve(path.parent)
+        config.all_predicates()
+    except ValidationError as error:
+        reasons = (f"{path}: {_reason(detail)}" for detail in error.errors())
+        raise ConfigError("\n".join(reasons)) from error
+    except ValueError as error:
+        raise ConfigError(f"{path}: predicates: {error}") from error
+    return config
+
+
+def _reason(detail: ErrorDetails) -> str:
+    place = ".".join(map(str, detail["loc"]))
+    if detail["type"] == "extra_forbidden":
+        return f"{place}: there is no such setting"
+    return f"{place}: {detail['msg']}, found {detail['input']!r}"

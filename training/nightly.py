@@ -1,0 +1,138 @@
+"""The nightly run: take in new traces, test the published model on them, train its successor.
+
+Each step leaves its result whole or not at all, and is skipped where its result is there; so a
+run may be killed and started again at any time, and a second run in a row does nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from predictor import Predicate
+from training import durable
+from training.compare import Decision, decide
+from training.config import Config
+from training.intake import Dataset, datasets, new_traces, take_in
+from training.registry import Registry
+from training.train import Lives, fit, read_lives
+from training.trial import Trial, load
+
+EVALUATION = "evaluation.json"
+REPORT = "report.html"
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Night:
+    """What one nightly run did, and the version that is current after it."""
+
+    traces: int = 0
+    dataset: str | None = None
+    tested: list[str] = field(default_factory=list)
+    trained_on: list[str] = field(default_factory=list)
+    version: str | None = None
+    decision: Decision | None = None
+    current: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON objects."""
+        decision = self.decision and self.decision.to_json()
+        return {**vars(self), "decision": decision}
+
+
+def nightly(config: Config, say: Say = lambda text: None) -> Night:
+    """Do what there is to do, telling each step to `say`; return what was done.
+
+    Raises `durable.LockedError` where another run is at work on the same datasets.
+    """
+    directory = config.datasets.directory
+    directory.mkdir(parents=True, exist_ok=True)
+    with durable.locked(directory / ".lock", wait=False):
+        night, registry = Night(), Registry(config.registry.directory)
+        _take_in(config, night, say)
+        held = datasets(directory)
+        _test(registry, held, night, say)
+        _train(config, registry, held, night, say)
+        night.current = registry.current()
+        return night
+
+
+def _take_in(config: Config, night: Night, say: Say) -> None:
+    entries = new_traces(config.traces, config.datasets.directory)
+    night.traces = len(entries)
+    if entries:
+        say(f"taking in {len(entries)} traces")
+        night.dataset = take_in(entries, config.datasets.directory).name
+
+
+def _test(registry: Registry, held: Sequence[Dataset], night: Night, say: Say) -> None:
+    """Test the published model on every later dataset that has not been tested on."""
+    if registry.current() is None:
+        return
+    champion = load(registry)
+    trained = champion.manifest["trained_on"]
+    until = datetime.fromisoformat(trained["until"])
+    for dataset in held:
+        seen = dataset.path.name in trained["datasets"] or dataset.until <= until
+        if seen or (dataset.path / EVALUATION).exists():
+            continue
+        say(f"testing {champion.version} on {dataset.path.name}")
+        trial = Trial(champion, dataset.path)
+        results = {"version": champion.version, "figures": trial.evaluation.to_pylist()}
+        durable.write_text(dataset.path / REPORT, trial.report())
+        # Last, because its presence says that this step is done.
+        durable.write_text(dataset.path / EVALUATION, json.dumps(results, indent=1) + "\n")
+        night.tested.append(dataset.path.name)
+
+
+def _train(
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
+) -> None:
+    """Train on the newest window, and publish the result or keep it aside."""
+    if not held:
+        return
+    since = held[-1].until - timedelta(days=config.training.window_days)
+    window = [dataset.path for dataset in held if dataset.until > since]
+    if _trained_on(registry, window):
+        return
+    say(f"training on {len(window)} datasets")
+    lives = read_lives(window).born(since=since)
+    predicates = list(config.all_predicates().values())
+    decision, figures = _decide(config, registry, lives, predicates)
+    model, manifest = fit(lives, config.training, predicates)
+    manifest |= {
+        "decision": decision.to_json(),
+        "figures": figures.to_pylist() if figures is not None else [],
+    }
+    keep = registry.publish if decision.publish else registry.store
+    night.version, night.decision = keep(model.save, manifest), decision
+    night.trained_on = manifest["trained_on"]["datasets"]
+
+
+def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
+    """Tell whether the last version is of this window, and where it should be."""
+    if not registry.versions():
+        return False
+    latest = registry.versions()[-1]
+    manifest = registry.manifest(latest)
+    aside = not manifest.get("decision", {}).get("publish", True)
+    return (aside or latest == registry.current()) and {path.name for path in window} <= set(
+        manifest["trained_on"]["datasets"]
+    )
+
+
+def _decide(
+    config: Config, registry: Registry, lives: Lives, predicates: Iterable[Predicate]
+) -> tuple[Decision, pa.Table | None]:
+    if registry.current() is None:
+        return Decision(True, "nothing was published before"), None
+    champion = load(registry)
+    return decide(champion.model, champion.manifest, lives, config.training, predicates)

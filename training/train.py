@@ -1,0 +1,99 @@
+"""Training on the lives of one or more days, and the manifest that says on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data.datasets import read_files, read_names
+from predictor import Predicate, TrainedModel, births
+from training.config import Settings
+
+
+class TrainingError(ValueError):
+    """There is nothing to learn from."""
+
+
+@dataclass(frozen=True)
+class Lives:
+    """The lives that a model may learn from, and the names of the datasets that they are from.
+
+    `files` and `names` are tables of `data.schema`.
+    """
+
+    datasets: tuple[str, ...]
+    files: pa.Table
+    names: pa.Table
+
+    def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
+        """Return those that began at `since` or later, and before `before`."""
+
+        def within(table: pa.Table) -> pa.Table:
+            if since is not None:
+                table = table.filter(pc.greater_equal(table["born"], since))
+            if before is not None:
+                table = table.filter(pc.less(table["born"], before))
+            return table
+
+        return replace(self, files=within(self.files), names=within(self.names))
+
+    def of(self, subject: str) -> pa.Table:
+        """Return the table that predicates about `subject`, file or name, are asked of."""
+        return {"file": self.files, "name": self.names}[subject]
+
+
+def read_lives(datasets: Iterable[Path]) -> Lives:
+    """Read from all `datasets` the lives whose beginning they show, in the order given."""
+    datasets = [Path(path) for path in datasets]
+    files, names = (
+        pa.concat_tables([births(read(path)) for path in datasets]).unify_dictionaries()
+        for read in (read_files, read_names)
+    )
+    return Lives(tuple(path.resolve().name for path in datasets), files, names)
+
+
+def fit(
+    lives: Lives, settings: Settings, predicates: Iterable[Predicate] | None = None
+) -> tuple[TrainedModel, dict[str, Any]]:
+    """Train every kind of model on `lives`; return the model and the manifest to store it under.
+
+    `predicates` None means the built-in ones. Raises `TrainingError` where no file was born.
+    """
+    if not len(lives.files):
+        raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
+    parameters = settings.model_dump(include={"minfrac", "mincount", "prefix", "purity"})
+    model = TrainedModel(**parameters).fit(lives.files, lives.names, predicates)
+    return model, _manifest(model, lives, settings)
+
+
+def train(
+    datasets: Iterable[Path], settings: Settings, predicates: Iterable[Predicate] | None = None
+) -> tuple[TrainedModel, dict[str, Any]]:
+    """Train on several datasets (several days) as on one; see `fit` for what is returned."""
+    return fit(read_lives(datasets), settings, predicates)
+
+
+def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str, Any]:
+    since, until = pc.min_max(lives.files["born"]).as_py().values()
+    return {
+        "serve": settings.serve,
+        "parameters": model.parameters,
+        # Nothing in these methods is left to chance.
+        "seed": None,
+        "trained_on": {
+            "datasets": list(lives.datasets),
+            "since": since.isoformat(),
+            "until": until.isoformat(),
+            "files": len(lives.files),
+            "names": len(lives.names),
+            "labels": model.tallies,
+        },
+        "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
+        "figures": [],
+    }

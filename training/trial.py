@@ -1,0 +1,88 @@
+"""A stored version of the model, put to the test on a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data.datasets import read_files, read_names
+from predictor import TrainedModel, births
+from training.distributions import distributions
+from training.evaluate import evaluate
+from training.registry import Registry, RegistryError
+from training.report import KINDS, render
+from training.sensitivity import sensitivity
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A version of a registry, checked and loaded."""
+
+    version: str
+    manifest: Mapping[str, Any]
+    model: TrainedModel
+
+
+def load(registry: Registry, version: str | None = None) -> Stored:
+    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be."""
+    version = version or registry.current()
+    if version is None:
+        raise RegistryError(f"{registry.path}: expected a published version, found none")
+    registry.verify(version)
+    model = TrainedModel.load(registry.directory(version))
+    return Stored(version, registry.manifest(version), model)
+
+
+class Trial:
+    """One stored version and the dataset at `dataset`; the results are worked out when asked."""
+
+    def __init__(self, stored: Stored, dataset: Path) -> None:
+        self.stored = stored
+        self.dataset = dataset
+        self._files, self._names = read_files(dataset), read_names(dataset)
+
+    @cached_property
+    def evaluation(self) -> pa.Table:
+        """The table of `EVALUATION`."""
+        return evaluate(self.stored.model, self._files, self._names)
+
+    def report(self) -> str:
+        """Return the report as one HTML page."""
+        return render(
+            {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
+            self.evaluation,
+            sensitivity(self.stored.model, self._files, self._names),
+            distributions(self._files),
+        )
+
+    def _trained_on(self) -> dict[str, str]:
+        trained = self.stored.manifest["trained_on"]
+        parameters = self.stored.manifest["parameters"]
+        return {
+            "Version": self.stored.version,
+            "Data": ", ".join(trained["datasets"]),
+            "Created": f"{_minute(trained['since'])} to {_minute(trained['until'])} (UTC)",
+            "Files": f"{trained['files']:,}",
+            "Names": f"{trained['names']:,}",
+            "Parameters": ", ".join(f"{name} {value}" for name, value in parameters.items()),
+            "Served": KINDS[self.stored.manifest["serve"]],
+        }
+
+    def _tested_on(self) -> dict[str, str]:
+        files, names = births(self._files), births(self._names)
+        about = {"Data": self.dataset.resolve().name}
+        if len(files):
+            first, last = pc.min_max(files["born"]).as_py().values()
+            about["Created"] = f"{_minute(first.isoformat())} to {_minute(last.isoformat())} (UTC)"
+        return {**about, "Files": f"{len(files):,}", "Names": f"{len(names):,}"}
+
+
+def _minute(instant: str) -> str:
+    """Return an ISO time without what is finer than a minute."""
+    return instant[:16].replace("T", " ")
