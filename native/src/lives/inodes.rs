@@ -44,6 +44,7 @@ pub struct Inodes {
     hasher: DefaultHashBuilder,
     lives: usize,
     drained: Slot,
+    drained_on_disk: u64,
     spill: Spill,
 }
 
@@ -185,7 +186,8 @@ impl Inodes {
             self.drained += 1;
         }
         if inodes.is_empty() {
-            inodes = self.spill.drain(most)?;
+            let records = self.spill.read_on(&mut self.drained_on_disk, most)?;
+            inodes.extend(records.into_iter().map(|(_, inode)| inode));
         }
         Ok(inodes)
     }

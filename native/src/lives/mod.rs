@@ -20,11 +20,13 @@
 mod births;
 mod columns;
 mod ends;
+mod filter;
 mod inodes;
 mod life;
 mod links;
 mod recent;
 mod rows;
+mod runs;
 mod seen;
 mod spill;
 
