@@ -16,15 +16,12 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
-from data.datasets import read_files
-from data.ingest import ingest
-
+from data.ingest import IngestSummary, ingest
 from training import durable
 from training.config import Traces
 
@@ -74,7 +71,7 @@ def take_in(entries: Sequence[Entry], directory: Path) -> Path:
     incoming = directory / ".incoming"
     shutil.rmtree(incoming, ignore_errors=True)
     summary = ingest([Path(entry["path"]) for entry in entries], incoming)
-    period = _period(incoming)
+    period = _period(summary)
     about = {"traces": list(entries), "period": period, "summary": summary.to_json()}
     durable.write_text(incoming / INTAKE, json.dumps(about, indent=2) + "\n")
     durable.sync_tree(incoming)
@@ -86,14 +83,11 @@ def take_in(entries: Sequence[Entry], directory: Path) -> Path:
     return path
 
 
-def _period(dataset: Path) -> tuple[str, str] | None:
-    files = read_files(dataset)
-    if not len(files):
+def _period(summary: IngestSummary) -> list[str] | None:
+    """Return the first and last operation's times; None where no file was seen."""
+    if summary.period is None or not summary.rows["files"]:
         return None
-    return (
-        pc.min(files["first_seen"]).as_py().isoformat(),
-        pc.max(files["observed_until"]).as_py().isoformat(),
-    )
+    return [datetime.fromtimestamp(time / 1e6, UTC).isoformat() for time in summary.period]
 
 
 def _known(directory: Path) -> list[Entry]:

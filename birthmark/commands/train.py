@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.status import Status
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -47,9 +47,9 @@ def train(
     settings = Settings(
         minfrac=minfrac, mincount=mincount, prefix=prefix, purity=purity, serve=serve.value
     )
-    with _working("training") as say:
+    with _working("training") as status:
         model, manifest = fit(datasets, settings)
-        say("publishing")
+        status.update("publishing")
         version = Registry(registry).publish(model.save, manifest)
     trained = manifest["trained_on"]
     _tell(
@@ -119,24 +119,17 @@ def nightly(
     from training.config import read_config
     from training.nightly import nightly as run
 
-    with _working("looking for traces") as say:
-        night = run(read_config(config), say)
+    with _working("looking for traces") as status:
+        night = run(read_config(config), status.update)
     result = night.to_json()
     if not as_json and night.decision is not None:
         result["decision"] = night.decision.reason
     _tell(result, as_json)
 
 
-@contextmanager
-def _working(step: str) -> Iterator[Callable[[str], None]]:
-    """Show the current step on a terminal; turn an expected error into a message and exit 1."""
-    console = Console(stderr=True)
-    try:
-        with console.status(step) as status:
-            yield lambda text: status.update(text)
-    except (OSError, RuntimeError, ValueError) as error:
-        typer.echo(f"birthmark: {error}", err=True)
-        raise typer.Exit(1) from error
+def _working(step: str) -> Status:
+    """Show the current step on a terminal, and nothing in a pipe."""
+    return Console(stderr=True).status(step)
 
 
 def _tell(result: Mapping[str, Any], as_json: bool) -> None:

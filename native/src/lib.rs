@@ -2,8 +2,8 @@
 
 pub mod attributes;
 pub mod batch;
-pub mod components;
 pub mod capture;
+pub mod components;
 pub mod fields;
 pub mod input;
 pub mod join;
