@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from data.ingest import IngestSummary, ingest
+from data.traces import open_trace
 from training import durable
 from training.config import Traces
 
@@ -52,7 +53,10 @@ def datasets(directory: Path) -> list[Dataset]:
 
 
 def new_traces(traces: Traces, directory: Path) -> list[Entry]:
-    """Return the trace files that have not been taken in, but for those still being written."""
+    """Return the trace files that have not been taken in, but for those still being written.
+
+    They come in the order of their paths, which should be that of their time.
+    """
     known = _known(directory)
     now = time.time()
     found = []
@@ -64,6 +68,20 @@ def new_traces(traces: Traces, directory: Path) -> list[Entry]:
         if entry not in known and now - status.st_mtime >= traces.settle_seconds:
             found.append(entry)
     return found
+
+
+def unreadable(entries: Sequence[Entry]) -> dict[str, str]:
+    """Return by path the reason why a file cannot be taken in: it is no trace, or not to be read.
+
+    Damage further on is the ingest's to set aside.
+    """
+    reasons = {}
+    for entry in entries:
+        try:
+            open_trace(entry["path"])
+        except (OSError, ValueError) as error:
+            reasons[entry["path"]] = str(error)
+    return reasons
 
 
 def take_in(entries: Sequence[Entry], directory: Path) -> Path:

@@ -33,7 +33,7 @@ def train(
     datasets: _Datasets,
     registry: _Registry,
     minfrac: Annotated[float, typer.Option(min=0, max=1, help="Least fraction of a rule.")] = 0.8,
-    mincount: Annotated[int, typer.Option(min=1, help="Least count of a rule.")] = 5,
+    mincount: Annotated[int, typer.Option(min=0, help="Least count of a rule.")] = 5,
     prefix: Annotated[bool, typer.Option(help="Learn from a name's first five bytes.")] = True,
     purity: Annotated[float, typer.Option(min=0.5, max=1, help="Where a tree ends.")] = 1.0,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
@@ -122,8 +122,11 @@ def nightly(
     with _working("looking for traces") as status:
         night = run(read_config(config), status.update)
     result = night.to_json()
-    if not as_json and night.decision is not None:
-        result["decision"] = night.decision.reason
+    if not as_json:
+        result |= {
+            "refused": list(night.refused.values()),
+            "decision": night.decision and night.decision.reason,
+        }
     _tell(result, as_json)
 
 
