@@ -1,8 +1,41 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
+from typing import Any
+
 import pyarrow as pa
 
+from data.traces import Damaged
+
 __version__: str
+
+class LivesBuilder:
+    """Makes the files and names tables from operations (``data.lives`` says by which rules).
+
+    About ``max_live`` lives, of files and of names together, are kept in memory; the others wait
+    in a temporary file (in the folder that ``TMPDIR`` names) until an operation names them.
+    """
+
+    def __init__(self, max_live: int = 1_000_000) -> None: ...
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
+        every row must have a value; and if the trace was ended before. Raises ``OSError`` if the
+        temporary file cannot be used.
+        """
+
+    def finish(self) -> None:
+        """End the trace: lives that are left become rows, with no death seen."""
+
+    def take_files(self) -> pa.RecordBatch:
+        """Return the file lives that have ended since the last call (``data.schema.FILES``).
+
+        After :meth:`finish` a call returns some of the lives that were left; a batch of no rows
+        says that there are no more.
+        """
+
+    def take_names(self) -> pa.RecordBatch:
+        """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
 
 def name_components(name: bytes, prefix: bool) -> list[bytes]:
     """Return the set of components of a file name (thesis Figure 6.2).
@@ -25,26 +58,34 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     ``names`` and ``rules`` are binary; a rule is a component as ``name_components`` writes it,
     and anything else raises ``ValueError``.
     """
-class LivesBuilder:
-    """Makes the files and names tables from operations (``data.lives`` says by which rules)."""
 
-    def __init__(self) -> None: ...
-    def update(self, batch: pa.RecordBatch) -> None:
-        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+class Trace:
+    """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
 
-        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
-        every row must have a value; and if the trace was ended before.
+    format: str  # nfsdump or capture
+    compression: str  # none, gzip, bzip2, xz or zstd
+
+    def __init__(self, path: str) -> None:
+        """Open a file, or standard input for ``-``.
+
+        Raises ``OSError`` if it cannot be opened and ``ValueError`` if it is empty or no trace.
         """
 
-    def finish(self) -> None:
-        """End the trace: lives that are left become rows, with no death seen."""
+    def next_batch(self) -> pa.RecordBatch | None:
+        """Return the next rows of the operations table, or ``None`` at the end of the trace."""
 
-    def take_files(self) -> pa.RecordBatch:
-        """Return the file lives that have ended since the last call (``data.schema.FILES``).
+    def take_damaged(self) -> list[Damaged]:
+        """Return the records that were set aside since the last time."""
 
-        After :meth:`finish` a call returns some of the lives that were left; a batch of no rows
-        says that there are no more.
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
+
+        ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
+        ``unanswered``), ``orphans`` (by procedure), ``other_programs`` (calls and replies by RPC
+        program), ``retransmits``, ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged``
+        (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
+        ``capture``.
         """
 
-    def take_names(self) -> pa.RecordBatch:
-        """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
+def operations_schema() -> pa.Schema:
+    """Return the schema of the operations table (``data.schema.OPERATIONS``)."""

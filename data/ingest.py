@@ -87,9 +87,8 @@ class IngestSummary:
         out = _records_out(counts)
         self.records_out = dict(Counter(self.records_out) + Counter(out))
         self.records_in += counts["records"]
-        details = {
-            name: counts[name] for name in ("lines", "comments", "capture") if name in counts
-        }
+        names = ("lines", "comments", "capture")
+        details: dict[str, Any] = {name: counts[name] for name in names if name in counts}
         self.traces.append(
             TraceSummary(
                 trace.path,

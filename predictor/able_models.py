@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from features import NamePieces, component_text
+from features import component_text, name_pieces
+from features.tabular import decoded
 from predictor import parts
 from predictor.able_tree import AbleTree, TreePath
 from predictor.model_set import Answer, ModelSet
@@ -35,7 +36,8 @@ class AbleModels(ModelSet[AbleTree]):
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
         """Return the ``ATTRIBUTES`` of ``creates``."""
-        return NamePieces().fit_transform(creates)
+        pieces = name_pieces(decoded(creates["name"]))
+        return pa.table(pieces | {c: creates[c] for c in ATTRIBUTES if c not in pieces})
 
     def explain(self, creates: pa.Table) -> list[dict[str, Answer]]:
         """Return the answers, with the way through the tree."""

@@ -38,15 +38,18 @@ __all__ = ["build", "tables"]
 
 
 def build(
-    operations: Iterable[pa.RecordBatch],
+    operations: Iterable[pa.RecordBatch], max_live: int = 1_000_000
 ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
     """Yield file lives and name lives as they end, then those that outlast the trace.
 
     ``operations`` are batches of the operations table, in about the order of the replies. Each
     pair holds rows of :data:`data.schema.FILES` and of :data:`data.schema.NAMES`; one of the two
-    may be empty. Raises ``ValueError`` if a column is missing or of another type.
+    may be empty. About ``max_live`` lives are kept in memory, at some 300 bytes each; those idle
+    longest wait in a temporary file until they are named again, which changes no row. Raises
+    ``ValueError`` if a column is missing or of another type, ``OSError`` if the temporary file
+    cannot be used.
     """
-    builder = LivesBuilder()
+    builder = LivesBuilder(max_live)
     for batch in operations:
         builder.update(batch)
         yield from _taken(builder)
@@ -55,9 +58,11 @@ def build(
         yield from pairs
 
 
-def tables(operations: Iterable[pa.RecordBatch]) -> tuple[pa.Table, pa.Table]:
-    """Return the files table and the names table of a whole trace, in memory."""
-    pairs = list(build(operations))
+def tables(
+    operations: Iterable[pa.RecordBatch], max_live: int = 1_000_000
+) -> tuple[pa.Table, pa.Table]:
+    """Return the files table and the names table of a whole trace, in memory (see `build`)."""
+    pairs = list(build(operations, max_live))
     files = pa.Table.from_batches([files for files, _ in pairs], schema=FILES)
     names = pa.Table.from_batches([names for _, names in pairs], schema=NAMES)
     return files, names

@@ -52,13 +52,8 @@ impl<'a> Component<'a> {
             Some(rest) => (true, rest),
             None => (false, regex),
         };
-        let backslashes = |end: usize| {
-            rest[..end]
-                .iter()
-                .rev()
-                .take_while(|b| **b == b'\\')
-                .count()
-        };
+        let backslashes =
+            |end: usize| rest[..end].iter().rev().take_while(|b| **b == b'\\').count();
         let ends = rest.ends_with(b"$") && backslashes(rest.len() - 1) % 2 == 0;
         if ends {
             rest = &rest[..rest.len() - 1];
@@ -155,18 +150,15 @@ pub fn count(
 }
 
 fn to_batch(counts: HashMap<Component, (u64, u64)>) -> Result<RecordBatch, ArrowError> {
-    let mut rows: Vec<(Vec<u8>, (u64, u64))> = counts
-        .into_iter()
-        .map(|(component, n)| (component.render(), n))
-        .collect();
+    let mut rows: Vec<(Vec<u8>, (u64, u64))> =
+        counts.into_iter().map(|(component, n)| (component.render(), n)).collect();
     rows.sort_unstable();
     let bytes: usize = rows.iter().map(|(component, _)| component.len()).sum();
     if i32::try_from(bytes).is_err() {
         return Err(ArrowError::OffsetOverflowError(bytes));
     }
     let mut components = BinaryBuilder::with_capacity(rows.len(), bytes);
-    rows.iter()
-        .for_each(|(component, _)| components.append_value(component));
+    rows.iter().for_each(|(component, _)| components.append_value(component));
     let schema = Schema::new(vec![
         Field::new("component", DataType::Binary, false),
         Field::new("n_a", DataType::UInt64, false),
@@ -176,12 +168,8 @@ fn to_batch(counts: HashMap<Component, (u64, u64)>) -> Result<RecordBatch, Arrow
         Arc::new(schema),
         vec![
             Arc::new(components.finish()),
-            Arc::new(UInt64Array::from_iter_values(
-                rows.iter().map(|(_, (n_a, _))| *n_a),
-            )),
-            Arc::new(UInt64Array::from_iter_values(
-                rows.iter().map(|(_, (_, n_m))| *n_m),
-            )),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, (n_a, _))| *n_a))),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, (_, n_m))| *n_m))),
         ],
     )
 }
@@ -205,11 +193,7 @@ pub fn first_match(
     let mut components = Vec::new();
     let best = names.iter().map(|name| {
         split(name?, prefix, &mut components);
-        components
-            .iter()
-            .filter_map(|component| ranks.get(component))
-            .min()
-            .copied()
+        components.iter().filter_map(|component| ranks.get(component)).min().copied()
     });
     Ok(best.collect())
 }
@@ -221,10 +205,7 @@ mod tests {
     fn rendered(name: &[u8], prefix: bool) -> Vec<String> {
         let mut components = Vec::new();
         split(name, prefix, &mut components);
-        components
-            .iter()
-            .map(|c| String::from_utf8(c.render()).unwrap())
-            .collect()
+        components.iter().map(|c| String::from_utf8(c.render()).unwrap()).collect()
     }
 
     #[test]
@@ -238,25 +219,14 @@ mod tests {
     fn a_set_holds_each_component_once() {
         assert_eq!(rendered(b"core", true), ["^core$"]);
         assert_eq!(rendered(b"predi.c", true), [r"^predi\.c$", "^predi", "c$"]);
-        assert_eq!(
-            rendered(b"a.x.x.b", false),
-            [r"^a\.x\.x\.b$", "^a", "b$", "x"]
-        );
+        assert_eq!(rendered(b"a.x.x.b", false), [r"^a\.x\.x\.b$", "^a", "b$", "x"]);
         assert_eq!(rendered(b".", true), [r"^\.$", "^", "$"]);
         assert_eq!(rendered(b"...", true), [r"^\.\.\.$", "^", "$", ""]);
     }
 
     #[test]
     fn what_is_rendered_can_be_parsed() {
-        for name in [
-            &b"a\\$.b^.$"[..],
-            b"",
-            b".",
-            b"\\",
-            b"x$",
-            b"^x",
-            b"[a]{2}.(b|c)?",
-        ] {
+        for name in [&b"a\\$.b^.$"[..], b"", b".", b"\\", b"x$", b"^x", b"[a]{2}.(b|c)?"] {
             let mut components = Vec::new();
             split(name, true, &mut components);
             for component in components {
@@ -278,13 +248,7 @@ mod tests {
         let labels = BooleanArray::from(vec![Some(true), Some(true), None, Some(false)]);
         let batch = count(&names, &labels, true).unwrap();
         assert_eq!(batch.num_rows(), 1);
-        assert_eq!(
-            batch.column(1).as_ref(),
-            &UInt64Array::from(vec![2]) as &dyn Array
-        );
-        assert_eq!(
-            batch.column(2).as_ref(),
-            &UInt64Array::from(vec![1]) as &dyn Array
-        );
+        assert_eq!(batch.column(1).as_ref(), &UInt64Array::from(vec![2]) as &dyn Array);
+        assert_eq!(batch.column(2).as_ref(), &UInt64Array::from(vec![1]) as &dyn Array);
     }
 }

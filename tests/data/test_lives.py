@@ -5,6 +5,7 @@ Operations are written as dicts, with times in seconds; a reply takes a millisec
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pyarrow as pa
@@ -632,6 +633,63 @@ def test_the_result_does_not_depend_on_how_operations_are_batched():
     whole = lives.tables([batch(*rows)])
     assert lives.tables([batch(row) for row in rows]) == whole
     assert lives.tables([batch(*rows).slice(0, 2), batch(*rows).slice(2)]) == whole
+
+
+NAMING = ("lookup", "create", "remove", "rename", "link", "readdirplus")
+OTHERS = ("getattr", "setattr", "read", "write", "mkdir", "symlink", "mknod", "rmdir", "null")
+
+
+def anything(seed: int, count: int) -> list[Row]:
+    """Operations of every kind, on few files and names, in an order that chance gives."""
+    chance = random.Random(seed)
+    handles = [b"dir", *(b"F%d" % i for i in range(12))]
+    names = [b"n%d" % i for i in range(8)]
+    rows = []
+    for i in range(count):
+        maybe = [None, *handles]
+        entry = {"name": chance.choice(names), "fh": chance.choice(maybe)}
+        row = op(chance.choice(NAMING * 2 + OTHERS), i / 100, chance.choice(handles[:6]))
+        row |= {"name": chance.choice(names), "name2": chance.choice(names)}
+        row |= {"fh2": chance.choice(handles[:6]), "new_fh": chance.choice(maybe)}
+        row |= {"reply_time": i / 100 + chance.choice([0.001, 0.05])}
+        row |= {"server": chance.choice(["one", "two"]), "how": chance.choice([None, 0, 1, 2])}
+        row |= {"status": chance.choice([0] * 12 + [None, NOENT, STALE, ACCES])}
+        row |= {"nlink": chance.choice([None, 1, 2]), "size": chance.choice([None, 0, 9])}
+        row |= {"ftype": chance.choice([None, None, FILE, DIRECTORY]), "entries": [entry]}
+        row |= {"offset": chance.randrange(100), "count": chance.randrange(100)}
+        rows.append(row)
+    return sorted(rows, key=lambda row: row["reply_time"])
+
+
+def in_order(table: pa.Table) -> list[str]:
+    return sorted(map(repr, table.to_pylist()))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_lives_that_wait_on_disk_come_out_as_if_they_had_not(seed):
+    batches = [batch(*anything(seed, 400))]
+    files, names = lives.tables(batches)
+    assert files.num_rows > 50
+    assert names.num_rows > 50
+    for max_live in (0, 5, 20):
+        spilled = lives.tables(batches, max_live)
+        assert in_order(spilled[0]) == in_order(files)
+        assert in_order(spilled[1]) == in_order(names)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_happens_rows_keep_to_their_meaning(seed):
+    """Each column as data.schema documents it, on operations that make no sense together."""
+    files, names = lives.tables([batch(*anything(seed + 100, 2000))])
+    for row in map(seconds, files.to_pylist() + names.to_pylist()):
+        assert row["birth_seen"] == (row["born"] is not None) == (row["how_born"] is not None)
+        assert row["death_seen"] == (row["died"] is not None) == (row["how_died"] is not None)
+        assert row["first_seen"] <= row["observed_until"]
+        assert row["died"] in (None, row["observed_until"])
+    for row in map(seconds, files.to_pylist()):
+        assert row["first_seen"] <= row["last_seen"] <= row["observed_until"]
+        assert row["last_size"] is None or row["last_size"] <= row["max_size"]
+        assert row["reads"] + row["writes"] <= row["operations"]
 
 
 def test_names_are_bytes_of_any_content():

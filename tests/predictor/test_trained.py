@@ -9,7 +9,7 @@ import pyarrow.ipc as ipc
 import pytest
 
 from data.schema import FILES, NAMES
-from features import from_files, from_requests
+from features import NamePieces, from_files, from_requests
 from predictor.parts import DamagedModelError
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, from_config
 from predictor.trained import Answer, TrainedModel
@@ -119,6 +119,10 @@ def test_the_evidence_of_trees_is_the_way_to_the_leaf(model):
     expected = {"path": [step], "default": False, "n_true": 20, "n": 20}
     assert lock["lock"] == Answer(True, expected)
     assert core["lock"].evidence == {"path": [], "default": True, "n_true": 20, "n": 30}
+
+
+def test_trees_see_what_name_pieces_makes_of_a_create(model):
+    assert model.models["able"].columns(NEW).equals(NamePieces().fit_transform(NEW))
 
 
 def test_bytes_that_are_no_text_are_escaped_in_the_evidence():

@@ -2,7 +2,8 @@
 
 use super::counts::CaptureCounts;
 use super::messages::{Messages, Origin, Way};
-use super::stream::{Receiver, Segment, Stream};
+use super::receiver::Receiver;
+use super::stream::{Burden, Segment, Stream};
 use crate::join::Joiner;
 use hashbrown::HashMap;
 
@@ -12,11 +13,12 @@ const AT_ONCE: usize = 16_384;
 /// The most bytes that they keep waiting.
 const WAITING: usize = 64 << 20;
 
-/// Gaps of streams that have fallen silent are looked for once in so many segments, …
-const SWEEP_SEGMENTS: u32 = 1024;
+/// Gaps of streams that have fallen silent are looked for every so many microseconds of the
+/// trace's time, …
+const SWEEP_TIME: i64 = 250_000;
 
-/// … if so many microseconds have passed in the trace.
-const SWEEP_TIME: i64 = 500_000;
+/// … but at most so many streams are looked at per segment.
+const SWEEP_STREAMS: usize = 64;
 
 /// What takes the messages.
 pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
@@ -26,7 +28,9 @@ pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
 pub struct Flows {
     streams: HashMap<Way, Stream>,
     memory: usize,
-    segments: u32,
+    /// How many streams have segments that wait for others.
+    stuck: usize,
+    segments: usize,
     swept: i64,
 }
 
@@ -43,17 +47,42 @@ impl Flows {
             self.make_room(&mut takers);
         }
         self.sweep(origin.time, &mut takers);
+        if let (true, Some(sequence)) = (self.stuck > 0, segment.acknowledged) {
+            let other = Way { from: way.to, to: way.from, ..way };
+            if let Some(stream) = self.streams.get_mut(&other) {
+                let before = stream.burden();
+                stream.acknowledged(sequence, &mut receiver(other, &mut takers));
+                let after = stream.burden();
+                self.reckon(before, after);
+            }
+        }
         let stream = self.streams.entry(way).or_default();
-        let before = stream.memory();
+        let before = stream.burden();
         stream.segment(segment, origin, &mut receiver(way, &mut takers));
-        self.memory = (self.memory + stream.memory()).saturating_sub(before);
-        !stream.ignored()
+        let (after, ignored) = (stream.burden(), stream.ignored());
+        self.reckon(before, after);
+        !ignored
+    }
+
+    /// Keeps account of what one stream held before and after.
+    fn reckon(&mut self, before: Burden, after: Burden) {
+        self.memory = (self.memory + after.memory).saturating_sub(before.memory);
+        self.stuck =
+            (self.stuck + usize::from(after.waits)).saturating_sub(usize::from(before.waits));
+    }
+
+    fn reckon_all(&mut self) {
+        (self.memory, self.stuck) = (0, 0);
+        for burden in self.streams.values().map(Stream::burden) {
+            self.memory += burden.memory;
+            self.stuck += usize::from(burden.waits);
+        }
     }
 
     /// Ends all conversations.
     pub fn end(&mut self, mut takers: Takers) {
         end(self.streams.drain().collect(), &mut takers);
-        self.memory = 0;
+        self.reckon_all();
     }
 
     /// Forgets the quarter of the conversations not heard of for longest.
@@ -66,22 +95,24 @@ impl Flows {
         let (_, &mut oldest, _) = heard.select_nth_unstable(quarter);
         let idle = self.streams.extract_if(|_, stream| stream.heard <= oldest).collect();
         end(idle, takers);
-        self.memory = self.streams.values().map(Stream::memory).sum();
+        self.reckon_all();
     }
 
     /// Gives up gaps in streams that may not be heard of again.
     fn sweep(&mut self, now: i64, takers: &mut Takers) {
         self.segments += 1;
-        if self.segments < SWEEP_SEGMENTS || (now - self.swept).abs() < SWEEP_TIME {
+        let soon = (now - self.swept).abs() < SWEEP_TIME;
+        if self.stuck == 0 || soon || self.segments * SWEEP_STREAMS < self.streams.len() {
             return;
         }
         (self.segments, self.swept) = (0, now);
-        let mut stuck: Vec<_> = self.streams.iter_mut().filter(|(_, s)| s.waits()).collect();
+        let mut stuck: Vec<_> =
+            self.streams.iter_mut().filter(|(_, stream)| stream.burden().waits).collect();
         stuck.sort_unstable_by_key(|(way, _)| (way.from, way.to));
         for (way, stream) in stuck {
             stream.give_up(now, &mut receiver(*way, takers));
         }
-        self.memory = self.streams.values().map(Stream::memory).sum();
+        self.reckon_all();
     }
 }
 

@@ -6,8 +6,8 @@
 //! | --- | --- |
 //! | capture file | [`file`], [`pcap`], [`pcapng`], [`interface`] |
 //! | link and IP | [`link`], [`ip`], [`fragments`] |
-//! | transport | [`network`], [`flows`], [`stream`] |
-//! | RPC | [`records`], [`boundary`], [`messages`], [`rpc`], [`xdr`] |
+//! | transport | [`network`], [`flows`], [`stream`], [`receiver`] |
+//! | RPC | [`records`], [`record`], [`boundary`], [`messages`], [`rpc`], [`xdr`] |
 //! | NFS | [`nfs2`], [`nfs3`], [`attributes`] |
 //!
 //! What a capture lost costs the messages that it touches and no others. A packet that was cut
@@ -32,9 +32,15 @@ pub mod nfs3;
 mod order;
 pub mod pcap;
 pub mod pcapng;
+pub mod receiver;
+pub mod record;
 pub mod records;
 pub mod rpc;
 pub mod stream;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod xdr;
 
 pub use counts::CaptureCounts;

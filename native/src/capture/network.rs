@@ -15,6 +15,8 @@ use std::net::{IpAddr, SocketAddr};
 const UDP_HEADER: usize = 8;
 const TCP_HEADER: usize = 20;
 const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
 
 /// A packet as the capture file holds it.
 #[derive(Clone, Copy, Debug)]
@@ -142,9 +144,13 @@ impl Network {
         if behind < TCP_HEADER {
             return None;
         }
+        let number = |at| u32::from_be_bytes([0, 1, 2, 3].map(|byte: usize| header[at + byte]));
+        let flags = header[13];
         let segment = Segment {
-            sequence: u32::from_be_bytes([header[4], header[5], header[6], header[7]]),
-            syn: header[13] & SYN != 0,
+            sequence: number(4),
+            acknowledged: (flags & ACK != 0).then(|| number(8)),
+            syn: flags & SYN != 0,
+            reset: flags & RST != 0,
             data: payload.bytes.get(behind..).unwrap_or_default(),
             length: payload.length?.checked_sub(behind)?,
         };

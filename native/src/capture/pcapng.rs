@@ -182,7 +182,7 @@ impl Pcapng {
             _ => return None,
         };
         let (kind, size) = (order.u32(bytes, 0), order.u32(bytes, 4) as usize);
-        let possible = (SHORTEST..=LONGEST).contains(&size) && size % 4 == 0;
+        let possible = (SHORTEST..=LONGEST).contains(&size) && size.is_multiple_of(4);
         possible.then_some(Head { order, kind, size })
     }
 

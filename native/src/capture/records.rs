@@ -7,12 +7,7 @@
 
 use super::boundary::{self, Mark, TELLING};
 use super::messages::{Extent, Origin};
-
-/// The most bytes of a record that are gathered; what a message holds beyond is file data.
-pub const GATHERED: usize = 256 << 10;
-
-/// How often a message is tried before its end is there.
-const TRIES: u8 = 2;
+use super::record::Record;
 
 /// The bytes searched in vain before a stream that never held a message is left alone.
 const PATIENCE: u64 = 4 << 20;
@@ -54,18 +49,6 @@ enum State {
     Ignored,
 }
 
-#[derive(Debug)]
-struct Record {
-    origin: Origin,
-    /// Bytes of the fragment still to come.
-    left: u64,
-    last: bool,
-    gathered: Vec<u8>,
-    tries: u8,
-    /// Whether the message has been dealt with, so that the rest is passed over.
-    done: bool,
-}
-
 impl Records {
     /// Expects a record to begin with the next byte.
     pub fn begin(&mut self) {
@@ -80,7 +63,7 @@ impl Records {
     /// The bytes of memory held.
     pub fn memory(&self) -> usize {
         let gathered = match &self.state {
-            State::Inside(record) => record.gathered.capacity(),
+            State::Inside(record) => record.memory(),
             _ => 0,
         };
         gathered + self.carried.capacity()
@@ -101,14 +84,13 @@ impl Records {
     pub fn hole(&mut self, missing: u64, sink: &mut dyn Sink) {
         self.use_carried(sink);
         match std::mem::take(&mut self.state) {
+            State::Inside(mut record) if (1..=record.left()).contains(&missing) => {
+                record.miss(missing, sink);
+                self.state = behind(record);
+            }
             State::Inside(mut record) => {
                 record.cut(sink);
-                if missing <= record.left && record.left > 0 {
-                    record.left -= missing;
-                    self.state = record.next();
-                } else {
-                    self.lose(sink);
-                }
+                self.lose(sink);
             }
             State::Boundary => self.lose(sink),
             other => self.state = other,
@@ -202,14 +184,7 @@ impl Records {
             sink.message(origin, whole, Extent::Whole);
             return Mark::LENGTH + whole.len();
         }
-        self.state = State::Inside(Record {
-            origin,
-            left: mark.length.into(),
-            last: mark.last,
-            gathered: Vec::new(),
-            tries: 0,
-            done: false,
-        });
+        self.state = State::Inside(Record::new(origin, mark));
         Mark::LENGTH
     }
 
@@ -217,10 +192,10 @@ impl Records {
         let State::Inside(mut record) = std::mem::take(&mut self.state) else {
             return Some(0);
         };
-        if record.left > 0 {
-            let used = bytes.len().min(record.left as usize);
+        if record.left() > 0 {
+            let used = bytes.len().min(record.left() as usize);
             record.take(&bytes[..used], sink);
-            self.state = record.next();
+            self.state = behind(record);
             return Some(used);
         }
         if bytes.len() < Mark::LENGTH {
@@ -235,11 +210,8 @@ impl Records {
                 return Some(0);
             }
         };
-        (record.left, record.last) = (mark.length.into(), mark.last);
-        if record.left == 0 && record.last {
-            record.finish(sink);
-        }
-        self.state = record.next();
+        record.fragment(mark, sink);
+        self.state = behind(record);
         Some(Mark::LENGTH)
     }
 
@@ -259,60 +231,11 @@ impl Records {
     }
 }
 
-impl Record {
-    /// The state behind the bytes taken so far.
-    fn next(self) -> State {
-        if self.left == 0 && self.last {
-            State::Boundary
-        } else {
-            State::Inside(self)
-        }
-    }
-
-    /// Takes bytes of the current fragment.
-    fn take(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
-        self.left -= bytes.len() as u64;
-        if self.done {
-            return;
-        }
-        let (first, ends) = (self.gathered.is_empty(), self.left == 0 && self.last);
-        if first && !ends && self.tried(bytes, sink) {
-            return;
-        }
-        let room = GATHERED - self.gathered.len();
-        self.gathered.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if bytes.len() > room {
-            self.cut(sink);
-        } else if ends {
-            self.finish(sink);
-        } else if !first && self.tries < TRIES {
-            let gathered = std::mem::take(&mut self.gathered);
-            if !self.tried(&gathered, sink) {
-                self.gathered = gathered;
-            }
-        }
-    }
-
-    /// Whether what is there of the message was enough to read it.
-    fn tried(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> bool {
-        self.tries += 1;
-        self.done = sink.message(self.origin, bytes, Extent::Growing);
-        self.done
-    }
-
-    /// Gives the whole message, if it was not given yet.
-    fn finish(&mut self, sink: &mut dyn Sink) {
-        self.give(Extent::Whole, sink);
-    }
-
-    /// Gives what is there of the message, if it was not given yet.
-    fn cut(&mut self, sink: &mut dyn Sink) {
-        self.give(Extent::Cut, sink);
-    }
-
-    fn give(&mut self, extent: Extent, sink: &mut dyn Sink) {
-        if !std::mem::replace(&mut self.done, true) {
-            sink.message(self.origin, &std::mem::take(&mut self.gathered), extent);
-        }
+/// The state behind what was taken of a record.
+fn behind(record: Record) -> State {
+    if record.ended() {
+        State::Boundary
+    } else {
+        State::Inside(record)
     }
 }

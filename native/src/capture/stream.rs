@@ -1,9 +1,8 @@
 //! One direction of a TCP conversation: segments put in order (RFC 9293 section 3.10.7.4).
 
-use super::counts::CaptureCounts;
-use super::messages::{Extent, Messages, Origin, Way};
-use super::records::{Records, Sink};
-use crate::join::Joiner;
+use super::messages::Origin;
+use super::receiver::Receiver;
+use super::records::Records;
 
 /// A gap is given up after so many segments behind it, …
 const SEGMENTS: usize = 32;
@@ -13,6 +12,10 @@ const BYTES: usize = 4 << 20;
 
 /// … or so many microseconds of the trace's time.
 const PATIENCE: i64 = 1_000_000;
+
+/// A gap whose bytes the receiver has acknowledged so often is given up: they did arrive, and
+/// only the capture does not have them. Before, it may have them a few packets late.
+const ACKNOWLEDGED: u8 = 8;
 
 /// A conversation met in its middle begins with the first of so many segments, since they may
 /// come out of order.
@@ -26,42 +29,25 @@ const FAR: u64 = 32 << 20;
 pub struct Segment<'a> {
     /// The sequence number of the first byte.
     pub sequence: u32,
+    /// The sequence number that its sender expects next of the other side.
+    pub acknowledged: Option<u32>,
     /// Whether it opens the conversation.
     pub syn: bool,
+    /// Whether it breaks the conversation off.
+    pub reset: bool,
     /// The bytes that were captured.
     pub data: &'a [u8],
     /// The bytes that travelled.
     pub length: usize,
 }
 
-/// What a stream hands its messages to.
-pub struct Receiver<'a> {
-    /// Reads the messages.
-    pub messages: &'a mut Messages,
-    /// Takes the calls and replies.
-    pub joiner: &'a mut Joiner,
-    /// Counts.
-    pub counts: &'a mut CaptureCounts,
-    /// The stream's two ends.
-    pub way: Way,
-}
-
-impl Sink for Receiver<'_> {
-    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
-        self.messages.message((&self.way, origin), bytes, extent, self.joiner, self.counts)
-    }
-
-    fn awaits(&self, xid: u32) -> bool {
-        self.messages.awaits(&self.way, xid, self.joiner)
-    }
-
-    fn lost(&mut self) {
-        self.counts.resyncs += 1;
-    }
-
-    fn skipped(&mut self, bytes: u64) {
-        self.counts.skipped_bytes += bytes;
-    }
+/// What a stream holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burden {
+    /// Bytes of memory.
+    pub memory: usize,
+    /// Whether segments wait for others.
+    pub waits: bool,
 }
 
 /// A segment that waits for those before it.
@@ -94,6 +80,8 @@ pub struct Stream {
     opened: Option<u32>,
     waiting: Vec<Waiting>,
     waiting_bytes: usize,
+    /// How often the bytes of the first gap were acknowledged.
+    acknowledged: u8,
 }
 
 impl Default for Stream {
@@ -106,19 +94,16 @@ impl Default for Stream {
             opened: None,
             waiting: Vec::new(),
             waiting_bytes: 0,
+            acknowledged: 0,
         }
     }
 }
 
 impl Stream {
-    /// The bytes of memory held.
-    pub fn memory(&self) -> usize {
-        self.waiting_bytes + self.records.memory()
-    }
-
-    /// Whether segments wait for others.
-    pub fn waits(&self) -> bool {
-        !self.waiting.is_empty()
+    /// What it holds.
+    pub fn burden(&self) -> Burden {
+        let memory = self.waiting_bytes + self.records.memory();
+        Burden { memory, waits: !self.waiting.is_empty() }
     }
 
     /// Whether the conversation has turned out not to be RPC's.
@@ -129,6 +114,12 @@ impl Stream {
     /// Takes a segment.
     pub fn segment(&mut self, segment: &Segment, origin: Origin, to: &mut Receiver) {
         self.heard = self.heard.max(origin.time);
+        // a reset's data are words for people (RFC 9293 section 3.5.3); an opening with data in
+        // the middle of a conversation is damage
+        let misplaced = segment.syn && segment.length > 0 && self.phase == Phase::Running;
+        if segment.reset || misplaced {
+            return;
+        }
         let mut sequence = segment.sequence;
         if segment.syn {
             sequence = sequence.wrapping_add(1);
@@ -150,6 +141,19 @@ impl Stream {
             self.wait(at, segment, origin);
         }
         self.give_up(self.heard, to);
+    }
+
+    /// Hears what the other side expects next.
+    pub fn acknowledged(&mut self, sequence: u32, to: &mut Receiver) {
+        let Some(first) = self.waiting.first().map(|first| first.at) else {
+            return;
+        };
+        if self.phase == Phase::Running && self.position(sequence) >= first {
+            self.acknowledged += 1;
+            if self.acknowledged >= ACKNOWLEDGED {
+                self.leap(to);
+            }
+        }
     }
 
     /// Gives up gaps that have stood too long by now.
@@ -221,6 +225,7 @@ impl Stream {
 
     /// Takes the segments that have become due.
     fn drain(&mut self, to: &mut Receiver) {
+        self.acknowledged = 0;
         while self.waiting.first().is_some_and(|first| first.at <= self.next) {
             let first = self.waiting.remove(0);
             self.waiting_bytes -= first.data.len();

@@ -3,7 +3,7 @@
 use super::inodes::{Found, Slot};
 use super::life::{Death, End, Inode, Kind, NameLife, Operation};
 use super::rows::{FileRow, NameRow};
-use super::{Lives, CHUNK};
+use super::{Error, Lives, CHUNK};
 
 impl Lives {
     /// Ends a name as an operation did, and with its last name the file, for which that was
@@ -94,17 +94,19 @@ impl Lives {
         name
     }
 
-    /// Makes rows of some of the lives that outlast the trace; false when none are left.
-    pub(super) fn end_outlasting(&mut self) -> bool {
-        let Some(outlasting) = &mut self.outlasting else {
-            return false;
-        };
-        let inodes: Vec<Inode> = outlasting.take(CHUNK).collect();
+    /// Makes rows of some of the lives that outlast the trace, if it has ended; false when none
+    /// are left.
+    pub(super) fn end_outlasting(&mut self) -> Result<bool, Error> {
+        if !self.finished {
+            return Ok(false);
+        }
+        let inodes = self.inodes.drain(CHUNK)?;
         let any = !inodes.is_empty();
         for inode in inodes {
             self.outlast(inode);
         }
-        any
+        self.inodes.check()?;
+        Ok(any)
     }
 
     fn outlast(&mut self, mut inode: Inode) {

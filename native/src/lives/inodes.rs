@@ -1,6 +1,7 @@
-//! The files that are alive, found by handle and by name.
+//! The files that are alive, found by handle and by name; those that were idle longest, on disk.
 
 use super::life::{Bytes, Inode, NameLife};
+use super::spill::{self, Spill};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use slab::Slab;
 use std::hash::BuildHasher;
@@ -41,6 +42,9 @@ pub struct Inodes {
     handles: HashTable<Indexed>,
     names: HashTable<Indexed>,
     hasher: DefaultHashBuilder,
+    lives: usize,
+    drained: Slot,
+    spill: Spill,
 }
 
 impl Inodes {
@@ -59,14 +63,8 @@ impl Inodes {
     /// Finds a file by its handle.
     #[inline]
     pub fn by_handle(&mut self, key: &Key) -> Option<Slot> {
-        let slab = &self.slab;
-        let same = |indexed: &Indexed| {
-            indexed.hash == key.hash
-                && slab.get(indexed.slot as usize).is_some_and(|inode| {
-                    inode.server == key.server && inode.handle.as_deref() == Some(key.handle)
-                })
-        };
-        Some(self.handles.find(key.hash, same)?.slot as Slot)
+        let in_memory = self.by_handle_in_memory(key);
+        in_memory.or_else(|| self.restore(key.hash, |inode| has_handle(inode, key)))
     }
 
     /// Finds a name.
@@ -74,14 +72,15 @@ impl Inodes {
     pub fn by_name(&mut self, dir: &Key, name: &[u8]) -> Option<Found> {
         let hash = self.name_hash(dir, name);
         let slab = &self.slab;
-        let position = |slot: u32| {
-            let inode = slab.get(slot as usize).filter(|i| i.server == dir.server)?;
-            let same = |n: &NameLife| *n.name == *name && *n.dir == *dir.handle;
-            inode.names.iter().position(same)
+        let named = |indexed: &Indexed| {
+            let inode = slab.get(indexed.slot as usize);
+            indexed.hash == hash && inode.is_some_and(|i| position(i, dir, name).is_some())
         };
-        let same = |i: &Indexed| i.hash == hash && position(i.slot).is_some();
-        let slot = self.names.find(hash, same)?.slot;
-        Some(Found { slot: slot as Slot, index: position(slot)? })
+        let in_memory = self.names.find(hash, named).map(|found| found.slot as Slot);
+        let slot = in_memory
+            .or_else(|| self.restore(hash, |inode| position(inode, dir, name).is_some()))?;
+        let index = position(self.get(slot), dir, name)?;
+        Some(Found { slot, index })
     }
 
     /// The file at a slot.
@@ -105,8 +104,9 @@ impl Inodes {
 
     /// Takes a file in.
     pub fn insert(&mut self, inode: Inode) -> Slot {
-        let handle = inode.handle.as_deref().map(|h| self.key(inode.server, h).hash);
-        let names: Vec<u64> = inode.names.iter().map(|n| self.hash_of(inode.server, n)).collect();
+        self.lives += inode.lives();
+        let handle = self.handle_hash(&inode);
+        let names = self.name_hashes(&inode);
         let slot = self.slab.insert(inode);
         if let Some(hash) = handle {
             index(&mut self.handles, hash, slot);
@@ -120,12 +120,11 @@ impl Inodes {
     /// Lets a file go, with the names it still has.
     pub fn remove(&mut self, slot: Slot) -> Inode {
         let inode = self.slab.remove(slot);
-        if let Some(handle) = &inode.handle {
-            let hash = self.key(inode.server, handle).hash;
+        self.lives -= inode.lives();
+        if let Some(hash) = self.handle_hash(&inode) {
             unindex(&mut self.handles, hash, slot);
         }
-        for name in &inode.names {
-            let hash = self.hash_of(inode.server, name);
+        for hash in self.name_hashes(&inode) {
             unindex(&mut self.names, hash, slot);
         }
         inode
@@ -136,6 +135,7 @@ impl Inodes {
         let hash = self.hash_of(self.get(slot).server, &name);
         index(&mut self.names, hash, slot);
         self.get_mut(slot).names.push(name);
+        self.lives += 1;
     }
 
     /// Takes a name from a file.
@@ -145,23 +145,100 @@ impl Inodes {
         let name = inode.names.remove(found.index);
         let hash = self.hash_of(server, &name);
         unindex(&mut self.names, hash, found.slot);
+        self.lives -= 1;
         name
     }
 
-    /// Whether a directory is alive (or, once in 2^64, another file with its hash).
-    pub fn alive(&self, server: u32, handle: &[u8]) -> bool {
-        let hash = self.key(server, handle).hash;
-        self.handles.find(hash, |i| i.hash == hash).is_some()
+    /// Moves the files that have been idle longest out of memory, if it holds more than `most`
+    /// lives.
+    pub fn shed(&mut self, most: usize) -> Result<(), spill::Error> {
+        if self.lives <= most {
+            return Ok(());
+        }
+        let last_seen = |(slot, inode): (Slot, &Inode)| (inode.life.last_seen, slot);
+        let mut idle: Vec<(i64, Slot)> = self.slab.iter().map(last_seen).collect();
+        let some = idle.len().div_ceil(4);
+        idle.select_nth_unstable(some - 1);
+        idle.truncate(some);
+        let mut shed = Vec::with_capacity(some);
+        for (_, slot) in idle {
+            let inode = self.remove(slot);
+            let mut hashes = self.name_hashes(&inode);
+            hashes.extend(self.handle_hash(&inode));
+            shed.push((hashes, inode));
+        }
+        self.spill.put(&shed)
     }
 
-    /// Lets all files go. They are no longer found, but still count as [`Inodes::alive`].
-    pub fn drain(&mut self) -> impl Iterator<Item = Inode> + use<> {
-        std::mem::take(&mut self.slab).into_iter().map(|(_, inode)| inode)
+    /// Whether a directory is alive (or, once in 2^64, another file with its hash).
+    pub fn alive(&mut self, server: u32, handle: &[u8]) -> bool {
+        let hash = self.key(server, handle).hash;
+        self.handles.find(hash, |i| i.hash == hash).is_some() || self.spill.holds(hash)
+    }
+
+    /// Lets go of some of the files, none if none are left. They are no longer found, but still
+    /// count as [`Inodes::alive`].
+    pub fn drain(&mut self, most: usize) -> Result<Vec<Inode>, spill::Error> {
+        let mut inodes = Vec::new();
+        while inodes.len() < most && self.drained < self.slab.capacity() {
+            inodes.extend(self.slab.try_remove(self.drained));
+            self.drained += 1;
+        }
+        if inodes.is_empty() {
+            inodes = self.spill.drain(most)?;
+        }
+        Ok(inodes)
+    }
+
+    /// Fails if a file could not be brought back since the last time.
+    pub fn check(&mut self) -> Result<(), spill::Error> {
+        self.spill.check()
+    }
+
+    fn by_handle_in_memory(&self, key: &Key) -> Option<Slot> {
+        let same = |indexed: &Indexed| {
+            let inode = self.slab.get(indexed.slot as usize);
+            indexed.hash == key.hash && inode.is_some_and(|inode| has_handle(inode, key))
+        };
+        Some(self.handles.find(key.hash, same)?.slot as Slot)
+    }
+
+    /// Brings a file back into memory, if it was moved out.
+    fn restore(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Option<Slot> {
+        let mut inode = self.spill.take(hash, wanted)?;
+        for name in &mut inode.names {
+            let dir = self.key(inode.server, &name.dir);
+            if let Some(slot) = self.by_handle_in_memory(&dir) {
+                name.dir = self.get(slot).handle.clone().unwrap_or_else(|| name.dir.clone());
+            }
+        }
+        Some(self.insert(inode))
+    }
+
+    fn handle_hash(&self, inode: &Inode) -> Option<u64> {
+        let handle = inode.handle.as_deref()?;
+        Some(self.key(inode.server, handle).hash)
+    }
+
+    fn name_hashes(&self, inode: &Inode) -> Vec<u64> {
+        let names = inode.names.iter();
+        names.map(|name| self.hash_of(inode.server, name)).collect()
     }
 
     fn hash_of(&self, server: u32, name: &NameLife) -> u64 {
         self.name_hash(&self.key(server, &name.dir), &name.name)
     }
+}
+
+fn has_handle(inode: &Inode, key: &Key) -> bool {
+    inode.server == key.server && inode.handle.as_deref() == Some(key.handle)
+}
+
+/// Which of a file's names is that one.
+fn position(inode: &Inode, dir: &Key, name: &[u8]) -> Option<usize> {
+    let same = |n: &NameLife| *n.name == *name && *n.dir == *dir.handle;
+    let names = Some(&inode.names).filter(|_| inode.server == dir.server)?;
+    names.iter().position(same)
 }
 
 fn index(table: &mut HashTable<Indexed>, hash: u64, slot: Slot) {

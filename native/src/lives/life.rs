@@ -1,12 +1,13 @@
 //! What is kept of a file and of each of its names while they live.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Bytes that several lives share: a directory's handle, a name.
 pub type Bytes = Arc<[u8]>;
 
 /// What a file is, numbered as `ftype3` (RFC 1813 section 2.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -34,7 +35,7 @@ impl Kind {
 }
 
 /// The operation that made a file or a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum How {
@@ -73,7 +74,7 @@ pub struct Death {
 }
 
 /// Who made a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Caller {
     /// The user, where the call had AUTH_UNIX credentials.
     pub uid: Option<u32>,
@@ -97,7 +98,7 @@ pub struct Operation {
 }
 
 /// A birth that the trace shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Birth {
     /// Time of the reply.
     pub at: i64,
@@ -131,7 +132,7 @@ pub struct Attributes {
 }
 
 /// The name that a file was born with, or the first one seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Origin {
     /// The name.
     pub name: Bytes,
@@ -142,7 +143,7 @@ pub struct Origin {
 }
 
 /// A file's life so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileLife {
     /// Its birth, if the trace shows it.
     pub birth: Option<Birth>,
@@ -269,7 +270,7 @@ impl FileLife {
 }
 
 /// A name's life so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NameLife {
     /// The handle of its directory.
     pub dir: Bytes,
@@ -292,7 +293,7 @@ impl NameLife {
 
 /// A file with its names. Its handle may not be known yet: the reply to a create need not give it
 /// (RFC 1813 section 3.3.8), and a file that is renamed before it was looked up has shown none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Inode {
     /// The server.
     pub server: u32,
@@ -313,5 +314,10 @@ impl Inode {
             life: FileLife::new(op.at),
             names: Vec::with_capacity(1),
         }
+    }
+
+    /// How many lives it stands for.
+    pub fn lives(&self) -> usize {
+        1 + self.names.len()
     }
 }

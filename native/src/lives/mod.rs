@@ -26,6 +26,7 @@ mod links;
 mod recent;
 mod rows;
 mod seen;
+mod spill;
 
 pub use rows::{files_schema, names_schema};
 
@@ -35,7 +36,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use columns::{bytes, get, Columns};
 use inodes::Inodes;
-use life::{Inode, Operation};
+use life::Operation;
 use recent::Recent;
 use rows::{FileRow, NameRow};
 
@@ -60,11 +61,13 @@ pub enum Error {
     Finished,
     #[error(transparent)]
     Arrow(#[from] ArrowError),
+    #[error(transparent)]
+    Spill(#[from] spill::Error),
 }
 
 /// Takes operations in the order of their replies, gives lives as they end.
-#[derive(Default)]
 pub struct Lives {
+    most: usize,
     inodes: Inodes,
     recent: Recent,
     servers: Hosts,
@@ -73,13 +76,29 @@ pub struct Lives {
     ends: Vec<i64>,
     files: Vec<FileRow>,
     names: Vec<NameRow>,
-    outlasting: Option<Box<dyn Iterator<Item = Inode> + Send + Sync>>,
+    finished: bool,
 }
 
 impl Lives {
+    /// Lives of which about `most`, files and names together, are kept in memory; the rest go to
+    /// a temporary file until they are named again.
+    pub fn new(most: usize) -> Lives {
+        Lives {
+            most,
+            inodes: Inodes::default(),
+            recent: Recent::default(),
+            servers: Hosts::default(),
+            clients: Hosts::default(),
+            ends: Vec::new(),
+            files: Vec::new(),
+            names: Vec::new(),
+            finished: false,
+        }
+    }
+
     /// Takes a batch of operations.
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        if self.outlasting.is_some() {
+        if self.finished {
             return Err(Error::Finished);
         }
         let columns = Columns::new(batch, &mut self.servers, &mut self.clients)?;
@@ -94,21 +113,20 @@ impl Lives {
                 Some(STALE) => self.stale(&columns, row, &op),
                 _ => {}
             }
+            self.inodes.shed(self.most)?;
         }
-        Ok(())
+        Ok(self.inodes.check()?)
     }
 
     /// Ends the trace: the lives that outlast it become rows.
     pub fn finish(&mut self) {
-        if self.outlasting.is_none() {
-            self.outlasting = Some(Box::new(self.inodes.drain()));
-        }
+        self.finished = true;
     }
 
     /// The rows of the files that have ended since the last time. After [`Lives::finish`] it gives
     /// some of those that are left, and has given all when a batch has no rows.
     pub fn take_files(&mut self) -> Result<RecordBatch, Error> {
-        while self.files.is_empty() && self.end_outlasting() {}
+        while self.files.is_empty() && self.end_outlasting()? {}
         let batch = rows::files(&self.files, &self.servers, &self.clients)?;
         self.files = Vec::new();
         Ok(batch)
@@ -116,7 +134,7 @@ impl Lives {
 
     /// The rows of the names, as [`Lives::take_files`] gives those of the files.
     pub fn take_names(&mut self) -> Result<RecordBatch, Error> {
-        while self.names.is_empty() && self.end_outlasting() {}
+        while self.names.is_empty() && self.end_outlasting()? {}
         let batch = rows::names(&self.names, &self.servers, &self.clients)?;
         self.names = Vec::new();
         Ok(batch)

@@ -45,9 +45,7 @@ fn match_components(
     let names = typed(names, DataType::Binary, "names")?;
     let rules = typed(rules, DataType::Binary, "rules")?;
     let matched = py.detach(|| components::first_match(&names.into(), &rules.into(), prefix));
-    matched
-        .map(|ranks| PyArrowType(ranks.into_data()))
-        .map_err(value_error)
+    matched.map(|ranks| PyArrowType(ranks.into_data())).map_err(value_error)
 }
 
 fn typed(array: PyArrowType<ArrayData>, wanted: DataType, argument: &str) -> PyResult<ArrayData> {
@@ -55,9 +53,7 @@ fn typed(array: PyArrowType<ArrayData>, wanted: DataType, argument: &str) -> PyR
         return Ok(array.0);
     }
     let found = array.0.data_type();
-    Err(PyTypeError::new_err(format!(
-        "{argument} must be of type {wanted}, not {found}"
-    )))
+    Err(PyTypeError::new_err(format!("{argument} must be of type {wanted}, not {found}")))
 }
 
 fn value_error(error: ArrowError) -> PyErr {

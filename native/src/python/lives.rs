@@ -3,7 +3,7 @@
 use crate::lives::{Error, Lives};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 #[pyclass]
@@ -14,8 +14,9 @@ pub struct LivesBuilder {
 #[pymethods]
 impl LivesBuilder {
     #[new]
-    fn new() -> LivesBuilder {
-        LivesBuilder { lives: Lives::default() }
+    #[pyo3(signature = (max_live = 1_000_000))]
+    fn new(max_live: usize) -> LivesBuilder {
+        LivesBuilder { lives: Lives::new(max_live) }
     }
 
     fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -39,5 +40,8 @@ impl LivesBuilder {
 }
 
 fn raise(error: Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    match error {
+        Error::Spill(_) => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
 }

@@ -1,0 +1,1 @@
+"""One program per claim of speed or accuracy. Each prints a small table and writes JSON."""

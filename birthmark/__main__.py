@@ -1,0 +1,5 @@
+"""``python -m birthmark`` is ``birthmark``."""
+
+from birthmark.cli import main
+
+main()

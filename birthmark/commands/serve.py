@@ -1,0 +1,118 @@
+"""``birthmark serve`` and ``birthmark predict``: answers over HTTP, and here."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from serving.schemas import FileRequest, OneResponse, written
+from serving.settings import ModelKind, Settings, variable
+
+
+def _setting(name: str) -> Any:
+    """Return the option for a setting of the service, which the environment may hold as well."""
+    return typer.Option(envvar=variable(name), help=Settings.model_fields[name].description)
+
+
+_DEFAULTS = Settings()
+_Registry = Annotated[Path, _setting("registry")]
+_Model = Annotated[str | None, _setting("model")]
+
+
+def serve(
+    registry: _Registry = _DEFAULTS.registry,
+    host: Annotated[str, _setting("host")] = _DEFAULTS.host,
+    port: Annotated[int, _setting("port")] = _DEFAULTS.port,
+    model: _Model = _DEFAULTS.model,
+    poll_seconds: Annotated[float, _setting("poll_seconds")] = _DEFAULTS.poll_seconds,
+    max_body_bytes: Annotated[int, _setting("max_body_bytes")] = _DEFAULTS.max_body_bytes,
+) -> None:
+    """Answer over HTTP from the published model, and from the next as soon as it is published."""
+    from serving.server import run
+
+    settings = _settings(
+        registry=registry,
+        host=host,
+        port=port,
+        model=model,
+        poll_seconds=poll_seconds,
+        max_body_bytes=max_body_bytes,
+    )
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    run(settings, say=lambda line: print(line, flush=True))
+
+
+def predict(
+    name: Annotated[str, typer.Argument(help="the new file's name, without its directory")],
+    mode: Annotated[str | None, typer.Option(help="permission bits, octal, as 0644")] = None,
+    uid: Annotated[int | None, typer.Option(help="number of the user who creates it")] = None,
+    gid: Annotated[int | None, typer.Option(help="number of that user's group")] = None,
+    directory: Annotated[str | None, typer.Option(help="last name of its directory's path")] = None,
+    registry: _Registry = _DEFAULTS.registry,
+    model: _Model = _DEFAULTS.model,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Predict what a file will become, as the service does but without it."""
+    file = _file(name, directory, mode=mode, uid=uid, gid=gid)
+    kind = _settings(model=model).model
+    response = _answer(file, registry, kind)
+    if as_json:
+        from pydantic_core import to_json
+
+        typer.echo(to_json(response, indent=2))
+    else:
+        _show(response)
+
+
+def _settings(**values: Any) -> Settings:
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        raise _refused(error) from error
+
+
+def _file(name: str, directory: str | None, **known: Any) -> FileRequest:
+    names = written("name", os.fsencode(name))
+    if directory is not None:
+        names |= written("directory", os.fsencode(directory))
+    try:
+        return FileRequest.model_validate(names | known)
+    except ValidationError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: ValidationError) -> typer.BadParameter:
+    """Return the first of what is wrong, as the command line reports its own errors."""
+    first = error.errors()[0]
+    member = str(first["loc"][0]).removesuffix("_percent")
+    return typer.BadParameter(f"{first['msg']}, found {first['input']!r}", param_hint=member)
+
+
+def _answer(file: FileRequest, registry: Path, kind: ModelKind | None) -> OneResponse:
+    from serving.answers import answer_one
+    from serving.models import load_model
+    from training.registry import Registry
+
+    return answer_one(load_model(Registry(registry), kind), file)
+
+
+def _show(response: OneResponse) -> None:
+    """Print a row for each predicate, at full width where nobody's terminal limits it."""
+    from serving.evidence import in_words
+
+    table = Table("predicate", "answer", "evidence")
+    for predicate, answer in response["prediction"]["predicates"].items():
+        table.add_row(predicate, answer["answer"], Text(in_words(answer["evidence"])))
+    table.caption = f"model {response['model']}, {response['kind']}"
+    console = Console()
+    if not console.is_terminal:
+        console.width = console.measure(table).maximum
+    console.print(table)

@@ -1,0 +1,36 @@
+//! Where the messages of a TCP stream go.
+
+use super::counts::CaptureCounts;
+use super::messages::{Extent, Messages, Origin, Way};
+use super::records::Sink;
+use crate::join::Joiner;
+
+/// What a stream hands its messages to.
+pub struct Receiver<'a> {
+    /// Reads the messages.
+    pub messages: &'a mut Messages,
+    /// Takes the calls and replies.
+    pub joiner: &'a mut Joiner,
+    /// Counts.
+    pub counts: &'a mut CaptureCounts,
+    /// The stream's two ends.
+    pub way: Way,
+}
+
+impl Sink for Receiver<'_> {
+    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
+        self.messages.message((&self.way, origin), bytes, extent, self.joiner, self.counts)
+    }
+
+    fn awaits(&self, xid: u32) -> bool {
+        self.messages.awaits(&self.way, xid, self.joiner)
+    }
+
+    fn lost(&mut self) {
+        self.counts.resyncs += 1;
+    }
+
+    fn skipped(&mut self, bytes: u64) {
+        self.counts.skipped_bytes += bytes;
+    }
+}

@@ -1,0 +1,103 @@
+//! One RPC record while it comes in, fragment by fragment.
+
+use super::boundary::Mark;
+use super::messages::{Extent, Origin};
+use super::records::Sink;
+
+/// The most bytes of a record that are gathered; what a message holds beyond is file data.
+pub const GATHERED: usize = 256 << 10;
+
+/// How often a message is tried before its end is there.
+const TRIES: u8 = 2;
+
+/// A record of which more is to come.
+#[derive(Debug)]
+pub struct Record {
+    origin: Origin,
+    /// Bytes of the fragment still to come.
+    left: u64,
+    last: bool,
+    gathered: Vec<u8>,
+    tries: u8,
+    /// Whether the message has been dealt with, so that the rest is passed over.
+    done: bool,
+}
+
+impl Record {
+    /// A record whose first fragment begins.
+    pub fn new(origin: Origin, mark: Mark) -> Record {
+        let (left, last) = (mark.length.into(), mark.last);
+        Record { origin, left, last, gathered: Vec::new(), tries: 0, done: false }
+    }
+
+    /// Begins the next fragment.
+    pub fn fragment(&mut self, mark: Mark, sink: &mut dyn Sink) {
+        (self.left, self.last) = (mark.length.into(), mark.last);
+        if self.ended() {
+            self.give(Extent::Whole, sink);
+        }
+    }
+
+    /// The bytes of the fragment still to come.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Whether nothing more is to come.
+    pub fn ended(&self) -> bool {
+        self.left == 0 && self.last
+    }
+
+    /// The bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.gathered.capacity()
+    }
+
+    /// Takes bytes of the current fragment, no more than are left of it.
+    pub fn take(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
+        self.left -= bytes.len() as u64;
+        if self.done {
+            return;
+        }
+        let first = self.gathered.is_empty();
+        if first && !self.ended() && self.tried(bytes, sink) {
+            return;
+        }
+        let room = GATHERED - self.gathered.len();
+        self.gathered.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if bytes.len() > room {
+            self.cut(sink);
+        } else if self.ended() {
+            self.give(Extent::Whole, sink);
+        } else if !first && self.tries < TRIES {
+            let gathered = std::mem::take(&mut self.gathered);
+            if !self.tried(&gathered, sink) {
+                self.gathered = gathered;
+            }
+        }
+    }
+
+    /// Passes over bytes of the current fragment that are missing, no more than are left of it.
+    pub fn miss(&mut self, missing: u64, sink: &mut dyn Sink) {
+        self.left -= missing;
+        self.cut(sink);
+    }
+
+    /// Gives what is there of the message, if it was not given yet: the rest is lost.
+    pub fn cut(&mut self, sink: &mut dyn Sink) {
+        self.give(Extent::Cut, sink);
+    }
+
+    /// Whether what is there of the message is enough to read it.
+    fn tried(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> bool {
+        self.tries += 1;
+        self.done = sink.message(self.origin, bytes, Extent::Growing);
+        self.done
+    }
+
+    fn give(&mut self, extent: Extent, sink: &mut dyn Sink) {
+        if !std::mem::replace(&mut self.done, true) {
+            sink.message(self.origin, &std::mem::take(&mut self.gathered), extent);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Hand-made captures for tests: messages, packets around them, files around those.
+
+use super::{CaptureCounts, CaptureDecoder, CaptureError};
+use crate::input::Input;
+use crate::join::Joiner;
+use crate::schema::Op;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, UInt32Type};
+use arrow_array::{Array, RecordBatch};
+
+/// XDR values, one after the other.
+#[derive(Clone, Default)]
+pub struct Words(pub Vec<u8>);
+
+impl Words {
+    /// Words.
+    pub fn of(words: &[u32]) -> Words {
+        Words::default().words(words)
+    }
+
+    /// More words.
+    pub fn words(mut self, words: &[u32]) -> Words {
+        self.0.extend(words.iter().flat_map(|word| word.to_be_bytes()));
+        self
+    }
+
+    /// A number of 64 bits.
+    pub fn long(self, number: u64) -> Words {
+        self.raw(&number.to_be_bytes())
+    }
+
+    /// Bytes as they are.
+    pub fn raw(mut self, bytes: &[u8]) -> Words {
+        self.0.extend(bytes);
+        self
+    }
+
+    /// Bytes behind their number, padded.
+    pub fn opaque(self, bytes: &[u8]) -> Words {
+        let padding = bytes.len().next_multiple_of(4) - bytes.len();
+        self.words(&[bytes.len() as u32]).raw(bytes).raw(&[0; 4][..padding])
+    }
+}
+
+/// A call of NFS without credentials.
+pub fn call(xid: u32, version: u32, procedure: u32, arguments: Words) -> Vec<u8> {
+    Words::of(&[xid, 0, 2, 100_003, version, procedure, 0, 0, 0, 0]).raw(&arguments.0).0
+}
+
+/// The reply to a call that was carried out.
+pub fn reply(xid: u32, results: Words) -> Vec<u8> {
+    Words::of(&[xid, 1, 0, 0, 0, 0]).raw(&results.0).0
+}
+
+/// A lookup of version 3.
+pub fn lookup(xid: u32, name: &[u8]) -> Vec<u8> {
+    call(xid, 3, 3, Words::default().opaque(b"directory").opaque(name))
+}
+
+/// A lookup's reply: no such file, and no attributes.
+pub fn not_found(xid: u32) -> Vec<u8> {
+    reply(xid, Words::of(&[2, 0]))
+}
+
+/// A write of version 3, of zeros.
+pub fn write(xid: u32, length: u32) -> Vec<u8> {
+    let arguments = Words::default().opaque(b"file").long(0).words(&[length, 0]);
+    call(xid, 3, 7, arguments.opaque(&vec![0; length as usize]))
+}
+
+/// A message as a record of one fragment.
+pub fn marked(message: &[u8]) -> Vec<u8> {
+    Words::of(&[0x8000_0000 | message.len() as u32]).raw(message).0
+}
+
+/// Who sends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// 10.0.0.1, port 700.
+    Client,
+    /// 10.0.0.2, port 2049.
+    Server,
+}
+
+fn ports(side: Side) -> Vec<u8> {
+    let (client, server) = (700_u16.to_be_bytes(), 2049_u16.to_be_bytes());
+    match side {
+        Side::Client => [client, server].concat(),
+        Side::Server => [server, client].concat(),
+    }
+}
+
+/// A UDP datagram.
+pub fn udp(side: Side, body: &[u8]) -> Vec<u8> {
+    let length = (body.len() as u16 + 8).to_be_bytes();
+    [&ports(side)[..], &length, &[0, 0], body].concat()
+}
+
+/// A TCP segment.
+pub fn tcp(side: Side, sequence: u32, flags: u8, body: &[u8]) -> Vec<u8> {
+    let header = [0, 0, 0, 0, 0x50, flags, 0xff, 0xff, 0, 0, 0, 0];
+    [&ports(side)[..], &sequence.to_be_bytes(), &header, body].concat()
+}
+
+/// A TCP segment with the acknowledgement flag, in its packet and frame.
+pub fn segment(side: Side, sequence: u32, body: &[u8]) -> Vec<u8> {
+    ethernet(&ipv4(side, 6, 0, &tcp(side, sequence, 16, body)))
+}
+
+/// An IP packet; `part` is the word of fragment flags and offset.
+pub fn ipv4(side: Side, protocol: u8, part: u16, payload: &[u8]) -> Vec<u8> {
+    let (length, part) = ((payload.len() as u16 + 20).to_be_bytes(), part.to_be_bytes());
+    let (from, to) = if side == Side::Client { (1, 2) } else { (2, 1) };
+    let header = [
+        &[0x45, 0, length[0], length[1], 0, 9, part[0], part[1], 64, protocol, 0, 0][..],
+        &[10, 0, 0, from, 10, 0, 0, to],
+    ];
+    [&header.concat()[..], payload].concat()
+}
+
+/// An Ethernet frame.
+pub fn ethernet(packet: &[u8]) -> Vec<u8> {
+    [&[2; 12][..], &[8, 0], packet].concat()
+}
+
+/// A pcap file, little-endian, of Ethernet frames a millisecond apart.
+pub struct File {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The time of the next packet, in milliseconds.
+    pub now: u64,
+}
+
+impl File {
+    /// A file of no packets.
+    pub fn new() -> File {
+        File::of_link(1)
+    }
+
+    /// A file of no packets of a link type.
+    pub fn of_link(link: u32) -> File {
+        let mut bytes = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        bytes.extend([65_535_u32.to_le_bytes(), link.to_le_bytes()].concat());
+        File { bytes, now: 1_000_000_000_000 }
+    }
+
+    /// A file of these frames.
+    pub fn holding(frames: &[Vec<u8>]) -> File {
+        frames.iter().fold(File::new(), |file, frame| file.packet(frame))
+    }
+
+    /// One more packet.
+    pub fn packet(self, frame: &[u8]) -> File {
+        self.cut(frame, frame.len())
+    }
+
+    /// One more packet, of which only the beginning was captured.
+    pub fn cut(mut self, frame: &[u8], captured: usize) -> File {
+        let (seconds, microseconds) = ((self.now / 1000) as u32, (self.now % 1000) as u32 * 1000);
+        for word in [seconds, microseconds, captured as u32, frame.len() as u32] {
+            self.bytes.extend(word.to_le_bytes());
+        }
+        self.bytes.extend(&frame[..captured]);
+        self.now += 1;
+        self
+    }
+
+    /// Reads it.
+    pub fn read(&self) -> Seen {
+        read(self.bytes.clone()).unwrap()
+    }
+}
+
+/// What was read from a capture.
+pub struct Seen {
+    /// The decoder's counts.
+    pub counts: CaptureCounts,
+    /// The joiner at the end.
+    pub joiner: Joiner,
+    /// The rows.
+    pub rows: RecordBatch,
+}
+
+impl Seen {
+    /// XID, status and whether short, of each row, in the order of XIDs.
+    pub fn answers(&self) -> Vec<(u32, Option<u32>, bool)> {
+        let (xids, statuses) = (self.numbers("xid"), self.numbers("status"));
+        let short = self.rows.column_by_name("short").unwrap().as_boolean();
+        let rows = (0..xids.len()).map(|row| (xids[row].unwrap(), statuses[row], short.value(row)));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// A column of 32-bit numbers.
+    pub fn numbers(&self, column: &str) -> Vec<Option<u32>> {
+        let column = self.rows.column_by_name(column).unwrap();
+        match column.as_primitive_opt::<UInt32Type>() {
+            Some(numbers) => numbers.iter().collect(),
+            None => vec![None; column.len()],
+        }
+    }
+
+    /// A column of words.
+    pub fn words(&self, column: &str) -> Vec<&str> {
+        let words = self.rows.column_by_name(column).unwrap().as_dictionary::<Int32Type>();
+        let values = words.values().as_string::<i32>();
+        words.keys().values().iter().map(|&key| values.value(key as usize)).collect()
+    }
+
+    /// Calls and replies of a procedure.
+    pub fn tally(&self, op: Op) -> (u64, u64) {
+        let tally = self.joiner.counts.procedures[op as usize];
+        (tally.calls, tally.replies)
+    }
+
+    /// The reasons of what was set aside, with their counts.
+    pub fn damage(&self) -> Vec<(&'static str, u64)> {
+        self.joiner.quarantine.counts.iter().map(|(reason, count)| (*reason, *count)).collect()
+    }
+}
+
+/// Reads a capture of whatever kind to its end, in one batch.
+pub fn read(bytes: Vec<u8>) -> Result<Seen, CaptureError> {
+    let mut input = Input::new(Box::new(std::io::Cursor::new(bytes)));
+    let (mut joiner, mut decoder) = (Joiner::default(), CaptureDecoder::new());
+    while decoder.step(&mut input, &mut joiner)? {}
+    assert!(!decoder.step(&mut input, &mut joiner)?, "an ended decoder stays ended");
+    joiner.finish();
+    let rows = joiner.batches.take(&joiner.hosts, true).map(Result::unwrap);
+    let rows = rows.unwrap_or_else(|| RecordBatch::new_empty(crate::schema::operations()));
+    Ok(Seen { counts: decoder.counts(), joiner, rows })
+}

@@ -1,0 +1,35 @@
+"""From files to predictions: the same for the service and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from features.creates import from_requests
+from serving.models import LoadedModel
+from serving.schemas import FileRequest, ListResponse, OneResponse, Prediction
+
+
+def answer_one(model: LoadedModel, file: FileRequest) -> OneResponse:
+    """Return every predicate's answer for one file."""
+    (prediction,) = _predict(model, [file])
+    return {"model": model.version, "kind": model.kind, "prediction": prediction}
+
+
+def answer_list(model: LoadedModel, files: Sequence[FileRequest]) -> ListResponse:
+    """Return every predicate's answer for each of `files`."""
+    return {"model": model.version, "kind": model.kind, "predictions": _predict(model, files)}
+
+
+def _predict(model: LoadedModel, files: Sequence[FileRequest]) -> list[Prediction]:
+    creates = from_requests([file.create() for file in files])
+    explained = model.trained.explain(creates, model.kind)
+    return [
+        {
+            **file.echo(),  # type: ignore[typeddict-item]  # one of the members for a name
+            "predicates": {
+                predicate: {"answer": "yes" if found.answer else "no", "evidence": found.evidence}
+                for predicate, found in answers.items()
+            },
+        }
+        for file, answers in zip(files, explained, strict=True)
+    ]

@@ -1,0 +1,108 @@
+"""Every error's one JSON shape, from one builder.
+
+    {"error": {"type": "invalid_request", "message": "…", "field": "[3].mode", "value": "0888"}}
+
+`type` is one of `TYPES`. `field` and `value` say what is at fault in the request, and are null
+where no single member is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+from fastapi import Request, Response
+from pydantic import ValidationError
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from serving.schemas import ErrorResponse
+
+TYPES: dict[str, int] = {
+    "invalid_json": 400,
+    "disconnected": 400,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "body_too_large": 413,
+    "invalid_request": 422,
+    "internal": 500,
+    "no_model": 503,
+}
+"""The status that each type of error has."""
+
+_TYPE_OF = {404: "not_found", 405: "method_not_allowed"}
+_SHOWN = 200
+
+
+class ApiError(Exception):
+    """A request that gets an error: its `type` (see `TYPES`) and a message for people."""
+
+    def __init__(self, type: str, message: str) -> None:
+        super().__init__(message)
+        self.type = type
+
+
+def error_response(
+    type: str,
+    message: str,
+    field: str | None = None,
+    value: Any = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the response for an error of a `type` in `TYPES`."""
+    body: ErrorResponse = {
+        "error": {"type": type, "message": message, "field": field, "value": value}
+    }
+    # A request's own numbers may be infinite, which JSON does not know.
+    content = to_json(body, inf_nan_mode="strings")
+    return Response(content, TYPES[type], headers, media_type="application/json")
+
+
+async def _api_error(request: Request, error: ApiError) -> Response:
+    return error_response(error.type, str(error))
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    return error_response(_TYPE_OF[error.status_code], message, headers=error.headers)
+
+
+async def _invalid(request: Request, error: ValidationError) -> Response:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        return error_response("invalid_json", first["msg"])
+    place, value = first["loc"], first["input"]
+    if member := first.get("ctx", {}).get("field"):
+        place, value = (*place, member), None
+    return error_response("invalid_request", first["msg"], _path(place), _short(value))
+
+
+async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
+    return error_response("disconnected", "the client left before its request was complete")
+
+
+async def _internal(request: Request, error: Exception) -> Response:
+    return error_response("internal", "the service failed; its log says how")
+
+
+HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
+    ApiError: _api_error,
+    HTTPException: _http_error,
+    ValidationError: _invalid,
+    ClientDisconnect: _disconnected,
+    Exception: _internal,
+}
+"""What makes a response of each exception that a request can end in."""
+
+
+def _path(place: tuple[int | str, ...]) -> str | None:
+    """Return a place in the body as people write it, ``[3].mode``; None for the whole body."""
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return "".join(parts).removeprefix(".") or None
+
+
+def _short(value: Any) -> Any:
+    """Return `value`, or the beginning of its JSON where that is long."""
+    text = to_json(value, inf_nan_mode="strings").decode()
+    return value if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,103 @@
+"""What the service tells Prometheus. Every label's values are a closed set."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter as Tally
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from serving.schemas import Prediction
+
+OTHER = "other"
+"""The route of a request for a path that the service does not have."""
+
+# A kernel's helper waits milliseconds, and a list of thousands takes a second or more.
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+
+
+class Metrics:
+    """One application's metrics, in a collector registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Histogram(
+            "birthmark_request_seconds",
+            "Requests, and the time from a request's head to the end of its response",
+            ["route", "status"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._predictions = Counter(
+            "birthmark_predictions",
+            "Answers given",
+            ["predicate", "answer"],
+            registry=self.registry,
+        )
+        self._loads = Counter(
+            "birthmark_model_loads",
+            "Published models that were loaded, or could not be",
+            ["outcome"],
+            registry=self.registry,
+        )
+        for outcome in ("loaded", "failed"):
+            self._loads.labels(outcome)
+        self._model = Info("birthmark_model", "The model that answers", registry=self.registry)
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        self._requests.labels(route, str(status)).observe(seconds)
+
+    def predictions(self, predictions: Iterable[Prediction]) -> None:
+        """Count every answer in `predictions`."""
+        tally = Tally(
+            (predicate, answer["answer"])
+            for prediction in predictions
+            for predicate, answer in prediction["predicates"].items()
+        )
+        for labels, count in tally.items():
+            self._predictions.labels(*labels).inc(count)
+
+    def model_loaded(self, version: str, kind: str) -> None:
+        """Count a load, and tell which model answers now."""
+        self._loads.labels("loaded").inc()
+        self._model.info({"version": version, "kind": kind})
+
+    def model_failed(self) -> None:
+        """Count a published model that could not be loaded."""
+        self._loads.labels("failed").inc()
+
+    def text(self) -> bytes:
+        """Return all of it in Prometheus's text format."""
+        return generate_latest(self.registry)
+
+
+class Measured:
+    """An ASGI application that times the requests to `app`, by those of its `routes` they take."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, routes: frozenset[str]) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the call on; count it if it is a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        status = 500  # an exception gets its response further out
+        begin = time.perf_counter()
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            route = scope["path"] if scope["path"] in self.routes else OTHER
+            self.metrics.request(route, status, time.perf_counter() - begin)

@@ -1,0 +1,109 @@
+"""The model that answers: loaded from the registry, and replaced when another is published."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from features.creates import from_requests
+from predictor.trained import TrainedModel
+from serving.metrics import Metrics
+from serving.settings import ModelKind
+from training.registry import Registry, RegistryError
+
+log = logging.getLogger(__name__)
+
+
+class NoModelError(ValueError):
+    """Nothing was ever published in the registry."""
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A published version in memory, and the `kind` of its models that answers."""
+
+    version: str
+    kind: ModelKind
+    manifest: Mapping[str, Any]
+    trained: TrainedModel
+
+
+def load_model(registry: Registry, kind: ModelKind | None = None) -> LoadedModel:
+    """Return the published model, its checksums verified, once it has answered a question.
+
+    `kind` None takes what the version was published to serve. Raises `NoModelError` where nothing
+    is published, `RegistryError` for a damaged version, and ValueError or OSError for parts that
+    are no model.
+    """
+    version = registry.current()
+    if version is None:
+        raise NoModelError(
+            f"{registry.path}: expected a published model, found none (see birthmark train)"
+        )
+    registry.verify(version)
+    manifest = registry.manifest(version)
+    kind = kind or _published_kind(registry, manifest)
+    trained = TrainedModel.load(registry.directory(version), counts=False)
+    # A model that cannot answer must not take the place of one that can.
+    trained.explain(from_requests([{"name": b"name"}]), kind)
+    return LoadedModel(version, kind, manifest, trained)
+
+
+def _published_kind(registry: Registry, manifest: Mapping[str, Any]) -> ModelKind:
+    kind: ModelKind = manifest.get("serve")  # type: ignore[assignment]  # checked below
+    if kind not in ("name", "able"):
+        directory = registry.directory(manifest["version"])
+        raise RegistryError(f"{directory}: expected to serve name or able, found {kind!r}")
+    return kind
+
+
+class ModelSlot:
+    """Holds the model that answers, and looks for a newer one.
+
+    A request takes `model` once and uses that to its end, so that each is answered from exactly
+    one version, and none waits while another is loaded.
+    """
+
+    def __init__(self, registry: Registry, kind: ModelKind | None, metrics: Metrics) -> None:
+        self.model: LoadedModel | None = None
+        self._registry = registry
+        self._kind = kind
+        self._metrics = metrics
+        self._seen: tuple[int, int] | None = None
+
+    async def watch(self, seconds: float) -> None:
+        """Refresh for ever, `seconds` after each time before."""
+        while True:
+            await asyncio.sleep(seconds)
+            await self.refresh()
+
+    async def refresh(self) -> None:
+        """Load what is published, if that changed; keep the model there is if it cannot be."""
+        pointer = await asyncio.to_thread(_identity, self._registry.path / "current")
+        if pointer == self._seen:
+            return
+        self._seen = pointer
+        try:
+            model = await asyncio.to_thread(load_model, self._registry, self._kind)
+        # Whatever is wrong with a new model, the service goes on and keeps looking.
+        except Exception as error:
+            self._metrics.model_failed()
+            kept = f"{self.model.version} goes on" if self.model else "there is no other"
+            log.error("the published model cannot be loaded; %s: %s", kept, error)
+            return
+        self.model = model
+        self._metrics.model_loaded(model.version, model.kind)
+        log.info("model %s (%s) answers from now on", model.version, model.kind)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from one that replaced it; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns

@@ -1,0 +1,117 @@
+"""The service's paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, TypedDict
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic_core import to_json
+
+from serving import schemas
+from serving.answers import answer_list, answer_one
+from serving.errors import ApiError
+from serving.metrics import Metrics
+from serving.models import LoadedModel, ModelSlot
+from serving.settings import Settings
+
+
+@dataclass(frozen=True)
+class Service:
+    """What the paths work with."""
+
+    settings: Settings
+    slot: ModelSlot
+    metrics: Metrics
+
+    def model(self) -> LoadedModel:
+        """Return the model that answers; raise `ApiError` while there is none."""
+        if self.slot.model is None:
+            raise ApiError("no_model", f"no model is loaded from {self.settings.registry} yet")
+        return self.slot.model
+
+
+class State(TypedDict):
+    """What every request finds in its ``state``."""
+
+    service: Service
+
+
+async def service_of(request: Request) -> Service:
+    """Return the service that `request` was made to."""
+    service: Service = request.state.service
+    return service
+
+
+Here = Annotated[Service, Depends(service_of)]
+router = APIRouter(responses={"default": {"model": schemas.ErrorResponse}})
+
+
+@router.post(
+    "/v1/predictions",
+    response_model=schemas.OneResponse | schemas.ListResponse,
+    openapi_extra={"requestBody": schemas.body_schema()},
+)
+async def predict(request: Request, service: Here) -> Response:
+    """Predict what a file, or each of a list, will become."""
+    # Read as bytes, so that the body is bounded, and parsed once, by the schema.
+    files = schemas.parse(await _body(request, service.settings.max_body_bytes))
+    if isinstance(files, list):
+        return await run_in_threadpool(_list, service, files)
+    one = answer_one(service.model(), files)
+    service.metrics.predictions([one["prediction"]])
+    return _json(one)
+
+
+def _list(service: Service, files: list[schemas.FileRequest]) -> Response:
+    many = answer_list(service.model(), files)
+    service.metrics.predictions(many["predictions"])
+    return _json(many)
+
+
+def _json(body: schemas.OneResponse | schemas.ListResponse) -> Response:
+    return Response(to_json(body), media_type="application/json")
+
+
+async def _body(request: Request, limit: int) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise ApiError("body_too_large", f"expected a body of at most {limit} bytes")
+    return bytes(body)
+
+
+@router.get("/v1/model")
+async def model(service: Here) -> schemas.ModelResponse:
+    """Tell which model answers, and what it was trained on."""
+    loaded = service.model()
+    return {
+        "version": loaded.version,
+        "kind": loaded.kind,
+        "created": loaded.manifest["created"],
+        "predicates": list(loaded.trained.predicates),
+        "trained_on": loaded.manifest["trained_on"],
+        "figures": loaded.manifest["figures"],
+    }
+
+
+@router.get("/healthz")
+async def health() -> schemas.Status:
+    """Tell that the process is up."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def ready(service: Here) -> schemas.Status:
+    """Tell whether a model is loaded."""
+    service.model()
+    return {"status": "ready"}
+
+
+@router.get("/metrics", response_class=Response)
+async def metrics(service: Here) -> Response:
+    """Return the metrics in Prometheus's text format."""
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)

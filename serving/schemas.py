@@ -1,0 +1,283 @@
+"""What is asked and what is answered over HTTP, as JSON.
+
+A file name is bytes, and JSON is text; so a name comes in one of three members: ``name`` as text
+(UTF-8), ``name_base64`` (RFC 4648 section 4) or ``name_percent`` (RFC 3986 section 2.1), and a
+directory's name likewise.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NotRequired, final
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    TypeAdapter,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from serving.settings import ModelKind
+
+NAME_BYTES = 1024
+"""The longest name that is taken, bytes: NFSv3 sets no limit (RFC 1813 section 2.4)."""
+
+MANY = 10_000
+"""The most files in one request."""
+
+_BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_OCTAL = re.compile(r"[0-7]{1,5}")
+_WORD = 2**32 - 1
+
+
+def _expected(what: str, **found: Any) -> PydanticCustomError:
+    return PydanticCustomError("expected", f"expected {what}", found)
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise _expected("base64: {reason}", reason=str(error)) from error
+
+
+def _from_percent(text: str) -> bytes:
+    if _BARE_PERCENT.search(text):
+        raise _expected("two hexadecimal digits after every %")
+    return unquote_to_bytes(text)
+
+
+_FORMS: dict[str, Callable[[str], bytes]] = {
+    "": str.encode,
+    "_base64": _from_base64,
+    "_percent": _from_percent,
+}
+
+
+def _name_in(form: str) -> AfterValidator:
+    """Return a validator of one directory entry's name, written in `form`."""
+
+    def check(text: str) -> str:
+        name = _FORMS[form](text)
+        if not 1 <= len(name) <= NAME_BYTES:
+            raise _expected("1 to {limit} bytes, found {n}", limit=NAME_BYTES, n=len(name))
+        if b"/" in name or b"\0" in name:
+            raise _expected("a name in its directory, without / and NUL")
+        return text
+
+    return AfterValidator(check)
+
+
+def _octal(mode: Any) -> Any:
+    if not isinstance(mode, str):
+        return mode
+    if not _OCTAL.fullmatch(mode):
+        raise _expected('a string of octal digits, as "0644", or a decimal number')
+    return int(mode, 8)
+
+
+Text = Annotated[str, _name_in("")]
+Base64 = Annotated[str, _name_in("_base64")]
+Percent = Annotated[str, _name_in("_percent")]
+Word = Annotated[int, Field(strict=True, ge=0, le=_WORD)]
+Mode = Annotated[
+    int,
+    Field(strict=True, ge=0, le=0o7777),
+    BeforeValidator(_octal),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 0o7777},
+                {"type": "string", "pattern": f"^{_OCTAL.pattern}$"},
+            ]
+        }
+    ),
+]
+
+
+class FileRequest(BaseModel):
+    """A file that is being created, and what is known of it then; what is left out is unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Text | None = Field(None, description="the file's name, if it is UTF-8")
+    name_base64: Base64 | None = Field(None, description="or the name's bytes in base64")
+    name_percent: Percent | None = Field(None, description="or the name, other bytes as %XX")
+    directory: Text | None = Field(None, description="the last name of its directory's path")
+    directory_base64: Base64 | None = Field(None, description="or that name in base64")
+    directory_percent: Percent | None = Field(None, description="or that name, bytes as %XX")
+    mode: Mode | None = Field(None, description="permission bits: octal string or number")
+    uid: Word | None = Field(None, description="user who creates it")
+    gid: Word | None = Field(None, description="group of that user")
+
+    @model_validator(mode="after")
+    def _each_name_once(self) -> FileRequest:
+        for member, least in (("name", 1), ("directory", 0)):
+            if not least <= len(self._sent(member)) <= 1:
+                forms = ", ".join(member + form for form in _FORMS)
+                count = "exactly" if least else "at most"
+                raise _expected(f"{count} one of {forms}", field=member)
+        return self
+
+    def _sent(self, member: str) -> dict[str, str]:
+        """Return the forms of `member` that the request holds."""
+        forms = {member + form: getattr(self, member + form) for form in _FORMS}
+        return {form: text for form, text in forms.items() if text is not None}
+
+    def _bytes(self, member: str) -> bytes | None:
+        for form, text in self._sent(member).items():
+            return _FORMS[form.removeprefix(member)](text)
+        return None
+
+    def create(self) -> dict[str, Any]:
+        """Return the request as `features.creates.from_requests` takes it."""
+        return {
+            "name": self._bytes("name"),
+            "dir_name": self._bytes("directory"),
+            "mode": self.mode,
+            "uid": self.uid,
+            "gid": self.gid,
+        }
+
+    def echo(self) -> dict[str, str]:
+        """Return the member that holds the name, as it was sent."""
+        return self._sent("name")
+
+
+def written(member: str, name: bytes) -> dict[str, str]:
+    """Return `name` as a member of a request: as text if it is UTF-8, else percent-encoded."""
+    try:
+        return {member: name.decode()}
+    except UnicodeDecodeError:
+        return {f"{member}_percent": quote_from_bytes(name)}
+
+
+_ONE = TypeAdapter(FileRequest)
+_LIST = TypeAdapter(Annotated[list[FileRequest], Field(max_length=MANY), FailFast()])
+
+
+def parse(body: bytes) -> FileRequest | list[FileRequest]:
+    """Return the file, or the list of files, that a request's body is about.
+
+    Raises `pydantic.ValidationError` for what is not JSON and for what is not such files.
+    """
+    # Told apart by the first byte, so that a mistake is reported for the form that was meant.
+    adapter = _LIST if body.lstrip()[:1] == b"[" else _ONE
+    return adapter.validate_json(body)
+
+
+def body_schema() -> dict[str, Any]:
+    """Return the OpenAPI description of what `parse` takes."""
+    one = FileRequest.model_json_schema()
+    schema = {"anyOf": [one, {"type": "array", "maxItems": MANY, "items": one}]}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+@final
+class NameEvidence(TypedDict):
+    """The name component that decided, true for `n_m` of the `n_a` files trained on that had it.
+
+    All are null where the name has no component that predicts yes.
+    """
+
+    component: str | None
+    n_m: int | None
+    n_a: int | None
+
+
+class Step(TypedDict):
+    """One step on the path from a decision tree's root to its leaf."""
+
+    attribute: str
+    value: Any
+
+
+@final
+class TreeEvidence(TypedDict):
+    """The leaf that decided, true for `n_true` of the `n` files trained on that reached it.
+
+    `default`: the path ends in a node for values that were not seen in training.
+    """
+
+    path: list[Step]
+    default: bool
+    n_true: int
+    n: int
+
+
+class Answer(TypedDict):
+    """Whether a predicate is predicted to hold of a file, and why."""
+
+    answer: Literal["yes", "no"]
+    evidence: NameEvidence | TreeEvidence
+
+
+class Prediction(TypedDict):
+    """Every predicate's answer for one file, under its name as it was sent."""
+
+    name: NotRequired[str]
+    name_base64: NotRequired[str]
+    name_percent: NotRequired[str]
+    predicates: dict[str, Answer]
+
+
+class Answered(TypedDict):
+    """The version and the kind of the model that every prediction here is from."""
+
+    model: str
+    kind: ModelKind
+
+
+class OneResponse(Answered):
+    """The answer to one file."""
+
+    prediction: Prediction
+
+
+class ListResponse(Answered):
+    """The answer to a list of files, in its order."""
+
+    predictions: list[Prediction]
+
+
+class ModelResponse(TypedDict):
+    """The model that answers, and what its manifest says of it."""
+
+    version: str
+    kind: ModelKind
+    created: str
+    predicates: list[str]
+    trained_on: dict[str, Any]
+    figures: list[dict[str, Any]]
+
+
+class Status(TypedDict):
+    """What a probe is told."""
+
+    status: Literal["ok", "ready"]
+
+
+class ErrorDetail(TypedDict):
+    """What went wrong: the `value` of the `field` that is at fault, where there is one."""
+
+    type: str
+    message: str
+    field: str | None
+    value: Any
+
+
+class ErrorResponse(TypedDict):
+    """Every error's body."""
+
+    error: ErrorDetail

@@ -1,0 +1,41 @@
+"""The service's settings, each declared once: name, default, help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+ModelKind = Literal["name", "able"]
+"""Which of a version's models answers: the `NameModel` or the `AbleTree`."""
+
+
+class Settings(BaseModel):
+    """What the service needs to know to run.
+
+    A setting is also an option of ``birthmark serve`` (``poll_seconds``: ``--poll-seconds``) and
+    a variable of the environment (``BIRTHMARK_POLL_SECONDS``); the option wins.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    registry: Path = Field(default=Path("registry"), description="directory of trained models")
+    host: Annotated[str, StringConstraints(min_length=1)] = Field(
+        default="127.0.0.1", description="address to listen at"
+    )
+    port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
+    model: ModelKind | None = Field(
+        default=None, description="model that answers: name or able; default: as published"
+    )
+    poll_seconds: float = Field(
+        default=1.0, gt=0, description="time between looks for a newly published model, seconds"
+    )
+    max_body_bytes: int = Field(
+        default=16 * 1024 * 1024, ge=1, description="largest request body, bytes"
+    )
+
+
+def variable(setting: str) -> str:
+    """Return the variable of the environment that holds `setting`."""
+    return f"BIRTHMARK_{setting.upper()}"

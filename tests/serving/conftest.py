@@ -1,0 +1,149 @@
+"""A registry with two published models, and the service on it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+import uvicorn
+
+from data.schema import FILES, NAMES
+from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from predictor.trained import TrainedModel
+from serving.app import create_app
+from serving.server import listen, url
+from serving.settings import Settings
+from training.registry import Registry
+
+MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
+COUNTERS = ("operations", "reads", "writes", "bytes_read", "bytes_written")
+
+
+def life(name: bytes, number: int, lifespan: float | None, **columns: Any) -> dict[str, Any]:
+    """Return a row for the files and the names table; `lifespan` in seconds, None: for ever."""
+    born = MONDAY + timedelta(minutes=number)
+    until = MONDAY + timedelta(days=1) if lifespan is None else born + timedelta(seconds=lifespan)
+    return {
+        "server": "home",
+        "dir_fh": b"directory",
+        "fh": name + bytes([number]),
+        "name": name,
+        "kind": "file",
+        "how_born": "create",
+        "born": born,
+        "birth_seen": True,
+        "first_seen": born,
+        "last_seen": until,
+        "died": None if lifespan is None else until,
+        "death_seen": lifespan is not None,
+        "how_died": None if lifespan is None else "remove",
+        "observed_until": until,
+        "mode": 0o600,
+        "uid": 1,
+        "gid": 1,
+        **dict.fromkeys(COUNTERS, 0),
+        **columns,
+    }
+
+
+def lives(suffix: str) -> list[dict[str, Any]]:
+    """Return a day on which names that end in `.suffix` are locks, and pages live for ever."""
+    rows = []
+    for number in range(20):
+        rows.append(life(b"u%d.%s" % (number, suffix.encode()), number, 0.1, max_size=0))
+        page = b"page%d.html" % number
+        rows.append(life(page, number, None, max_size=50_000, writes=7, mode=0o644))
+    return rows
+
+
+def publish(registry: Path, suffix: str = "lock") -> str:
+    """Publish a model that was trained on `lives`; return its version."""
+    rows = lives(suffix)
+    names = [{**row, "file_max_size": row["max_size"], "file_writes": 0} for row in rows]
+    model = TrainedModel().fit(
+        pa.Table.from_pylist(rows, schema=FILES),
+        pa.Table.from_pylist(names, schema=NAMES),
+        [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()],
+    )
+    manifest = {
+        "serve": "name",
+        "trained_on": {"datasets": [suffix], "files": len(rows)},
+        "figures": [],
+    }
+    return Registry(registry).publish(model.save, manifest)
+
+
+@pytest.fixture(scope="session", name="publish")
+def publish_fixture() -> Callable[..., str]:
+    return publish
+
+
+def settings_for(registry: Path, **others: Any) -> Settings:
+    """Return settings that suit a test: a free port, a new model noticed at once."""
+    return Settings.model_validate({"registry": registry, "port": 0, "poll_seconds": 0.01} | others)
+
+
+@pytest.fixture(scope="session", name="settings_for")
+def settings_for_fixture() -> Callable[..., Settings]:
+    return settings_for
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return settings with a registry in which nothing is published yet."""
+    return settings_for(tmp_path / "registry")
+
+
+@contextmanager
+def served(settings: Settings) -> Iterator[httpx.Client]:
+    """Serve over real connections at a free port of this host; yield a client."""
+    with listen(settings) as listener:
+        config = uvicorn.Config(create_app(settings), log_config=None, access_log=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            with httpx.Client(base_url=url(listener), timeout=30) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Return a client of a service that tests share: its model stays, its metrics grow."""
+    settings = settings_for(
+        tmp_path_factory.mktemp("shared") / "registry", max_body_bytes=2_000_000
+    )
+    publish(settings.registry)
+    with served(settings) as client:
+        yield client
+
+
+@pytest.fixture(scope="session", name="served")
+def served_fixture() -> Callable[..., Any]:
+    return served
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
+    """Tell whether `holds` comes true within `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.fixture(scope="session", name="eventually")
+def eventually_fixture() -> Callable[..., bool]:
+    return eventually

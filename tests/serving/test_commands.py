@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from birthmark.commands.serve import predict, serve
+from serving.models import NoModelError
+
+COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory, publish: Callable[..., str]) -> Path:
+    path = tmp_path_factory.mktemp("commands") / "registry"
+    publish(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def app() -> typer.Typer:
+    app = typer.Typer(rich_markup_mode=None)
+    for command in (serve, predict):
+        app.command()(command)
+    return app
+
+
+@pytest.fixture
+def run(app: typer.Typer, registry: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    monkeypatch.setenv("BIRTHMARK_REGISTRY", str(registry))
+    return lambda *arguments: CliRunner().invoke(app, list(arguments))
+
+
+def test_predict_answers_in_words_with_its_evidence(run: Callable[..., Any]) -> None:
+    text = run("predict", "x.lock", "--mode", "0600").stdout
+    assert "\x1b" not in text
+    rows = [[cell.strip() for cell in line.split("│")] for line in text.splitlines()]
+    assert ["", "lifespan<=1", "yes", "lock$  in 20 of 20 files", ""] in rows
+    assert ["", "size>1M", "no", "no part of the name says so", ""] in rows
+
+
+@pytest.mark.parametrize("kind", ["name", "able"])
+def test_predict_answers_what_the_service_answers(
+    run: Callable[..., Any],
+    served: Callable[..., Any],
+    settings_for: Callable[..., Any],
+    registry: Path,
+    kind: str,
+) -> None:
+    known = {"mode": "0644", "uid": 1, "gid": 1, "directory": "u1"}
+    options = [f"--{option}={value}" for option, value in known.items()]
+    with served(settings_for(registry, model=kind)) as client:
+        for name in ("x.lock", "é.html"):
+            answer = client.post("/v1/predictions", json={"name": name} | known).json()
+            printed = run("predict", name, *options, f"--model={kind}", "--json").stdout
+            assert json.loads(printed) == answer
+            assert answer["kind"] == kind
+
+
+def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..., Any]) -> None:
+    body = json.loads(run("predict", os.fsdecode(b"caf\xe9.lock"), "--json").stdout)
+    assert body["prediction"]["name_percent"] == "caf%E9.lock"
+    assert body["prediction"]["predicates"]["lifespan<=1"]["answer"] == "yes"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["predict", "a/b"], "name: expected a name in its directory"),
+        (["predict", ""], "name: expected 1 to 1024 bytes"),
+        (["predict", "a", "--mode", "0888"], "mode: expected a string of octal digits"),
+        (["predict", "a", "--uid", "-1"], "uid: Input should be greater than or equal to 0"),
+        (["predict", "a", "--directory", "/x"], "directory: expected a name in its directory"),
+        (["predict", "a", "--model", "x"], "model: Input should be 'name' or 'able', found 'x'"),
+        (["serve", "--port", "65536"], "port: Input should be less than or equal to 65535"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_its_value_and_what_was_expected(
+    run: Callable[..., Any], arguments: list[str], words: str
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.split())
+
+
+def test_without_a_model_predict_says_where_it_looked(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    result = run("predict", "a", "--registry", str(tmp_path))
+    assert isinstance(result.exception, NoModelError)
+    assert str(tmp_path) in str(result.exception)
+
+
+@pytest.fixture
+def process(registry: Path) -> Iterator[subprocess.Popen[str]]:
+    """Return ``birthmark serve`` in a process of its own, its port from the environment."""
+    environment = os.environ | {"BIRTHMARK_PORT": "0"}
+    command = [sys.executable, "-c", COMMAND, "--registry", str(registry)]
+    with subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        yield process
+        process.kill()
+
+
+def test_serve_prints_its_url_answers_and_stops_when_told_to(
+    process: subprocess.Popen[str],
+) -> None:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("Birthmark answers at http://127.0.0.1:")
+    with httpx.Client(base_url=line.split()[-1], timeout=30) as client:
+        # An idle connection must not keep it from stopping.
+        assert client.get("/readyz").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        out, log = process.communicate(timeout=30)
+    assert (process.returncode, out) == (0, "")
+    assert "answers from now on" in log
+    assert "Traceback" not in log

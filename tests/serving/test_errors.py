@@ -1,0 +1,122 @@
+"""Every road to an error ends in the one shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from serving import errors
+from serving.settings import Settings
+
+
+def detail(response: httpx.Response) -> dict[str, Any]:
+    """Return the one error in `response`, whose shape and status are as promised."""
+    assert response.headers["content-type"] == "application/json"
+    body = json.loads(response.text, parse_constant=lambda text: pytest.fail(f"no JSON: {text}"))
+    assert list(body) == ["error"]
+    error: dict[str, Any] = body["error"]
+    assert list(error) == ["type", "message", "field", "value"]
+    assert response.status_code == errors.TYPES[error["type"]]
+    assert error["message"]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "value"),
+    [
+        ("5", None, 5),
+        ("null", None, None),
+        ("{}", "name", None),
+        ('{"name": "a", "name_percent": "a"}', "name", None),
+        ('{"name": "a", "directory": "d", "directory_base64": "ZA=="}', "directory", None),
+        ('{"name": "a/b"}', "name", "a/b"),
+        ('{"name_percent": "%zz"}', "name_percent", "%zz"),
+        ('{"name": "a", "mode": "0888"}', "mode", "0888"),
+        ('{"name": "a", "mode": NaN}', "mode", "NaN"),
+        ('{"name": "a", "mode": [1e999]}', "mode", ["Infinity"]),
+        ('{"name": "a", "size": 5}', "size", 5),
+        ('[{"name": "a"}, {"name": "a", "uid": -1}]', "[1].uid", -1),
+        ("[{}]", "[0].name", None),
+        ("[5]", "[0]", 5),
+    ],
+)
+def test_an_invalid_request_gets_422_with_the_field_and_its_value(
+    client: httpx.Client, body: str, field: str | None, value: object
+) -> None:
+    error = detail(client.post("/v1/predictions", content=body))
+    assert (error["type"], error["field"], error["value"]) == ("invalid_request", field, value)
+
+
+def test_a_long_value_is_shown_by_its_beginning(client: httpx.Client) -> None:
+    error = detail(client.post("/v1/predictions", json={"name": "a" * 5000}))
+    assert error["message"] == "expected 1 to 1024 bytes, found 5000"
+    assert len(error["value"]) < 250
+    assert error["value"].endswith("aaa…")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"nope", b'{"name": "\xff"}', b'{"name": "\\ud800"}', b"[" * 100_000]
+)
+def test_what_is_not_json_gets_400(client: httpx.Client, body: bytes) -> None:
+    error = detail(client.post("/v1/predictions", content=body))
+    assert error["type"] == "invalid_json"
+    assert "line 1 column" in error["message"]
+
+
+def test_a_body_beyond_the_limit_gets_413_and_the_connection_goes_on(client: httpx.Client) -> None:
+    body = b'{"name": "a"}'.ljust(5_000_000)
+    chunks = (body[start : start + 65536] for start in range(0, len(body), 65536))
+    for content in (body, chunks):
+        response = client.post("/v1/predictions", content=content)
+        assert detail(response)["type"] == "body_too_large"
+        assert "2000000 bytes" in detail(response)["message"]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_path_that_is_not_there_gets_404(client: httpx.Client) -> None:
+    assert detail(client.get("/v2/predictions"))["type"] == "not_found"
+    assert detail(client.get("/v1/model/"))["type"] == "not_found"
+
+
+def test_a_method_that_a_path_does_not_take_gets_405(client: httpx.Client) -> None:
+    response = client.get("/v1/predictions")
+    assert detail(response)["type"] == "method_not_allowed"
+    assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/v1/predictions"), ("GET", "/v1/model"), ("GET", "/readyz")]
+)
+def test_every_path_that_needs_a_model_gets_503_without_one(
+    served: Callable[..., Any], settings: Settings, method: str, path: str
+) -> None:
+    with served(settings) as client:
+        error = detail(client.request(method, path, content='{"name": "a"}'))
+    assert error["type"] == "no_model"
+    assert str(settings.registry) in error["message"]
+
+
+def test_a_failure_inside_gets_500_without_its_particulars(
+    client: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    eventually: Callable[..., bool],
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr("serving.routes.answer_one", fail)
+    response = client.post("/v1/predictions", json={"name": "a"})
+    assert detail(response)["type"] == "internal"
+    assert "secret" not in response.text
+    assert eventually(lambda: "a secret" in caplog.text)
+
+
+def test_every_type_of_error_is_in_the_guide() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+    assert {kind for kind in errors.TYPES if f"`{kind}`" not in guide} == set()

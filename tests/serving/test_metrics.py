@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from serving.metrics import Metrics
+from serving.settings import Settings
+
+
+def samples(text: str, name: str) -> dict[tuple[str, ...], float]:
+    """Return the values of the samples called `name`, by the values of their labels."""
+    return {
+        tuple(sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name
+    }
+
+
+def test_requests_are_counted_and_timed_by_route_and_status(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        for _ in range(3):
+            client.post("/v1/predictions", json={"name": "a"})
+        client.post("/v1/predictions", json={})
+        client.get("/v1/predictions")
+        for path in ("/one", "/two"):
+            client.get(path)
+        text = client.get("/metrics").text
+    assert samples(text, "birthmark_request_seconds_count") == {
+        ("/v1/predictions", "200"): 3,
+        ("/v1/predictions", "422"): 1,
+        ("/v1/predictions", "405"): 1,
+        ("other", "404"): 2,
+    }
+    seconds = samples(text, "birthmark_request_seconds_sum")
+    assert 0 < seconds["/v1/predictions", "200"] < 10
+
+
+def test_answers_are_counted_by_predicate(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    version = publish(settings.registry)
+    with served(settings) as client:
+        client.post("/v1/predictions", json={"name": "x.lock"})
+        client.post("/v1/predictions", json=[{"name": "y.lock"}, {"name": "z.html"}])
+        text = client.get("/metrics").text
+    counts = samples(text, "birthmark_predictions_total")
+    assert counts["lifespan<=1", "yes"] == 2
+    assert counts["lifespan<=1", "no"] == 1
+    assert samples(text, "birthmark_model_info") == {("name", version): 1}
+    assert samples(text, "birthmark_model_loads_total") == {("loaded",): 1, ("failed",): 0}
+
+
+def test_a_failure_counts_as_500(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any], monkeypatch: Any
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        monkeypatch.delattr("serving.routes.answer_one")
+        client.post("/v1/predictions", json={"name": "a"})
+        text = client.get("/metrics").text
+    assert samples(text, "birthmark_request_seconds_count") == {("/v1/predictions", "500"): 1}
+
+
+def test_two_applications_keep_their_metrics_apart() -> None:
+    one, other = Metrics(), Metrics()
+    one.model_failed()
+    assert b'outcome="failed"} 1.0' in one.text()
+    assert b'outcome="failed"} 0.0' in other.text()

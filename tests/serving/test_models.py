@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from serving.models import NoModelError, load_model
+from serving.settings import Settings
+from training.registry import Registry, RegistryError
+
+Publish = Callable[..., str]
+Served = Callable[..., Any]
+Eventually = Callable[..., bool]
+
+
+def version(client: httpx.Client) -> str | None:
+    body = client.get("/v1/model").json()
+    return str(body["version"]) if "version" in body else None
+
+
+def damage(registry: Path, version: str) -> None:
+    """Change one byte in a part of `version`."""
+    directory = Registry(registry).directory(version)
+    part = next(p for p in sorted(directory.rglob("*")) if p.is_file() and p.suffix != ".json")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+
+
+def point(registry: Path, version: str) -> None:
+    """Make `version` the current one without looking at it."""
+    (registry / "pointer").write_text(version + "\n")
+    (registry / "pointer").replace(registry / "current")
+
+
+def test_the_published_model_is_loaded_as_the_kind_it_was_published_to_serve(
+    tmp_path: Path, publish: Publish
+) -> None:
+    published = publish(tmp_path)
+    model = load_model(Registry(tmp_path))
+    assert (model.version, model.kind) == (published, "name")
+    assert load_model(Registry(tmp_path), "able").kind == "able"
+
+
+def test_a_registry_without_a_model_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(NoModelError, match=str(tmp_path)):
+        load_model(Registry(tmp_path))
+
+
+def test_a_damaged_model_is_an_error_that_names_the_file(tmp_path: Path, publish: Publish) -> None:
+    damage(tmp_path, publish(tmp_path))
+    with pytest.raises(RegistryError, match=r"versions/.*expected .*sha256"):
+        load_model(Registry(tmp_path))
+
+
+def test_a_version_that_does_not_say_what_it_serves_is_an_error(tmp_path: Path) -> None:
+    def write_parts(directory: Path) -> None:
+        (directory / "part").write_text("")
+
+    Registry(tmp_path).publish(write_parts, {})
+    with pytest.raises(RegistryError, match="expected to serve name or able, found None"):
+        load_model(Registry(tmp_path))
+
+
+def test_a_service_started_before_the_first_model_is_ready_once_there_is_one(
+    settings: Settings, publish: Publish, served: Served, eventually: Eventually
+) -> None:
+    with served(settings) as client:
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        publish(settings.registry)
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+
+
+def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    eventually: Eventually,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    old = publish(settings.registry)
+    with served(settings) as client:
+        new = publish(settings.registry.with_name("elsewhere"))
+        elsewhere = Registry(settings.registry.with_name("elsewhere")).directory(new)
+        versions = settings.registry / "versions"
+        elsewhere.rename(versions / new)
+        damage(settings.registry, new)
+        point(settings.registry, new)
+        failed = 'birthmark_model_loads_total{outcome="failed"} 1.0'
+        assert eventually(lambda: failed in client.get("/metrics").text)
+        assert version(client) == old
+        assert client.post("/v1/predictions", json={"name": "a"}).json()["model"] == old
+        assert f"{old} goes on" in caplog.text
+        assert str(versions / new) in caplog.text
+        damage(settings.registry, new)  # the same byte: it is as it was
+        point(settings.registry, new)
+        assert eventually(lambda: version(client) == new)
+
+
+def test_every_request_during_swaps_is_answered_from_exactly_one_version(
+    settings: Settings, publish: Publish, served: Served, eventually: Eventually
+) -> None:
+    """Of two kinds of names, each version knows one; no answer may mix them, and none be lost."""
+    knows = {publish(settings.registry, "lock"): "lock"}
+    body = json.dumps([{"name": "x.lock"}, {"name": "x.tmp"}] * 50)
+    swapping = True
+
+    def hammer(client: httpx.Client) -> set[str]:
+        seen = set()
+        with httpx.Client(base_url=client.base_url, timeout=30) as own:
+            while swapping:
+                response = own.post("/v1/predictions", content=body)
+                assert response.status_code == 200
+                seen.add(consistent(response.json()))
+        return seen
+
+    def consistent(answer: dict[str, Any]) -> str:
+        said = [p["predicates"]["lifespan<=1"]["answer"] for p in answer["predictions"]]
+        assert said[:2] * 50 == said
+        told.add((answer["model"], "lock" if said[0] == "yes" else "tmp"))
+        return str(answer["model"])
+
+    told: set[tuple[str, str]] = set()
+    with served(settings) as client, ThreadPoolExecutor(3) as threads:
+        hammers = [threads.submit(hammer, client) for _ in range(3)]
+        try:
+            for suffix in ("tmp", "lock", "tmp", "lock"):
+                new = publish(settings.registry, suffix)
+                knows[new] = suffix
+                assert eventually(lambda new=new: any(model == new for model, _ in told))
+        finally:
+            swapping = False
+        seen = set.union(*(each.result() for each in hammers))
+    assert seen == set(knows)
+    assert told == set(knows.items())

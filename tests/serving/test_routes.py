@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import TypeAdapter
+
+from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from serving.schemas import ListResponse, OneResponse
+
+PREDICATES = {*FILE_PREDICATES, *(f"name:{name}" for name in NAME_PREDICATES)}
+
+
+def ask(client: httpx.Client, body: object) -> Any:
+    response = client.post("/v1/predictions", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_one_file_gets_one_prediction_with_every_predicate(client: httpx.Client) -> None:
+    body = ask(client, {"name": "x.lock", "mode": "0600", "uid": 1, "gid": 1})
+    TypeAdapter(OneResponse).validate_python(body, strict=True)
+    assert set(body) == {"model", "kind", "prediction"}
+    assert body["kind"] == "name"
+    assert body["prediction"]["name"] == "x.lock"
+    assert set(body["prediction"]["predicates"]) == PREDICATES
+
+
+def test_the_answer_and_its_evidence_are_those_of_the_training_data(client: httpx.Client) -> None:
+    predicates = ask(client, {"name": "x.lock"})["prediction"]["predicates"]
+    # 20 of the 20 files that it was trained on whose names end in .lock lived for 0.1 s.
+    assert predicates["lifespan<=1"] == {
+        "answer": "yes",
+        "evidence": {"component": "lock$", "n_m": 20, "n_a": 20},
+    }
+    assert predicates["size>1M"] == {
+        "answer": "no",
+        "evidence": {"component": None, "n_m": None, "n_a": None},
+    }
+
+
+def test_a_list_gets_a_list_in_its_order_with_each_name_as_it_was_sent(
+    client: httpx.Client,
+) -> None:
+    names = [{"name_percent": "caf%E9.lock"}, {"name": "index.html"}, {"name_base64": "6S5sb2Nr"}]
+    body = ask(client, names)
+    TypeAdapter(ListResponse).validate_python(body, strict=True)
+    assert set(body) == {"model", "kind", "predictions"}
+    echoed = [
+        {member: text for member, text in prediction.items() if member != "predicates"}
+        for prediction in body["predictions"]
+    ]
+    assert echoed == names
+    answers = [p["predicates"]["lifespan<=1"]["answer"] for p in body["predictions"]]
+    assert answers == ["yes", "no", "yes"]
+
+
+def test_an_empty_list_gets_an_empty_list(client: httpx.Client) -> None:
+    assert ask(client, [])["predictions"] == []
+
+
+@pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/plain"])
+def test_a_body_is_json_whatever_its_sender_calls_it(
+    client: httpx.Client, content_type: str
+) -> None:
+    headers = {"content-type": content_type}
+    response = client.post("/v1/predictions", content=b'{"name": "a"}', headers=headers)
+    assert response.status_code == 200
+
+
+def test_the_model_is_told_with_what_it_was_trained_on(client: httpx.Client) -> None:
+    body = client.get("/v1/model").json()
+    assert body["version"] == ask(client, {"name": "a"})["model"]
+    assert body["kind"] == "name"
+    assert body["created"].endswith("+00:00")
+    assert set(body["predicates"]) == PREDICATES
+    assert body["trained_on"]["files"] == 40
+    assert body["figures"] == []
+
+
+def test_a_service_with_a_model_is_up_and_ready(client: httpx.Client) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_the_service_describes_itself_and_names_no_other_host(client: httpx.Client) -> None:
+    text = client.get("/openapi.json").text
+    assert {"/v1/predictions", "/v1/model", "/healthz", "/readyz", "/metrics"} == set(
+        client.get("/openapi.json").json()["paths"]
+    )
+    assert "http" not in text.replace("HTTP", "")
+    assert client.get("/docs").status_code == 404

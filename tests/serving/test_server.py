@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from serving.server import listen, url
+from serving.settings import Settings
+
+
+def settings(**values: Any) -> Settings:
+    return Settings(**{"port": 0, **values})
+
+
+def test_port_0_takes_a_free_port_and_the_url_tells_which() -> None:
+    with listen(settings()) as listener:
+        port = listener.getsockname()[1]
+        assert port > 0
+        assert url(listener) == f"http://127.0.0.1:{port}"
+        socket.create_connection(("127.0.0.1", port)).close()
+
+
+def test_an_ipv6_address_stands_in_brackets() -> None:
+    try:
+        listener = listen(settings(host="::1"))
+    except OSError:
+        pytest.skip("this host has no IPv6")
+    with listener:
+        assert url(listener).startswith("http://[::1]:")
+
+
+def test_a_port_in_use_is_an_error_that_names_it() -> None:
+    with listen(settings()) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(OSError, match=f"cannot listen at 127.0.0.1 port {port}: .*in use"):
+            listen(settings(port=port))
+
+
+def test_connections_send_what_they_have_without_waiting_for_acknowledgements() -> None:
+    """Otherwise each answer of two packets takes 40 ms; asyncio looks at the protocol."""
+    with listen(settings()) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
