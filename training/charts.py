@@ -9,13 +9,10 @@ from typing import Any
 SIZE_LIMIT = 32
 """The size axis ends at 2 to this power, bytes (section 6.2)."""
 
-_SPANS = [
-    (60, "1 min"),
-    (3600, "1 h"),
-    (6 * 3600, "6 h"),
-    (86_400, "24 h"),
-    (7 * 86_400, "7 days"),
-    (math.inf, ""),
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_ENDS = [
+    *((minutes * _MINUTE, f"{minutes} min") for minutes in (1, 2, 5, 10, 30)),
+    *((hours * _HOUR, f"{hours} h") for hours in (1, 2, 6, 12, 24)),
 ]
 
 
@@ -26,11 +23,8 @@ def lifespan_axis(boxes: Sequence[Sequence[float] | None]) -> tuple[float, str]:
     of a few round ends beyond its longest lifespan.
     """
     longest = max((box[-1] for box in boxes if box), default=0.0)
-    end, label = next((end, label) for end, label in _SPANS if longest <= end)
-    if math.isinf(end):
-        end = math.ceil(longest / 86_400) * 86_400
-        label = f"{end // 86_400} days"
-    return end, label
+    days = math.ceil(longest / _DAY)
+    return next((end for end in _ENDS if longest <= end[0]), (days * _DAY, f"{days} days"))
 
 
 def size_box(values: Sequence[float] | None) -> list[float] | None:

@@ -61,7 +61,7 @@ class Settings(_Strict):
     """How models are trained and when one replaces another."""
 
     minfrac: float = Field(default=0.8, ge=0, le=1, description="see predictor.NameModel")
-    mincount: int = Field(default=5, ge=1, description="see predictor.NameModel")
+    mincount: int = Field(default=5, ge=0, description="see predictor.NameModel")
     prefix: bool = Field(default=True, description="see predictor.NameModel")
     purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
     serve: Literal["name", "able"] = Field(default="name", description="the model that answers")

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-class LockedError(RuntimeError):
+class LockedError(OSError):
     """Another process holds the lock."""
 
 

@@ -16,15 +16,13 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
-
-from data.datasets import read_files
-from data.ingest import ingest
+from data.ingest import IngestSummary, ingest
+from data.traces import open_trace
 from training import durable
 from training.config import Traces
 
@@ -55,7 +53,10 @@ def datasets(directory: Path) -> list[Dataset]:
 
 
 def new_traces(traces: Traces, directory: Path) -> list[Entry]:
-    """Return the trace files that have not been taken in, but for those still being written."""
+    """Return the trace files that have not been taken in, but for those still being written.
+
+    They come in the order of their paths, which should be that of their time.
+    """
     known = _known(directory)
     now = time.time()
     found = []
@@ -69,12 +70,26 @@ def new_traces(traces: Traces, directory: Path) -> list[Entry]:
     return found
 
 
+def unreadable(entries: Sequence[Entry]) -> dict[str, str]:
+    """Return by path the reason why a file cannot be taken in: it is no trace, or not to be read.
+
+    Damage further on is the ingest's to set aside.
+    """
+    reasons = {}
+    for entry in entries:
+        try:
+            open_trace(entry["path"])
+        except (OSError, ValueError) as error:
+            reasons[entry["path"]] = str(error)
+    return reasons
+
+
 def take_in(entries: Sequence[Entry], directory: Path) -> Path:
     """Ingest the traces of `entries` as one new dataset in `directory`; return its path."""
     incoming = directory / ".incoming"
     shutil.rmtree(incoming, ignore_errors=True)
     summary = ingest([Path(entry["path"]) for entry in entries], incoming)
-    period = _period(incoming)
+    period = _period(summary)
     about = {"traces": list(entries), "period": period, "summary": summary.to_json()}
     durable.write_text(incoming / INTAKE, json.dumps(about, indent=2) + "\n")
     durable.sync_tree(incoming)
@@ -86,14 +101,11 @@ def take_in(entries: Sequence[Entry], directory: Path) -> Path:
     return path
 
 
-def _period(dataset: Path) -> tuple[str, str] | None:
-    files = read_files(dataset)
-    if not len(files):
+def _period(summary: IngestSummary) -> list[str] | None:
+    """Return the first and last operation's times; None where no file was seen."""
+    if summary.period is None or not summary.rows["files"]:
         return None
-    return (
-        pc.min(files["first_seen"]).as_py().isoformat(),
-        pc.max(files["observed_until"]).as_py().isoformat(),
-    )
+    return [datetime.fromtimestamp(time / 1e6, UTC).isoformat() for time in summary.period]
 
 
 def _known(directory: Path) -> list[Entry]:

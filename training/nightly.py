@@ -19,7 +19,7 @@ from predictor import Predicate
 from training import durable
 from training.compare import Decision, decide
 from training.config import Config
-from training.intake import Dataset, datasets, new_traces, take_in
+from training.intake import Dataset, datasets, new_traces, take_in, unreadable
 from training.registry import Registry
 from training.train import Lives, fit, read_lives
 from training.trial import Trial, load
@@ -32,9 +32,14 @@ Say = Callable[[str], None]
 
 @dataclass
 class Night:
-    """What one nightly run did, and the version that is current after it."""
+    """What one nightly run did, and the version that is current after it.
+
+    `traces` is the number taken in as `dataset`, `refused` maps the paths of those that cannot
+    be to the reasons; `tested` are the datasets that the published model was tested on.
+    """
 
     traces: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
     dataset: str | None = None
     tested: list[str] = field(default_factory=list)
     trained_on: list[str] = field(default_factory=list)
@@ -67,6 +72,9 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
 
 def _take_in(config: Config, night: Night, say: Say) -> None:
     entries = new_traces(config.traces, config.datasets.directory)
+    # One file that is no trace must not keep the others waiting, night after night.
+    night.refused = unreadable(entries)
+    entries = [entry for entry in entries if entry["path"] not in night.refused]
     night.traces = len(entries)
     if entries:
         say(f"taking in {len(entries)} traces")

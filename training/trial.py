@@ -67,7 +67,7 @@ class Trial:
         return {
             "Version": self.stored.version,
             "Data": ", ".join(trained["datasets"]),
-            "Created": f"{_minute(trained['since'])} to {_minute(trained['until'])} (UTC)",
+            "Created": f"{_second(trained['since'])} to {_second(trained['until'])} (UTC)",
             "Files": f"{trained['files']:,}",
             "Names": f"{trained['names']:,}",
             "Parameters": ", ".join(f"{name} {value}" for name, value in parameters.items()),
@@ -79,10 +79,10 @@ class Trial:
         about = {"Data": self.dataset.resolve().name}
         if len(files):
             first, last = pc.min_max(files["born"]).as_py().values()
-            about["Created"] = f"{_minute(first.isoformat())} to {_minute(last.isoformat())} (UTC)"
+            about["Created"] = f"{_second(first.isoformat())} to {_second(last.isoformat())} (UTC)"
         return {**about, "Files": f"{len(files):,}", "Names": f"{len(names):,}"}
 
 
-def _minute(instant: str) -> str:
-    """Return an ISO time without what is finer than a minute."""
-    return instant[:16].replace("T", " ")
+def _second(instant: str) -> str:
+    """Return an ISO time without what is finer than a second."""
+    return instant[:19].replace("T", " ")

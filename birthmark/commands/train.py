@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.status import Status
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -33,7 +33,7 @@ def train(
     datasets: _Datasets,
     registry: _Registry,
     minfrac: Annotated[float, typer.Option(min=0, max=1, help="Least fraction of a rule.")] = 0.8,
-    mincount: Annotated[int, typer.Option(min=1, help="Least count of a rule.")] = 5,
+    mincount: Annotated[int, typer.Option(min=0, help="Least count of a rule.")] = 5,
     prefix: Annotated[bool, typer.Option(help="Learn from a name's first five bytes.")] = True,
     purity: Annotated[float, typer.Option(min=0.5, max=1, help="Where a tree ends.")] = 1.0,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
@@ -47,9 +47,9 @@ def train(
     settings = Settings(
         minfrac=minfrac, mincount=mincount, prefix=prefix, purity=purity, serve=serve.value
     )
-    with _working("training") as say:
+    with _working("training") as status:
         model, manifest = fit(datasets, settings)
-        say("publishing")
+        status.update("publishing")
         version = Registry(registry).publish(model.save, manifest)
     trained = manifest["trained_on"]
     _tell(
@@ -119,24 +119,20 @@ def nightly(
     from training.config import read_config
     from training.nightly import nightly as run
 
-    with _working("looking for traces") as say:
-        night = run(read_config(config), say)
+    with _working("looking for traces") as status:
+        night = run(read_config(config), status.update)
     result = night.to_json()
-    if not as_json and night.decision is not None:
-        result["decision"] = night.decision.reason
+    if not as_json:
+        result |= {
+            "refused": list(night.refused.values()),
+            "decision": night.decision and night.decision.reason,
+        }
     _tell(result, as_json)
 
 
-@contextmanager
-def _working(step: str) -> Iterator[Callable[[str], None]]:
-    """Show the current step on a terminal; turn an expected error into a message and exit 1."""
-    console = Console(stderr=True)
-    try:
-        with console.status(step) as status:
-            yield lambda text: status.update(text)
-    except (OSError, RuntimeError, ValueError) as error:
-        typer.echo(f"birthmark: {error}", err=True)
-        raise typer.Exit(1) from error
+def _working(step: str) -> Status:
+    """Show the current step on a terminal, and nothing in a pipe."""
+    return Console(stderr=True).status(step)
 
 
 def _tell(result: Mapping[str, Any], as_json: bool) -> None:

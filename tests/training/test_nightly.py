@@ -175,6 +175,18 @@ def kill(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     monkeypatch.setattr(durable, "rename", failing)
 
 
+def test_a_file_that_is_no_trace_is_refused_and_keeps_no_other_waiting(
+    config: Config, bring: Bring, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xff\xd8\xff\xe0 JFIF")
+    bring(0)
+    night = run(config)
+    assert night.traces == 1
+    assert list(night.refused) == [str(tmp_path / "a.txt")]
+    assert "a.txt" in night.refused[str(tmp_path / "a.txt")]
+    assert night.version == night.current
+
+
 def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
     directory = config.datasets.directory
     directory.mkdir()
