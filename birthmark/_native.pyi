@@ -25,3 +25,26 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     ``names`` and ``rules`` are binary; a rule is a component as ``name_components`` writes it,
     and anything else raises ``ValueError``.
     """
+class LivesBuilder:
+    """Makes the files and names tables from operations (``data.lives`` says by which rules)."""
+
+    def __init__(self) -> None: ...
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
+        every row must have a value; and if the trace was ended before.
+        """
+
+    def finish(self) -> None:
+        """End the trace: lives that are left become rows, with no death seen."""
+
+    def take_files(self) -> pa.RecordBatch:
+        """Return the file lives that have ended since the last call (``data.schema.FILES``).
+
+        After :meth:`finish` a call returns some of the lives that were left; a batch of no rows
+        says that there are no more.
+        """
+
+    def take_names(self) -> pa.RecordBatch:
+        """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""

@@ -18,6 +18,204 @@ def field(name: str, kind: pa.DataType, doc: str, nullable: bool = True) -> pa.F
     return pa.field(name, kind, nullable=nullable, metadata={"doc": doc})
 
 
+ATTRIBUTES = [
+    field(
+        "ftype",
+        pa.uint8(),
+        "1 file, 2 directory, 3 block, 4 character, 5 symlink, 6 socket, 7 fifo",
+    ),
+    field("mode", pa.uint32(), "mode bits"),
+    field("nlink", pa.uint32(), "links"),
+    field("owner", pa.uint32(), "owner"),
+    field("group", pa.uint32(), "group"),
+    field("size", pa.uint64(), "size, bytes"),
+    field("used", pa.uint64(), "space used, bytes"),
+    field("rdev_major", pa.uint32(), "device: major number (v2: rdev)"),
+    field("rdev_minor", pa.uint32(), "device: minor number"),
+    field("fsid", pa.uint64(), "file system id"),
+    field("fileid", pa.uint64(), "inode number"),
+    field("atime", TIME, "access time"),
+    field("mtime", TIME, "modification time"),
+    field("ctime", TIME, "change time"),
+    field("blksize", pa.uint32(), "v2: block size, bytes"),
+    field("blocks", pa.uint32(), "v2: blocks of 512 bytes"),
+    field("pre_size", pa.uint64(), "size before, bytes"),
+    field("pre_mtime", TIME, "modification time before"),
+    field("pre_ctime", TIME, "change time before"),
+]
+"""Attributes of an object in a reply (RFC 1813 section 2.5; RFC 1094 section 2.3.5)."""
+
+
+def attributes_of(prefix: str, whose: str) -> list[pa.Field]:
+    """Return the attributes of another object, their names prefixed."""
+    return [
+        field(prefix + each.name, each.type, f"{whose}: {each.metadata[b'doc'].decode()}")
+        for each in ATTRIBUTES
+    ]
+
+
+ENTRY = pa.struct(
+    [
+        pa.field("name", pa.binary()),
+        pa.field("fileid", pa.uint64()),
+        pa.field("cookie", pa.uint64()),
+        pa.field("fh", pa.binary()),
+        pa.field("ftype", pa.uint8()),
+        pa.field("mode", pa.uint32()),
+        pa.field("nlink", pa.uint32()),
+        pa.field("owner", pa.uint32()),
+        pa.field("group", pa.uint32()),
+        pa.field("size", pa.uint64()),
+        pa.field("used", pa.uint64()),
+        pa.field("rdev_major", pa.uint32()),
+        pa.field("rdev_minor", pa.uint32()),
+        pa.field("fsid", pa.uint64()),
+        pa.field("atime", TIME),
+        pa.field("mtime", TIME),
+        pa.field("ctime", TIME),
+    ]
+)
+"""One entry of a directory listing: its name, fileid and cookie, and from readdirplus the rest."""
+
+OPERATIONS = pa.schema(
+    [
+        field("time", TIME, "time of the call", nullable=False),
+        field("reply_time", TIME, "time of the reply; null: none was seen"),
+        field(
+            "server",
+            WORD,
+            "the server, as the trace writes it: an address, or the number that stands for one",
+            nullable=False,
+        ),
+        field("server_port", pa.uint16(), "its port", nullable=False),
+        field("client", WORD, "the client, written likewise", nullable=False),
+        field("client_port", pa.uint16(), "its port", nullable=False),
+        field("transport", WORD, "udp or tcp", nullable=False),
+        field("version", pa.uint8(), "version of NFS: 2, 3 or 4", nullable=False),
+        field(
+            "xid",
+            pa.uint32(),
+            "RPC transaction id; from nfsdump text as it is printed there",
+            nullable=False,
+        ),
+        field(
+            "op",
+            WORD,
+            "the procedure: v3's name in lower case, readdirplus in full; v2 and v4 mapped to it",
+            nullable=False,
+        ),
+        field(
+            "status",
+            pa.uint32(),
+            "NFS status of the reply, 0: OK; null: none seen; 65536 and more: refused by RPC",
+        ),
+        field("retransmits", pa.uint32(), "how often the call was sent again", nullable=False),
+        field(
+            "duplicate_replies", pa.uint32(), "how often the reply was sent again", nullable=False
+        ),
+        field(
+            "short",
+            pa.bool_(),
+            "whether the call or the reply was cut, so that later fields may be missing",
+            nullable=False,
+        ),
+        field("uid", pa.uint32(), "the caller's effective user (AUTH_UNIX)"),
+        field("gid", pa.uint32(), "the caller's effective group (AUTH_UNIX)"),
+        field("machine", pa.binary(), "the caller's machine name (AUTH_UNIX)"),
+        field("fh", pa.binary(), "handle of the file, or of the directory of name"),
+        field("name", pa.binary(), "the name in that directory"),
+        field(
+            "fh2",
+            pa.binary(),
+            "second handle: the directory of name2; in link the directory of name",
+        ),
+        field("name2", pa.binary(), "the second name, in rename"),
+        field("new_fh", pa.binary(), "handle of the object found or made"),
+        field("offset", pa.uint64(), "first byte to read, write or commit"),
+        field("count", pa.uint32(), "bytes asked for; in readdirplus bytes of names (dircount)"),
+        field("begin_offset", pa.uint32(), "v2 write: beginoffset"),
+        field("total_count", pa.uint32(), "v2 read and write: totalcount"),
+        field("max_count", pa.uint32(), "readdirplus: bytes of reply allowed"),
+        field("cookie", pa.uint64(), "readdir: where to go on"),
+        field("cookie_verifier", pa.binary(), "readdir: verifier of the cookie, in the call"),
+        field("stable", pa.uint8(), "write: 0 unstable, 1 data sync, 2 file sync"),
+        field("how", pa.uint8(), "create: 0 unchecked, 1 guarded, 2 exclusive"),
+        field("create_verifier", pa.binary(), "exclusive create: verifier"),
+        field(
+            "access",
+            pa.uint32(),
+            "access: bits asked for (1 read, 2 lookup, 4 modify, 8 extend, 16 delete, 32 execute)",
+        ),
+        field("target", pa.binary(), "symlink: the path it holds; readlink: the path returned"),
+        field("guard_ctime", TIME, "setattr: only if this is the change time"),
+        field("set_ftype", pa.uint8(), "mknod: file type, as ftype"),
+        field("set_rdev_major", pa.uint32(), "mknod: major device number"),
+        field("set_rdev_minor", pa.uint32(), "mknod: minor device number"),
+        field("set_mode", pa.uint32(), "mode that the call sets; exclusive create carries none"),
+        field("set_owner", pa.uint32(), "owner that the call sets"),
+        field("set_group", pa.uint32(), "group that the call sets"),
+        field("set_size", pa.uint64(), "size that the call sets, bytes"),
+        field("set_atime", TIME, "access time that the call sets"),
+        field(
+            "set_atime_how", pa.uint8(), "1: to the server's time, 2: to set_atime; null: not set"
+        ),
+        field("set_mtime", TIME, "modification time that the call sets"),
+        field(
+            "set_mtime_how", pa.uint8(), "1: to the server's time, 2: to set_mtime; null: not set"
+        ),
+        field("reply_count", pa.uint32(), "bytes read or written"),
+        field("eof", pa.bool_(), "read, readdir: whether the end was reached"),
+        field("reply_stable", pa.uint8(), "write: how it was committed, as stable"),
+        field("reply_verifier", pa.binary(), "write, commit, readdir: verifier in the reply"),
+        field("reply_access", pa.uint32(), "access: bits granted"),
+        *ATTRIBUTES,
+        *attributes_of("dir_", "the directory of name"),
+        *attributes_of("dir2_", "the directory of name2"),
+        field("fs_total_bytes", pa.uint64(), "fsstat: tbytes"),
+        field("fs_free_bytes", pa.uint64(), "fsstat: fbytes"),
+        field("fs_available_bytes", pa.uint64(), "fsstat: abytes"),
+        field("fs_total_files", pa.uint64(), "fsstat: tfiles"),
+        field("fs_free_files", pa.uint64(), "fsstat: ffiles"),
+        field("fs_available_files", pa.uint64(), "fsstat: afiles"),
+        field("fs_invariant_seconds", pa.uint32(), "fsstat: invarsec, seconds"),
+        field("fs_transfer_size", pa.uint32(), "v2 statfs: tsize, bytes"),
+        field("fs_block_size", pa.uint32(), "v2 statfs: bsize, bytes"),
+        field("fs_blocks", pa.uint32(), "v2 statfs: blocks"),
+        field("fs_free_blocks", pa.uint32(), "v2 statfs: bfree"),
+        field("fs_available_blocks", pa.uint32(), "v2 statfs: bavail"),
+        field("fs_read_max", pa.uint32(), "fsinfo: rtmax, bytes"),
+        field("fs_read_preferred", pa.uint32(), "fsinfo: rtpref, bytes"),
+        field("fs_read_multiple", pa.uint32(), "fsinfo: rtmult, bytes"),
+        field("fs_write_max", pa.uint32(), "fsinfo: wtmax, bytes"),
+        field("fs_write_preferred", pa.uint32(), "fsinfo: wtpref, bytes"),
+        field("fs_write_multiple", pa.uint32(), "fsinfo: wtmult, bytes"),
+        field("fs_readdir_preferred", pa.uint32(), "fsinfo: dtpref, bytes"),
+        field("fs_max_file_size", pa.uint64(), "fsinfo: maxfilesize, bytes"),
+        field("fs_time_delta", pa.uint64(), "fsinfo: time_delta, nanoseconds"),
+        field("fs_properties", pa.uint32(), "fsinfo: properties, bits"),
+        field("fs_link_max", pa.uint32(), "pathconf: linkmax"),
+        field("fs_name_max", pa.uint32(), "pathconf: name_max, bytes"),
+        field("fs_no_trunc", pa.bool_(), "pathconf: no_trunc"),
+        field("fs_chown_restricted", pa.bool_(), "pathconf: chown_restricted"),
+        field("fs_case_insensitive", pa.bool_(), "pathconf: case_insensitive"),
+        field("fs_case_preserving", pa.bool_(), "pathconf: case_preserving"),
+        field(
+            "raw_status", pa.uint32(), "v2 text: the word printed as nfsstat, where it is no status"
+        ),
+        field(
+            "gids",
+            pa.list_(pa.field("item", pa.uint32(), nullable=False)),
+            "the caller's further groups (AUTH_UNIX)",
+        ),
+        field(
+            "entries",
+            pa.list_(pa.field("item", ENTRY, nullable=False)),
+            "readdir and readdirplus: the entries",
+        ),
+    ]
+)
+"""One row per NFS call, its reply joined to it."""
+
 FILES = pa.schema(
     [
         field("server", WORD, "the file server, as the trace writes it", nullable=False),
@@ -69,7 +267,9 @@ NAMES = pa.schema(
         field("kind", WORD, "what it names: file, directory, symlink, …"),
         field("how_born", WORD, "create, mkdir, symlink, mknod, link or rename; null: not seen"),
         field("born", TIME, "time of the reply that made the entry; null: not seen"),
-        field("birth_seen", pa.bool_(), "whether the trace shows the entry's birth", nullable=False),
+        field(
+            "birth_seen", pa.bool_(), "whether the trace shows the entry's birth", nullable=False
+        ),
         field("first_seen", TIME, "the first operation that named it", nullable=False),
         field("died", TIME, "time of the reply that removed or renamed it; null: not seen"),
         field("death_seen", pa.bool_(), "whether the trace shows the entry's end", nullable=False),

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-
 from data.datasets import read_files
 from data.ingest import ingest
+
 from training import durable
 from training.config import Traces
 

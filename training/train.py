@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
 from data.datasets import read_files, read_names
+
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
 

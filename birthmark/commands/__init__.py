@@ -1,1 +1,1 @@
-"""The commands of `birthmark`, a module for each stage of its road."""
+"""The commands of the command line, a module each."""

@@ -1,5 +1,470 @@
 //! Rows gathered into Arrow record batches.
+//!
+//! A column that no row of a batch sets costs nothing per row: values are padded only when one
+//! is set, and a column never set becomes a null array.
 
-/// The rows of the operations table, as they are finished.
-#[derive(Default)]
-pub struct Batches {}
+use crate::fields::{Entries, Fields};
+use crate::schema::{self, Column, Kind, COLUMNS, ENTRY_COLUMNS, OPS};
+use arrow_array::types::{
+    Int32Type, TimestampMicrosecondType, UInt16Type, UInt32Type, UInt64Type, UInt8Type,
+};
+use arrow_array::{
+    new_null_array, Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray,
+    DictionaryArray, ListArray, PrimitiveArray, RecordBatch, StringArray, StructArray, UInt32Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::message::{Hosts, TRANSPORTS};
+
+/// Rows in a batch.
+pub const BATCH_ROWS: usize = 32_768;
+
+/// One column while it grows.
+#[derive(Debug)]
+struct Builder {
+    values: Values,
+    valid: Vec<u64>,
+}
+
+#[derive(Debug)]
+enum Values {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    Bytes { offsets: Vec<i32>, data: Vec<u8> },
+}
+
+/// Sets `values[row]`, padding what lies between.
+#[inline]
+fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
+    if values.len() > row {
+        values[row] = value;
+    } else {
+        values.resize(row, T::default());
+        values.push(value);
+    }
+}
+
+impl Builder {
+    fn new(kind: Kind) -> Builder {
+        let values = match kind {
+            Kind::Bool | Kind::U8 => Values::U8(Vec::new()),
+            Kind::U16 => Values::U16(Vec::new()),
+            Kind::U32 | Kind::Word => Values::U32(Vec::new()),
+            Kind::U64 | Kind::Time => Values::U64(Vec::new()),
+            Kind::Bytes => Values::Bytes { offsets: vec![0], data: Vec::new() },
+        };
+        Builder { values, valid: Vec::new() }
+    }
+
+    #[inline]
+    fn mark(&mut self, row: usize) {
+        let word = row / 64;
+        if self.valid.len() <= word {
+            self.valid.resize(word + 1, 0);
+        }
+        self.valid[word] |= 1 << (row % 64);
+    }
+
+    #[inline]
+    fn number(&mut self, row: usize, value: u64) {
+        self.mark(row);
+        match &mut self.values {
+            Values::U8(values) => put(values, row, value as u8),
+            Values::U16(values) => put(values, row, value as u16),
+            Values::U32(values) => put(values, row, value as u32),
+            Values::U64(values) => put(values, row, value),
+            Values::Bytes { .. } => debug_assert!(false, "a number for a column of bytes"),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, row: usize, value: &[u8]) {
+        self.mark(row);
+        let Values::Bytes { offsets, data } = &mut self.values else {
+            debug_assert!(false, "bytes for a column of numbers");
+            return;
+        };
+        if offsets.len() > row + 1 {
+            // set twice in this row: the later value stands
+            offsets.truncate(row + 1);
+            data.truncate(offsets[row] as usize);
+        }
+        offsets.resize(row + 1, data.len() as i32);
+        data.extend_from_slice(value);
+        offsets.push(data.len() as i32);
+    }
+
+    fn add(&mut self, row: usize) {
+        if let Values::U32(values) = &mut self.values {
+            if let Some(value) = values.get_mut(row) {
+                *value += 1;
+            }
+        }
+    }
+
+    fn finish(self, kind: Kind, rows: usize, words: &[ArrayRef]) -> ArrayRef {
+        if self.valid.is_empty() {
+            return new_null_array(&kind.data_type(), rows);
+        }
+        let mut valid = self.valid;
+        valid.resize(rows.div_ceil(64), 0);
+        let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
+        let nulls = (nulls.null_count() > 0).then_some(nulls);
+        match (kind, self.values) {
+            (Kind::Bool, Values::U8(mut values)) => {
+                values.resize(rows, 0);
+                let bits = BooleanBuffer::collect_bool(rows, |row| values[row] != 0);
+                Arc::new(BooleanArray::new(bits, nulls))
+            }
+            (_, Values::U8(values)) => primitive::<UInt8Type>(values, rows, nulls),
+            (_, Values::U16(values)) => primitive::<UInt16Type>(values, rows, nulls),
+            (Kind::Word, Values::U32(mut values)) => {
+                values.resize(rows, 0);
+                let keys: Vec<i32> = values.into_iter().map(|code| code as i32).collect();
+                let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
+                Arc::new(DictionaryArray::new(keys, words[0].clone()))
+            }
+            (_, Values::U32(values)) => primitive::<UInt32Type>(values, rows, nulls),
+            (Kind::Time, Values::U64(mut values)) => {
+                values.resize(rows, 0);
+                let values = ScalarBuffer::<i64>::from(Buffer::from_vec(values));
+                let array = PrimitiveArray::<TimestampMicrosecondType>::new(values, nulls);
+                Arc::new(array.with_timezone("UTC"))
+            }
+            (_, Values::U64(values)) => primitive::<UInt64Type>(values, rows, nulls),
+            (_, Values::Bytes { mut offsets, data }) => {
+                offsets.resize(rows + 1, data.len() as i32);
+                let offsets = OffsetBuffer::new(offsets.into());
+                Arc::new(BinaryArray::new(offsets, Buffer::from_vec(data), nulls))
+            }
+        }
+    }
+
+    /// Bytes of strings gathered so far.
+    fn text_len(&self) -> usize {
+        match &self.values {
+            Values::Bytes { data, .. } => data.len(),
+            _ => 0,
+        }
+    }
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    mut values: Vec<T::Native>,
+    rows: usize,
+    nulls: Option<NullBuffer>,
+) -> ArrayRef {
+    values.resize(rows, T::Native::default());
+    Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
+}
+
+/// The rows of one batch while it grows.
+struct Open {
+    rows: usize,
+    columns: Vec<Builder>,
+    gids: Vec<u32>,
+    gid_offsets: Vec<i32>,
+    gid_rows: Builder,
+    entries: Vec<Builder>,
+    entry_offsets: Vec<i32>,
+    entry_rows: Builder,
+}
+
+impl Open {
+    fn new() -> Open {
+        Open {
+            rows: 0,
+            columns: COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
+            gids: Vec::new(),
+            gid_offsets: vec![0],
+            gid_rows: Builder::new(Kind::U8),
+            entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
+            entry_offsets: vec![0],
+            entry_rows: Builder::new(Kind::U8),
+        }
+    }
+
+    fn fields(&mut self, fields: &Fields) {
+        let row = self.rows;
+        for &(column, value) in &fields.numbers {
+            self.columns[column as usize].number(row, value);
+        }
+        for &(column, start, len) in &fields.bytes {
+            self.columns[column as usize].text(row, fields.slice(start, len));
+        }
+        if let Some(gids) = &fields.gids {
+            self.gid_rows.mark(row);
+            self.gid_offsets.resize(row + 1, self.gids.len() as i32);
+            self.gids.extend_from_slice(gids);
+            self.gid_offsets.push(self.gids.len() as i32);
+        }
+        if let Some(entries) = &fields.entries {
+            self.listing(row, fields, entries);
+        }
+    }
+
+    fn listing(&mut self, row: usize, fields: &Fields, entries: &Entries) {
+        self.entry_rows.mark(row);
+        let last = self.entry_offsets.last().copied().unwrap_or_default();
+        self.entry_offsets.resize(row + 1, last);
+        let base = last as usize;
+        for &(entry, column, value) in &entries.numbers {
+            self.entries[column as usize].number(base + entry as usize, value);
+        }
+        for &(entry, column, start, len) in &entries.bytes {
+            self.entries[column as usize].text(base + entry as usize, fields.slice(start, len));
+        }
+        self.entry_offsets.push(last + entries.count as i32);
+    }
+
+    /// Whether the batch is large enough, in rows or in bytes of strings or entries.
+    fn full(&self) -> bool {
+        const TEXT: usize = 32 << 20;
+        const ENTRIES: i32 = 1 << 18;
+        self.rows >= BATCH_ROWS
+            || self.entry_offsets.last().is_some_and(|last| *last > ENTRIES)
+            || (self.rows.is_multiple_of(256)
+                && self.columns.iter().map(Builder::text_len).sum::<usize>() > TEXT)
+    }
+
+    fn finish(self, schema: &SchemaRef, hosts: &Hosts) -> Result<RecordBatch, ArrowError> {
+        let rows = self.rows;
+        let words = |list: &[&str]| -> Vec<ArrayRef> {
+            vec![Arc::new(StringArray::from_iter_values(list))]
+        };
+        let hosts: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
+        let (hosts, ops, transports) = (words(&hosts), words(&OPS), words(&TRANSPORTS));
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(COLUMNS.len() + 2);
+        for ((column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
+            let words = match column {
+                Column::Op => &ops,
+                Column::Transport => &transports,
+                _ => &hosts,
+            };
+            arrays.push(builder.finish(*kind, rows, words));
+        }
+        let gids: ArrayRef = Arc::new(UInt32Array::from(self.gids));
+        arrays.push(list(schema::gid_item(), gids, self.gid_offsets, self.gid_rows, rows)?);
+        let count = self.entry_offsets.last().copied().unwrap_or_default() as usize;
+        let children = ENTRY_COLUMNS
+            .iter()
+            .zip(self.entries)
+            .map(|((_, _, kind, _), builder)| builder.finish(*kind, count, &[]))
+            .collect();
+        let entries: ArrayRef = Arc::new(StructArray::try_new_with_length(
+            schema::entry_fields(),
+            children,
+            None,
+            count,
+        )?);
+        arrays.push(list(
+            schema::entry_item(),
+            entries,
+            self.entry_offsets,
+            self.entry_rows,
+            rows,
+        )?);
+        RecordBatch::try_new(schema.clone(), arrays)
+    }
+}
+
+/// A list column; null where its row was not marked.
+fn list(
+    item: arrow_schema::FieldRef,
+    values: ArrayRef,
+    mut offsets: Vec<i32>,
+    marked: Builder,
+    rows: usize,
+) -> Result<ArrayRef, ArrowError> {
+    if marked.valid.is_empty() {
+        return Ok(new_null_array(&DataType::List(item), rows));
+    }
+    offsets.resize(rows + 1, values.len() as i32);
+    let mut valid = marked.valid;
+    valid.resize(rows.div_ceil(64), 0);
+    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
+    let array = ListArray::try_new(item, OffsetBuffer::new(offsets.into()), values, Some(nulls))?;
+    Ok(Arc::new(array))
+}
+
+/// The rows of the operations table, in the order in which they were finished.
+pub struct Batches {
+    schema: SchemaRef,
+    open: Open,
+    before: u64,
+    ready: VecDeque<Open>,
+}
+
+impl Default for Batches {
+    fn default() -> Batches {
+        Batches {
+            schema: schema::operations(),
+            open: Open::new(),
+            before: 0,
+            ready: VecDeque::new(),
+        }
+    }
+}
+
+impl Batches {
+    /// Sets a number of the row being written.
+    #[inline]
+    pub fn number(&mut self, column: Column, value: u64) {
+        let row = self.open.rows;
+        self.open.columns[column as usize].number(row, value);
+    }
+
+    /// Sets all values of a message in the row being written.
+    #[inline]
+    pub fn fields(&mut self, fields: &Fields) {
+        self.open.fields(fields);
+    }
+
+    /// Ends the row being written and returns its number, counted over all batches.
+    pub fn end_row(&mut self) -> u64 {
+        let row = self.before + self.open.rows as u64;
+        self.open.rows += 1;
+        if self.open.full() {
+            self.close();
+        }
+        row
+    }
+
+    /// Adds one to a counter of a row already ended; false if its batch has been closed.
+    pub fn add(&mut self, column: Column, row: u64) -> bool {
+        match row.checked_sub(self.before) {
+            Some(row) => {
+                self.open.columns[column as usize].add(row as usize);
+                true
+            }
+            None => match self.ready.back_mut() {
+                Some(last) if row + last.rows as u64 >= self.before => {
+                    let row = row + last.rows as u64 - self.before;
+                    last.columns[column as usize].add(row as usize);
+                    true
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Closes the batch being filled, full or not.
+    pub fn close(&mut self) {
+        if self.open.rows > 0 {
+            self.before += self.open.rows as u64;
+            self.ready.push_back(std::mem::replace(&mut self.open, Open::new()));
+        }
+    }
+
+    /// A closed batch. Until `all`, the last one is kept back, so that retransmissions that come
+    /// late can still be counted in its rows.
+    pub fn take(&mut self, hosts: &Hosts, all: bool) -> Option<Result<RecordBatch, ArrowError>> {
+        if self.ready.len() <= usize::from(!all) {
+            return None;
+        }
+        Some(self.ready.pop_front()?.finish(&self.schema, hosts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::EntryColumn;
+    use arrow_array::cast::AsArray;
+
+    fn row(batches: &mut Batches, time: u64, fields: &Fields) -> u64 {
+        let host = batches_host();
+        for (column, value) in [
+            (Column::Time, time),
+            (Column::Server, host),
+            (Column::ServerPort, 2049),
+            (Column::Client, host),
+            (Column::ClientPort, 700),
+            (Column::Transport, 0),
+            (Column::Version, 3),
+            (Column::Xid, time),
+            (Column::Op, 1),
+            (Column::Retransmits, 0),
+            (Column::DuplicateReplies, 0),
+            (Column::Short, 0),
+        ] {
+            batches.number(column, value);
+        }
+        batches.fields(fields);
+        batches.end_row()
+    }
+
+    fn batches_host() -> u64 {
+        0
+    }
+
+    fn hosts() -> Hosts {
+        let mut hosts = Hosts::default();
+        hosts.intern("30");
+        hosts
+    }
+
+    #[test]
+    fn columns_are_padded_only_where_set() {
+        let mut batches = Batches::default();
+        let mut fields = Fields::default();
+        row(&mut batches, 1, &fields);
+        fields.number(Column::Size, 7);
+        fields.text(Column::Name, b"a");
+        fields.text(Column::Name, b"later");
+        row(&mut batches, 2, &fields);
+        fields.clear();
+        row(&mut batches, 3, &fields);
+        batches.close();
+        let batch = batches.take(&hosts(), true).unwrap().unwrap();
+        let size = batch.column_by_name("size").unwrap().as_primitive::<UInt64Type>();
+        assert_eq!(size.iter().collect::<Vec<_>>(), [None, Some(7), None]);
+        let name = batch.column_by_name("name").unwrap().as_binary::<i32>();
+        assert_eq!(name.iter().collect::<Vec<_>>(), [None, Some(b"later".as_slice()), None]);
+        assert_eq!(batch.column_by_name("mode").unwrap().null_count(), 3);
+    }
+
+    #[test]
+    fn entries_stay_with_their_rows() {
+        let mut batches = Batches::default();
+        let mut fields = Fields::default();
+        for name in [b"x".as_slice(), b"yy"] {
+            fields.entry();
+            fields.entry_text(EntryColumn::Name, name);
+        }
+        row(&mut batches, 1, &fields);
+        fields.clear();
+        row(&mut batches, 2, &fields);
+        fields.listing();
+        row(&mut batches, 3, &fields);
+        batches.close();
+        let batch = batches.take(&hosts(), true).unwrap().unwrap();
+        let entries = batch.column_by_name("entries").unwrap().as_list::<i32>();
+        assert_eq!(entries.value_length(0), 2);
+        assert!(entries.is_null(1));
+        assert!(entries.is_valid(2) && entries.value_length(2) == 0);
+        let names = entries.value(0).as_struct().column(0).as_binary::<i32>().clone();
+        assert_eq!(names.value(1), b"yy");
+    }
+
+    #[test]
+    fn a_late_retransmission_reaches_the_batch_kept_back() {
+        let mut batches = Batches::default();
+        let fields = Fields::default();
+        let first = row(&mut batches, 1, &fields);
+        batches.close();
+        let second = row(&mut batches, 2, &fields);
+        assert!(batches.take(&hosts(), false).is_none());
+        assert!(batches.add(Column::Retransmits, first));
+        assert!(batches.add(Column::Retransmits, second));
+        let batch = batches.take(&hosts(), true).unwrap().unwrap();
+        let counts = batch.column_by_name("retransmits").unwrap().as_primitive::<UInt32Type>();
+        assert_eq!(counts.value(0), 1);
+        assert!(!batches.add(Column::Retransmits, first));
+    }
+}

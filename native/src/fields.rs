@@ -52,6 +52,19 @@ impl Fields {
         self.bytes.push((column, start, len));
     }
 
+    /// Sets a byte string to what `write` adds to the heap, unless it fails.
+    #[inline]
+    pub fn text_with<E>(
+        &mut self,
+        column: Column,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start = self.heap.len();
+        write(&mut self.heap)?;
+        self.bytes.push((column, start as u32, (self.heap.len() - start) as u32));
+        Ok(())
+    }
+
     /// Begins the next directory entry, to which [`Fields::entry_number`] and
     /// [`Fields::entry_text`] then refer.
     pub fn entry(&mut self) {
@@ -80,6 +93,11 @@ impl Fields {
     #[inline]
     pub fn slice(&self, start: u32, len: u32) -> &[u8] {
         &self.heap[start as usize..(start + len) as usize]
+    }
+
+    /// All byte strings, one after the other.
+    pub fn heap(&self) -> &[u8] {
+        &self.heap
     }
 
     /// The last value set for a numeric column.

@@ -53,6 +53,19 @@ impl Input {
         self.position += n as u64;
     }
 
+    /// Passes over the zero bytes at hand and what follows them; returns how many there were.
+    pub fn skip_zeros(&mut self) -> u64 {
+        let start = self.position;
+        loop {
+            let window = self.peek(1);
+            let zeros = window.iter().position(|byte| *byte != 0).unwrap_or(window.len());
+            if zeros == 0 {
+                return self.position - start;
+            }
+            self.consume(zeros);
+        }
+    }
+
     /// Where the first of the bytes at hand stands in the stream.
     pub fn position(&self) -> u64 {
         self.position

@@ -1,10 +1,30 @@
 //! Replies joined to their calls: one row per call, retransmissions counted.
+//!
+//! A call waits for its reply by client, server, port and XID, for [`WINDOW`] of the trace's own
+//! time. What answered calls were is remembered as long, so that a retransmission or a second
+//! reply is told from a new call with an XID used again.
 
 use crate::batch::Batches;
 use crate::fields::Fields;
 use crate::message::{CallKey, Envelope, Hosts};
 use crate::quarantine::Quarantine;
-use crate::schema::Op;
+use crate::schema::{Column, Op};
+use hashbrown::hash_map::Entry;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::BuildHasher;
+
+/// How long a call is remembered, in microseconds of the trace's time.
+pub const WINDOW: i64 = 60_000_000;
+
+/// The most calls remembered at once, so that memory is bounded at any rate.
+pub const REMEMBERED: usize = 400_000;
+
+/// How long a reply waits for a call that comes after it, in microseconds.
+const HOLD: i64 = 2_000_000;
+
+/// The most bytes of waiting replies.
+const HELD_BYTES: usize = 16 << 20;
 
 /// What a call is, as far as decoding its reply needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +43,70 @@ pub struct HeldReply {
     pub envelope: Envelope,
     /// The undecoded reply.
     pub bytes: Vec<u8>,
+    kind: &'static str,
+}
+
+/// Messages of one procedure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Call messages, retransmissions included.
+    pub calls: u64,
+    /// Reply messages to calls seen, second replies included.
+    pub replies: u64,
+    /// Replies whose NFS status is 0. The null procedure returns none.
+    pub ok: u64,
+    /// Replies with another status.
+    pub errors: u64,
+    /// Rows: calls less retransmissions.
+    pub operations: u64,
+    /// Rows without a reply.
+    pub unanswered: u64,
+}
+
+/// What was read and joined.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// By [`Op`].
+    pub procedures: [Tally; Op::ALL.len()],
+    /// Replies whose call was not seen, by procedure where the trace names it.
+    pub orphans: BTreeMap<&'static str, u64>,
+    /// Calls and replies of other RPC programs.
+    pub other: BTreeMap<u32, (u64, u64)>,
+    /// Calls sent again.
+    pub retransmits: u64,
+    /// Replies sent again.
+    pub duplicate_replies: u64,
+    /// Messages that were cut, of which the readable fields were kept.
+    pub short: u64,
+    /// Time of the first and the last message.
+    pub period: Option<(i64, i64)>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    time: i64,
+    procedure: Procedure,
+    /// Tells a retransmission from another call with the same XID.
+    fingerprint: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Waiting(u32),
+    Answered(u64),
+}
+
+#[derive(Debug)]
+struct WaitingCall {
+    envelope: Envelope,
+    short: bool,
+    retransmits: u64,
+    fields: Fields,
 }
 
 /// Takes decoded calls and replies, gives rows.
+#[derive(Default)]
 pub struct Joiner {
     /// The hosts seen so far.
     pub hosts: Hosts,
@@ -33,6 +114,16 @@ pub struct Joiner {
     pub quarantine: Quarantine,
     /// The finished rows.
     pub batches: Batches,
+    /// What was read and joined so far.
+    pub counts: Counts,
+    slots: HashMap<CallKey, Slot>,
+    order: VecDeque<(i64, CallKey)>,
+    waiting: Vec<WaitingCall>,
+    free: Vec<u32>,
+    held: HashMap<CallKey, HeldReply>,
+    held_order: VecDeque<(i64, CallKey)>,
+    held_bytes: usize,
+    hasher: DefaultHashBuilder,
 }
 
 impl Joiner {
@@ -42,29 +133,386 @@ impl Joiner {
     /// `short` says that the message was cut and `fields` hold only what could be read.
     pub fn call(
         &mut self,
-        _envelope: Envelope,
-        _procedure: Procedure,
-        _short: bool,
-        _fields: &mut Fields,
+        envelope: Envelope,
+        procedure: Procedure,
+        short: bool,
+        fields: &mut Fields,
     ) -> Option<HeldReply> {
-        todo!()
+        self.advance(envelope.time);
+        self.counts.short += u64::from(short);
+        match procedure {
+            Procedure::Nfs(op, _) => self.counts.procedures[op as usize].calls += 1,
+            Procedure::Other(program) => self.counts.other.entry(program).or_default().0 += 1,
+        }
+        let fingerprint = self.fingerprint(fields);
+        if self.retransmitted(&envelope, procedure, fingerprint) {
+            fields.clear();
+            return None;
+        }
+        let state = State::Waiting(self.wait(envelope, short, fields));
+        let slot = Slot { time: envelope.time, procedure, fingerprint, state };
+        if let Some(old) = self.slots.insert(envelope.key, slot) {
+            self.give_up(old);
+        }
+        self.order.push_back((envelope.time, envelope.key));
+        if self.held.is_empty() {
+            return None;
+        }
+        let held = self.held.remove(&envelope.key)?;
+        self.held_bytes -= held.bytes.len();
+        if envelope.time - held.envelope.time > HOLD {
+            self.orphan(held.kind);
+            return None;
+        }
+        Some(held)
     }
 
     /// What the call that a reply answers is, if it was seen: how to decode the reply.
-    pub fn pending(&self, _key: &CallKey) -> Option<Procedure> {
-        todo!()
+    pub fn pending(&self, key: &CallKey) -> Option<Procedure> {
+        self.slots.get(key).map(|slot| slot.procedure)
     }
 
     /// Takes the reply to a pending call; leaves `fields` cleared. `status` is the NFS status,
     /// or `None` for the null procedure, other programs, and replies cut before it.
-    pub fn reply(&mut self, _envelope: Envelope, _status: Option<u32>, _short: bool, _fields: &mut Fields) {
-        todo!()
+    pub fn reply(
+        &mut self,
+        envelope: Envelope,
+        status: Option<u32>,
+        short: bool,
+        fields: &mut Fields,
+    ) {
+        self.advance(envelope.time);
+        self.counts.short += u64::from(short);
+        let Some(slot) = self.slots.get_mut(&envelope.key) else {
+            self.orphan("unknown");
+            fields.clear();
+            return;
+        };
+        match slot.procedure {
+            Procedure::Other(program) => self.counts.other.entry(program).or_default().1 += 1,
+            Procedure::Nfs(op, _) => {
+                let tally = &mut self.counts.procedures[op as usize];
+                tally.replies += 1;
+                tally.ok += u64::from(status == Some(0));
+                tally.errors += u64::from(status.is_some_and(|status| status != 0));
+            }
+        }
+        match slot.state {
+            State::Answered(row) => {
+                self.counts.duplicate_replies += 1;
+                self.batches.add(Column::DuplicateReplies, row);
+            }
+            State::Waiting(index) => {
+                let procedure = slot.procedure;
+                // the null procedure has no NFS status: that it answered is its success
+                let status = match procedure {
+                    Procedure::Nfs(Op::Null, _) => Some(status.unwrap_or(0)),
+                    _ => status,
+                };
+                let row = self.row(index, procedure, Some((envelope.time, status, short, fields)));
+                if let Some(slot) = self.slots.get_mut(&envelope.key) {
+                    slot.state = State::Answered(row);
+                }
+            }
+        }
+        fields.clear();
     }
 
     /// Takes a reply whose call has not been seen: it waits a moment for it, and is otherwise
     /// counted as an orphan of kind `kind` (a procedure's word where the trace names it, else
     /// `unknown`).
-    pub fn hold(&mut self, _envelope: Envelope, _kind: &'static str, _bytes: &[u8]) {
-        todo!()
+    pub fn hold(&mut self, envelope: Envelope, kind: &'static str, bytes: &[u8]) {
+        self.advance(envelope.time);
+        if self.held_bytes + bytes.len() > HELD_BYTES {
+            self.orphan(kind);
+            return;
+        }
+        self.held_bytes += bytes.len();
+        self.held_order.push_back((envelope.time, envelope.key));
+        let held = HeldReply { envelope, bytes: bytes.to_vec(), kind };
+        if let Some(older) = self.held.insert(envelope.key, held) {
+            self.held_bytes -= older.bytes.len();
+            self.orphan(older.kind);
+        }
+    }
+
+    /// Ends the trace: calls still waiting become rows without a reply.
+    pub fn finish(&mut self) {
+        while let Some((time, key)) = self.order.pop_front() {
+            self.forget(time, key);
+        }
+        while let Some((time, key)) = self.held_order.pop_front() {
+            self.drop_held(time, key);
+        }
+        self.batches.close();
+    }
+
+    fn fingerprint(&self, fields: &Fields) -> u64 {
+        self.hasher.hash_one((&fields.numbers, fields.heap()))
+    }
+
+    /// Whether the call was seen before; if so, counts it.
+    fn retransmitted(
+        &mut self,
+        envelope: &Envelope,
+        procedure: Procedure,
+        fingerprint: u64,
+    ) -> bool {
+        let Entry::Occupied(slot) = self.slots.entry(envelope.key) else {
+            return false;
+        };
+        let slot = slot.get();
+        let same = slot.procedure == procedure && slot.fingerprint == fingerprint;
+        if !same || (envelope.time - slot.time).abs() > WINDOW {
+            return false;
+        }
+        self.counts.retransmits += 1;
+        match slot.state {
+            State::Waiting(index) => self.waiting[index as usize].retransmits += 1,
+            State::Answered(row) => {
+                self.batches.add(Column::Retransmits, row);
+            }
+        }
+        true
+    }
+
+    /// Keeps a call until its reply comes.
+    fn wait(&mut self, envelope: Envelope, short: bool, fields: &mut Fields) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                let call = &mut self.waiting[index as usize];
+                (call.envelope, call.short, call.retransmits) = (envelope, short, 0);
+                std::mem::swap(&mut call.fields, fields);
+                fields.clear();
+                index
+            }
+            None => {
+                let fields = std::mem::take(fields);
+                self.waiting.push(WaitingCall { envelope, short, retransmits: 0, fields });
+                (self.waiting.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Writes the row of a waiting call and frees it. Other programs' calls make no row.
+    fn row(
+        &mut self,
+        index: u32,
+        procedure: Procedure,
+        reply: Option<(i64, Option<u32>, bool, &Fields)>,
+    ) -> u64 {
+        self.free.push(index);
+        let Procedure::Nfs(op, version) = procedure else {
+            return 0;
+        };
+        let tally = &mut self.counts.procedures[op as usize];
+        tally.operations += 1;
+        tally.unanswered += u64::from(reply.is_none());
+        let call = &self.waiting[index as usize];
+        let rows = &mut self.batches;
+        let key = call.envelope.key;
+        let short = call.short || reply.is_some_and(|(_, _, short, _)| short);
+        for (column, value) in [
+            (Column::Time, call.envelope.time as u64),
+            (Column::Server, key.server.host.into()),
+            (Column::ServerPort, key.server.port.into()),
+            (Column::Client, key.client.host.into()),
+            (Column::ClientPort, key.client.port.into()),
+            (Column::Transport, call.envelope.transport as u64),
+            (Column::Version, version.into()),
+            (Column::Xid, key.xid.into()),
+            (Column::Op, op as u64),
+            (Column::Retransmits, call.retransmits),
+            (Column::DuplicateReplies, 0),
+            (Column::Short, short.into()),
+        ] {
+            rows.number(column, value);
+        }
+        rows.fields(&call.fields);
+        if let Some((time, status, _, fields)) = reply {
+            rows.number(Column::ReplyTime, time as u64);
+            if let Some(status) = status {
+                rows.number(Column::Status, status.into());
+            }
+            rows.fields(fields);
+        }
+        rows.end_row()
+    }
+
+    /// Moves the trace's time on, and lets go of what is older than the windows. Where a monitor's
+    /// clock jumped back, calls are let go when it has caught up.
+    fn advance(&mut self, now: i64) {
+        let (first, last) = self.counts.period.unwrap_or((now, now));
+        self.counts.period = Some((first.min(now), last.max(now)));
+        while let Some(&(time, key)) = self.order.front() {
+            if now - time <= WINDOW && self.order.len() <= REMEMBERED {
+                break;
+            }
+            self.order.pop_front();
+            self.forget(time, key);
+        }
+        while let Some(&(time, key)) = self.held_order.front() {
+            if now - time <= HOLD {
+                break;
+            }
+            self.held_order.pop_front();
+            self.drop_held(time, key);
+        }
+    }
+
+    fn forget(&mut self, time: i64, key: CallKey) {
+        if let Entry::Occupied(slot) = self.slots.entry(key) {
+            if slot.get().time == time {
+                let slot = slot.remove();
+                self.give_up(slot);
+            }
+        }
+    }
+
+    fn give_up(&mut self, slot: Slot) {
+        if let State::Waiting(index) = slot.state {
+            self.row(index, slot.procedure, None);
+        }
+    }
+
+    fn drop_held(&mut self, time: i64, key: CallKey) {
+        if let Entry::Occupied(held) = self.held.entry(key) {
+            if held.get().envelope.time == time {
+                let held = held.remove();
+                self.held_bytes -= held.bytes.len();
+                self.orphan(held.kind);
+            }
+        }
+    }
+
+    fn orphan(&mut self, kind: &'static str) {
+        *self.counts.orphans.entry(kind).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Endpoint, Transport};
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::UInt32Type;
+    use arrow_array::{Array, RecordBatch};
+
+    const GETATTR: Procedure = Procedure::Nfs(Op::Getattr, 3);
+
+    fn at(time: i64, xid: u32) -> Envelope {
+        let client = Endpoint { host: 0, port: 700 };
+        let server = Endpoint { host: 1, port: 2049 };
+        Envelope { time, key: CallKey { client, server, xid }, transport: Transport::Udp }
+    }
+
+    fn call(joiner: &mut Joiner, time: i64, xid: u32, fh: &[u8]) -> Option<HeldReply> {
+        let mut fields = Fields::default();
+        fields.text(Column::Fh, fh);
+        joiner.call(at(time, xid), GETATTR, false, &mut fields)
+    }
+
+    fn reply(joiner: &mut Joiner, time: i64, xid: u32) {
+        joiner.reply(at(time, xid), Some(0), false, &mut Fields::default());
+    }
+
+    fn rows(joiner: &mut Joiner) -> RecordBatch {
+        joiner.hosts.intern("c");
+        joiner.hosts.intern("s");
+        joiner.finish();
+        joiner.batches.take(&joiner.hosts, true).unwrap().unwrap()
+    }
+
+    fn column(batch: &RecordBatch, name: &str) -> Vec<Option<u32>> {
+        batch.column_by_name(name).unwrap().as_primitive::<UInt32Type>().iter().collect()
+    }
+
+    #[test]
+    fn a_retransmitted_call_is_one_operation_with_a_count() {
+        let mut joiner = Joiner::default();
+        call(&mut joiner, 0, 1, b"a");
+        call(&mut joiner, 1_100_000, 1, b"a");
+        reply(&mut joiner, 1_200_000, 1);
+        call(&mut joiner, 1_300_000, 1, b"a");
+        reply(&mut joiner, 1_400_000, 1);
+        let batch = rows(&mut joiner);
+        assert_eq!(column(&batch, "retransmits"), [Some(2)]);
+        assert_eq!(column(&batch, "duplicate_replies"), [Some(1)]);
+        let tally = joiner.counts.procedures[Op::Getattr as usize];
+        assert_eq!((tally.calls, tally.replies, tally.operations), (3, 2, 1));
+    }
+
+    #[test]
+    fn an_xid_used_again_is_a_new_call() {
+        let mut joiner = Joiner::default();
+        call(&mut joiner, 0, 1, b"a");
+        reply(&mut joiner, 10, 1);
+        call(&mut joiner, 20, 1, b"b"); // another file: not the same call
+        reply(&mut joiner, 30, 1);
+        call(&mut joiner, 20 + WINDOW + 1, 1, b"b"); // the same, but too late
+        let batch = rows(&mut joiner);
+        assert_eq!(column(&batch, "status"), [Some(0), Some(0), None]);
+        assert_eq!(column(&batch, "retransmits"), [Some(0); 3]);
+    }
+
+    #[test]
+    fn a_reply_that_comes_first_waits_for_its_call() {
+        let mut joiner = Joiner::default();
+        joiner.hold(at(0, 1), "unknown", b"reply");
+        let held = call(&mut joiner, 1000, 1, b"a").unwrap();
+        assert_eq!(held.bytes, b"reply");
+        joiner.reply(held.envelope, Some(2), false, &mut Fields::default());
+        joiner.hold(at(0, 2), "getattr", b"lost");
+        assert_eq!(column(&rows(&mut joiner), "status"), [Some(2)]);
+        assert_eq!(joiner.counts.orphans, BTreeMap::from([("getattr", 1)]));
+    }
+
+    #[test]
+    fn a_call_without_a_reply_becomes_a_row_when_its_window_has_passed() {
+        let mut joiner = Joiner::default();
+        call(&mut joiner, 0, 1, b"a");
+        call(&mut joiner, WINDOW + 1, 2, b"b");
+        assert_eq!(joiner.counts.procedures[Op::Getattr as usize].unanswered, 1);
+        reply(&mut joiner, WINDOW + 2, 1); // its call has been given up
+        assert_eq!(joiner.counts.orphans, BTreeMap::from([("unknown", 1)]));
+        let batch = rows(&mut joiner);
+        assert_eq!(batch.num_rows(), 2);
+        assert_eq!(batch.column_by_name("reply_time").unwrap().null_count(), 2);
+    }
+
+    #[test]
+    fn calls_find_their_replies_after_the_clock_has_jumped_back() {
+        let mut joiner = Joiner::default();
+        call(&mut joiner, 10 * WINDOW, 1, b"a");
+        reply(&mut joiner, 10 * WINDOW + 1, 1);
+        for xid in 2..5 {
+            call(&mut joiner, i64::from(xid), xid, b"b");
+            call(&mut joiner, i64::from(xid) + 1, xid + 100, b"c");
+            reply(&mut joiner, i64::from(xid) + 2, xid);
+        }
+        assert_eq!(joiner.counts.procedures[Op::Getattr as usize].unanswered, 0);
+        let batch = rows(&mut joiner);
+        assert_eq!(column(&batch, "status").iter().flatten().count(), 4);
+    }
+
+    #[test]
+    fn memory_is_bounded_by_the_calls_remembered() {
+        let mut joiner = Joiner::default();
+        for xid in 0..REMEMBERED as u32 + 10 {
+            call(&mut joiner, 0, xid, b"a");
+        }
+        assert!(joiner.slots.len() <= REMEMBERED + 1);
+        assert!(joiner.waiting.len() <= REMEMBERED + 1);
+    }
+
+    #[test]
+    fn calls_of_other_programs_are_counted_and_make_no_row() {
+        let mut joiner = Joiner::default();
+        let mount = Procedure::Other(100_005);
+        joiner.call(at(0, 1), mount, false, &mut Fields::default());
+        joiner.reply(at(5, 1), None, false, &mut Fields::default());
+        call(&mut joiner, 6, 2, b"a");
+        assert_eq!(rows(&mut joiner).num_rows(), 1);
+        assert_eq!(joiner.counts.other, BTreeMap::from([(100_005, (1, 1))]));
     }
 }

@@ -1,12 +1,18 @@
 //! The compiled part of Birthmark: what is hot or reads hostile bytes.
 
+pub mod attributes;
 pub mod batch;
 pub mod components;
+pub mod capture;
 pub mod fields;
 pub mod input;
 pub mod join;
+pub mod lives;
 pub mod message;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;
 pub mod schema;
+pub mod source;
+pub mod text;
+pub mod trace;

@@ -1,6 +1,7 @@
 //! Who sent a message to whom, when, and as which remote procedure call.
 
 use hashbrown::HashMap;
+use std::net::IpAddr;
 
 /// A host's number in [`Hosts`].
 pub type HostId = u32;
@@ -11,6 +12,7 @@ pub type HostId = u32;
 pub struct Hosts {
     names: Vec<String>,
     ids: HashMap<String, HostId>,
+    addresses: HashMap<IpAddr, HostId>,
 }
 
 impl Hosts {
@@ -22,6 +24,16 @@ impl Hosts {
         let id = self.names.len() as HostId;
         self.names.push(name.to_owned());
         self.ids.insert(name.to_owned(), id);
+        id
+    }
+
+    /// The number of a host with an address.
+    pub fn address(&mut self, address: IpAddr) -> HostId {
+        if let Some(&id) = self.addresses.get(&address) {
+            return id;
+        }
+        let id = self.intern(&address.to_string());
+        self.addresses.insert(address, id);
         id
     }
 

@@ -69,6 +69,11 @@ impl Quarantine {
         }
     }
 
+    /// How many there were.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
     /// The records set aside since the last time.
     pub fn take(&mut self) -> Vec<Damaged> {
         std::mem::take(&mut self.held)

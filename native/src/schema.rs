@@ -7,6 +7,14 @@
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use std::sync::Arc;
 
+impl Column {
+    /// How it is stored.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        COLUMNS[self as usize].2
+    }
+}
+
 /// How a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -39,9 +47,7 @@ impl Kind {
             Kind::U64 => DataType::UInt64,
             Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
             Kind::Bytes => DataType::Binary,
-            Kind::Word => {
-                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
-            }
+            Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
         }
     }
 }
@@ -174,6 +180,8 @@ columns! {
     Dir2Atime "dir2_atime" Time,
     Dir2Mtime "dir2_mtime" Time,
     Dir2Ctime "dir2_ctime" Time,
+    Dir2Blksize "dir2_blksize" U32,
+    Dir2Blocks "dir2_blocks" U32,
     Dir2PreSize "dir2_pre_size" U64,
     Dir2PreMtime "dir2_pre_mtime" Time,
     Dir2PreCtime "dir2_pre_ctime" Time,
@@ -230,6 +238,11 @@ columns! {
     Atime "atime" Time,
     Mtime "mtime" Time,
     Ctime "ctime" Time,
+}
+
+/// The entry column of a name, for readers of text.
+pub fn entry_column(name: &[u8]) -> Option<EntryColumn> {
+    ENTRY_COLUMNS.iter().find(|(_, text, _, _)| text.as_bytes() == name).map(|(column, ..)| *column)
 }
 
 /// The Arrow fields of one directory entry.
@@ -295,18 +308,61 @@ pub enum Op {
 
 /// The words of the `op` column, in the order of [`Op`].
 pub const OPS: [&str; 25] = [
-    "null", "getattr", "setattr", "lookup", "access", "readlink", "read", "write", "create",
-    "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link", "readdir", "readdirplus",
-    "fsstat", "fsinfo", "pathconf", "commit", "root", "writecache", "compound",
+    "null",
+    "getattr",
+    "setattr",
+    "lookup",
+    "access",
+    "readlink",
+    "read",
+    "write",
+    "create",
+    "mkdir",
+    "symlink",
+    "mknod",
+    "remove",
+    "rmdir",
+    "rename",
+    "link",
+    "readdir",
+    "readdirplus",
+    "fsstat",
+    "fsinfo",
+    "pathconf",
+    "commit",
+    "root",
+    "writecache",
+    "compound",
 ];
 
 impl Op {
     /// All of them, in order.
     pub const ALL: [Op; 25] = [
-        Op::Null, Op::Getattr, Op::Setattr, Op::Lookup, Op::Access, Op::Readlink, Op::Read,
-        Op::Write, Op::Create, Op::Mkdir, Op::Symlink, Op::Mknod, Op::Remove, Op::Rmdir,
-        Op::Rename, Op::Link, Op::Readdir, Op::Readdirplus, Op::Fsstat, Op::Fsinfo, Op::Pathconf,
-        Op::Commit, Op::Root, Op::Writecache, Op::Compound,
+        Op::Null,
+        Op::Getattr,
+        Op::Setattr,
+        Op::Lookup,
+        Op::Access,
+        Op::Readlink,
+        Op::Read,
+        Op::Write,
+        Op::Create,
+        Op::Mkdir,
+        Op::Symlink,
+        Op::Mknod,
+        Op::Remove,
+        Op::Rmdir,
+        Op::Rename,
+        Op::Link,
+        Op::Readdir,
+        Op::Readdirplus,
+        Op::Fsstat,
+        Op::Fsinfo,
+        Op::Pathconf,
+        Op::Commit,
+        Op::Root,
+        Op::Writecache,
+        Op::Compound,
     ];
 
     /// The word in the `op` column.
@@ -322,9 +378,24 @@ impl Op {
     /// The procedure of that number in NFS version 2 (RFC 1094 section 2.2).
     pub fn from_v2(procedure: u32) -> Option<Op> {
         const V2: [Op; 18] = [
-            Op::Null, Op::Getattr, Op::Setattr, Op::Root, Op::Lookup, Op::Readlink, Op::Read,
-            Op::Writecache, Op::Write, Op::Create, Op::Remove, Op::Rename, Op::Link, Op::Symlink,
-            Op::Mkdir, Op::Rmdir, Op::Readdir, Op::Fsstat,
+            Op::Null,
+            Op::Getattr,
+            Op::Setattr,
+            Op::Root,
+            Op::Lookup,
+            Op::Readlink,
+            Op::Read,
+            Op::Writecache,
+            Op::Write,
+            Op::Create,
+            Op::Remove,
+            Op::Rename,
+            Op::Link,
+            Op::Symlink,
+            Op::Mkdir,
+            Op::Rmdir,
+            Op::Readdir,
+            Op::Fsstat,
         ];
         V2.get(procedure as usize).copied()
     }

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import typer
+from data.ingest import ingest
 from typer.testing import CliRunner
 
 from birthmark.commands.train import evaluate, nightly, report, train
-from data.ingest import ingest
 from training.evaluate import EVALUATION
 from training.registry import Registry
 

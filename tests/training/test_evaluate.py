@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from training.config import Settings
 from predictor import births, tally
+from training.config import Settings
 from training.evaluate import EVALUATION, evaluate, majority, score
 from training.train import Lives, fit
 

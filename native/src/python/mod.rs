@@ -5,9 +5,14 @@ mod components;
 
 use pyo3::prelude::*;
 
+mod lives;
+mod trace;
+
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     components::register(module)?;
+    trace::register(module)?;
+    module.add_class::<lives::LivesBuilder>()?;
     Ok(())
 }

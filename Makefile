@@ -1,0 +1,56 @@
+# Two commands for users: `make quickstart` and `make test`. The rest are their parts.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find native/src -name '*.rs') native/Cargo.toml native/Cargo.lock pyproject.toml
+MANIFEST := --manifest-path native/Cargo.toml
+
+.PHONY: quickstart test help install lint types rust-test fuzz-regression pytest lock bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next
+	@$(BIN)/python -m birthmark.quickstart
+
+test: lint types rust-test fuzz-regression pytest ## everything that CI runs
+
+# One virtual environment, filled from the lock files alone.
+$(VENV)/.runtime: requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.runtime $(NATIVE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+install: $(VENV)/.built ## build and install into .venv
+
+lint: $(VENV)/.dev ## formatting and lint of Python and Rust
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	cargo fmt --check $(MANIFEST)
+	cargo clippy $(MANIFEST) --locked --all-targets -- -D warnings
+	cargo clippy $(MANIFEST) --locked --features python -- -D warnings
+
+types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
+	$(BIN)/mypy
+
+rust-test: ## tests of the native crate
+	cargo test $(MANIFEST) --locked --quiet
+
+pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
+	$(BIN)/pytest
+
+lock: ## pin the dependencies anew (needs uv)
+	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) quickstart native/target native/fuzz/target

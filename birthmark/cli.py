@@ -1,0 +1,55 @@
+"""The command line: ``birthmark COMMAND``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from birthmark import __version__
+from birthmark.commands.ingest import ingest
+from birthmark.commands.serve import predict, serve
+from birthmark.commands.train import evaluate, nightly, report, train
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Predict what a file will become at the moment it is created.",
+)
+for command in (ingest, train, evaluate, report, nightly, serve, predict):
+    app.command()(command)
+
+
+def version(value: bool) -> None:
+    """Print the version and leave."""
+    if value:
+        print(f"birthmark {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: bool = typer.Option(
+        False, "--version", callback=version, is_eager=True, help="print the version"
+    ),
+) -> None:
+    """Predict what a file will become at the moment it is created."""
+
+
+def main() -> None:
+    """Run the command line; an expected error is one line on standard error and exit code 1."""
+    try:
+        app()
+    except BrokenPipeError:
+        sys.exit(141)  # as the shell reports a process ended by SIGPIPE
+    except (OSError, ValueError) as error:
+        message = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            message = f"{error.filename}: {error.strerror}"
+        Console(stderr=True).print(
+            f"birthmark: {message}", markup=False, highlight=False, soft_wrap=True
+        )
+        sys.exit(1)

@@ -1,0 +1,177 @@
+"""Datasets on disk: the three tables as Parquet, partitioned by server and day.
+
+A dataset is a directory::
+
+    operations/server=10.0.0.1/day=2026-11-21/0001.parquet
+    files/server=…   names/server=…
+    quarantine/0001.jsonl     the records that could not be read
+    ingests/0001.json         what each ingest read, counted and wrote
+
+The day, in UTC, is an operation's time, a file's birth and an entry's birth (where it was not
+seen: the first time it was named). Every ingest adds files under its own number and touches no
+others; they appear under their final names only when all of them are complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import OrderedDict
+from datetime import date, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from data.schema import FILES, NAMES, OPERATIONS
+
+TABLES = {"operations": OPERATIONS, "files": FILES, "names": NAMES}
+OPEN_WRITERS = 16
+DAY_US = 86_400_000_000
+PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
+
+
+class DatasetWriter:
+    """Writes one ingest into a dataset directory, all of it or nothing.
+
+    Use it as a context manager: what was written takes its place when the block ends without an
+    exception, and is removed otherwise.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.number = f"{len(list((directory / 'ingests').glob('*.json'))) + 1:04d}"
+        self._staging = directory / f".ingest-{self.number}"
+        self._writers: OrderedDict[Path, pq.ParquetWriter] = OrderedDict()
+        self._parts: dict[Path, int] = {}
+
+    def __enter__(self) -> DatasetWriter:
+        shutil.rmtree(self._staging, ignore_errors=True)
+        self._staging.mkdir(parents=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            for writer in self._writers.values():
+                writer.close()
+            if error is None:
+                self._publish()
+        finally:
+            shutil.rmtree(self._staging, ignore_errors=True)
+
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        """Add rows of the table named, each to the partition of its server and day."""
+        for server, day, part in partitions(batch, _day_time(table, batch)):
+            folder = Path(table, f"server={quote(server, safe='')}", f"day={day}")
+            self._writer(folder, part.schema).write_batch(part)
+
+    def write_lines(self, path: str, lines: list[dict[str, Any]]) -> None:
+        """Append JSON lines to a file of the dataset."""
+        if lines:
+            target = self._staging / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+
+    def write_json(self, path: str, content: dict[str, Any]) -> None:
+        """Write a JSON file of the dataset."""
+        target = self._staging / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+    def _writer(self, folder: Path, schema: pa.Schema) -> pq.ParquetWriter:
+        writer = self._writers.get(folder)
+        if writer is None:
+            if len(self._writers) >= OPEN_WRITERS:
+                self._writers.popitem(last=False)[1].close()
+            part = self._parts[folder] = self._parts.get(folder, -1) + 1
+            name = self.number if part == 0 else f"{self.number}-{part}"
+            path = self._staging / folder / f"{name}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            words = [each.name for each in schema if pa.types.is_dictionary(each.type)]
+            writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=words)
+            self._writers[folder] = writer
+        self._writers.move_to_end(folder)
+        return writer
+
+    def _publish(self) -> None:
+        """Move everything into place, the record of the ingest last."""
+        paths = sorted(path for path in self._staging.rglob("*") if path.is_file())
+        for path in sorted(paths, key=lambda path: path.parent.name == "ingests"):
+            target = self.directory / path.relative_to(self._staging)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(path, target)  # noqa: PTH105 - Path.replace hides that it is atomic
+
+
+def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
+    if table == "operations":
+        return batch["time"]
+    return pc.coalesce(batch["born"], batch["first_seen"])
+
+
+def partitions(batch: pa.RecordBatch, times: pa.Array) -> list[tuple[str, str, pa.RecordBatch]]:
+    """Split rows by server and day of ``times``; the server's column goes into the path."""
+    index = batch.schema.get_field_index("server")
+    servers, micros = batch.column(index), times.cast(pa.int64())
+    rest = batch.remove_column(index)
+    codes, span = pc.min_max(servers.indices).as_py(), pc.min_max(micros).as_py()
+    days = range(span["min"] // DAY_US, span["max"] // DAY_US + 1)
+    if codes["min"] == codes["max"] and len(days) == 1:
+        return [(servers[0].as_py(), _day(days[0]), rest)]
+    row_days = pc.floor(pc.divide(micros.cast(pa.float64()), float(DAY_US))).cast(pa.int64())
+    keys = pa.table({"server": servers.cast(pa.utf8()), "day": row_days})
+    parts = []
+    for group in keys.group_by(["server", "day"], use_threads=False).aggregate([]).to_pylist():
+        chosen = pc.and_(
+            pc.equal(keys["server"], group["server"]), pc.equal(keys["day"], group["day"])
+        )
+        part = rest.filter(chosen.combine_chunks())
+        parts.append((group["server"], _day(group["day"]), part))
+    return parts
+
+
+def _day(days_since_epoch: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=days_since_epoch)).isoformat()
+
+
+def read_table(directory: Path, table: str, columns: list[str] | None = None) -> pa.Table:
+    """Read a table of a dataset, ``operations``, ``files`` or ``names``, as its schema has it.
+
+    Raises:
+        FileNotFoundError: the directory is no dataset.
+    """
+    schema = TABLES[table]
+    folder = Path(directory) / table
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{directory}: no dataset: expected a directory {table}/ in it")
+    wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
+    paths = sorted(str(path) for path in folder.rglob("*.parquet"))
+    if not paths:
+        return wanted.empty_table()
+    physical = pa.schema([each for each in schema if each.name != "server"] + list(PARTITIONING))
+    hive = ds.HivePartitioning(PARTITIONING, segment_encoding="uri")
+    source = ds.dataset(
+        paths, schema=physical, format="parquet", partitioning=hive, partition_base_dir=str(folder)
+    )
+    return source.to_table(columns=wanted.names).cast(wanted)
+
+
+def read_files(directory: Path) -> pa.Table:
+    """Read a dataset's files table (:data:`data.schema.FILES`)."""
+    return read_table(directory, "files")
+
+
+def read_names(directory: Path) -> pa.Table:
+    """Read a dataset's names table (:data:`data.schema.NAMES`)."""
+    return read_table(directory, "names")

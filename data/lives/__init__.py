@@ -1,0 +1,71 @@
+"""From operations to file lives and name lives.
+
+A server's file system is hidden behind its traffic; the active part of it is reconstructed from
+what the calls ask and the replies show (thesis 3.5.1). Only a successful operation whose reply was
+seen changes anything, with two exceptions: "no such entry" for a name that was known ends the
+name, and "stale handle" the file. What was not seen is null.
+
+- A file is born by create, mkdir, symlink or mknod. An UNCHECKED create (the only one that NFS
+  version 2 has) may open a file that was there. It did if the name or the handle was known, or if
+  the reply shows a file that is not new: it holds data or has several links; its access or
+  modification time is more than two seconds older than its change time and was not set by the
+  call; or its directory, which a new entry modifies, was left as it was for longer than that.
+- A name is born by these and by link and rename. Names that only a lookup or a readdirplus showed
+  were not seen to be born.
+- A name ends by remove, rmdir, by being renamed away, or by being renamed over. A rename between
+  two names of one file does nothing (RFC 1813, 3.3.14).
+- A file dies with its last name, by its ``nlink`` and the names made and removed since. A lock
+  file's inode and its two names live for different times (thesis 6.3.5).
+- An end that can only be inferred is not a death seen. The name or handle is gone when the server
+  says so ("no such entry", "stale handle"), when another file has its name, when a file with one
+  link has another name, when its handle is born again or has changed its type. ``observed_until``
+  is then when it was last seen. It is so too for a file that outlasts the trace though its last
+  known name is gone, and for a name whose directory is gone.
+- Replies may overtake each other (thesis 3.5.5): a call that was sent before the reply to a
+  removal does not revive what was removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from birthmark._native import LivesBuilder
+from data.schema import FILES, NAMES
+
+__all__ = ["build", "tables"]
+
+
+def build(
+    operations: Iterable[pa.RecordBatch],
+) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Yield file lives and name lives as they end, then those that outlast the trace.
+
+    ``operations`` are batches of the operations table, in about the order of the replies. Each
+    pair holds rows of :data:`data.schema.FILES` and of :data:`data.schema.NAMES`; one of the two
+    may be empty. Raises ``ValueError`` if a column is missing or of another type.
+    """
+    builder = LivesBuilder()
+    for batch in operations:
+        builder.update(batch)
+        yield from _taken(builder)
+    builder.finish()
+    while pairs := list(_taken(builder)):
+        yield from pairs
+
+
+def tables(operations: Iterable[pa.RecordBatch]) -> tuple[pa.Table, pa.Table]:
+    """Return the files table and the names table of a whole trace, in memory."""
+    pairs = list(build(operations))
+    files = pa.Table.from_batches([files for files, _ in pairs], schema=FILES)
+    names = pa.Table.from_batches([names for _, names in pairs], schema=NAMES)
+    return files, names
+
+
+def _taken(builder: LivesBuilder) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Yield what has ended since the last time, if anything has, with the schemas' docs."""
+    files = pa.RecordBatch.from_arrays(builder.take_files().columns, schema=FILES)
+    names = pa.RecordBatch.from_arrays(builder.take_names().columns, schema=NAMES)
+    if files.num_rows or names.num_rows:
+        yield files, names

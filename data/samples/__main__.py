@@ -1,0 +1,5 @@
+"""Run ``python -m data.samples``."""
+
+from data.samples import main
+
+main()

@@ -1,0 +1,166 @@
+"""Traces in: one reader for every format, told from the first bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from birthmark import _native
+from data.schema import OPERATIONS
+
+PARQUET_MAGIC = b"PAR1"
+BATCH_ROWS = 32_768
+
+
+class Damaged(TypedDict):
+    """A record that could not be read."""
+
+    offset: int  # where it begins, in decompressed bytes
+    line: int | None  # its line, from 1, in text
+    length: int  # its length in bytes
+    reason: str  # a word for counting
+    expected: str  # what was expected there
+    bytes: bytes  # its first bytes
+
+
+class Trace:
+    """A trace being read: iterate over it for the operations table, in record batches.
+
+    Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
+    call without a reply comes a minute of the trace's time after it was made.
+
+    Attributes:
+        path: the file, ``-`` for standard input.
+        format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
+        compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._native = _native.Trace(path)
+        self.format: str = self._native.format
+        self.compression: str = self._native.compression
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while (batch := self._native.next_batch()) is not None:
+            yield batch
+
+    def take_damaged(self) -> list[Damaged]:
+        """Return the records set aside since the last time."""
+        return self._native.take_damaged()
+
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
+        return self._native.counts()
+
+
+class OperationsTrace(Trace):
+    """A Parquet file of the operations table, read as a trace."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.format, self.compression = path, "operations", "none"
+        self._file = pq.ParquetFile(path)
+        self._counts: list[pa.Table] = []
+        schema = self._file.schema_arrow
+        for wanted in OPERATIONS:
+            index = schema.get_field_index(wanted.name)
+            found = schema.field(index).type if index >= 0 else "no such column"
+            if found != wanted.type:
+                raise ValueError(
+                    f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
+                    f"table, found {found}"
+                )
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        columns = [
+            "op",
+            "status",
+            "reply_time",
+            "retransmits",
+            "duplicate_replies",
+            "short",
+            "time",
+        ]
+        for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
+            self._counts.append(pa.table(batch.select(columns)))
+            yield batch
+
+    def take_damaged(self) -> list[Damaged]:
+        """Return no records: a Parquet file is whole or cannot be read."""
+        return []
+
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted, in the form of a decoded trace's counts."""
+        empty = OPERATIONS.empty_table().select(
+            ["op", "status", "reply_time", "retransmits", "duplicate_replies", "short", "time"]
+        )
+        table = pa.concat_tables(self._counts) if self._counts else empty
+        times = pc.min_max(table["time"].cast(pa.int64())).as_py()
+        last = pc.max(table["reply_time"].cast(pa.int64())).as_py()
+        period = None
+        if times["min"] is not None:
+            period = (times["min"], max(times["max"], last or times["max"]))
+        procedures = _procedures(table)
+        return {
+            "procedures": procedures,
+            "orphans": {},
+            "other_programs": {},
+            "retransmits": pc.sum(table["retransmits"]).as_py() or 0,
+            "duplicate_replies": pc.sum(table["duplicate_replies"]).as_py() or 0,
+            "short": pc.sum(table["short"]).as_py() or 0,
+            "period": period,
+            "damaged": {},
+            "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
+            "bytes": Path(self.path).stat().st_size,
+        }
+
+
+def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:
+    """Count calls, replies, successes and errors by procedure.
+
+    A success of the null procedure is not counted: it returns no NFS status.
+    """
+    answered = pc.cast(pc.is_valid(table["reply_time"]), pa.int64())
+    replies = pc.add(answered, table["duplicate_replies"].cast(pa.int64()))
+    has_status = pc.not_equal(table["op"].cast(pa.utf8()), "null")
+    ok = pc.and_(pc.fill_null(pc.equal(table["status"], 0), False), has_status)
+    errors = pc.and_(pc.fill_null(pc.not_equal(table["status"], 0), False), has_status)
+    grouped = pa.table(
+        {
+            "op": table["op"].cast(pa.utf8()),
+            "calls": pc.add(table["retransmits"].cast(pa.int64()), 1),
+            "replies": replies,
+            "ok": pc.cast(ok, pa.int64()),
+            "errors": pc.cast(errors, pa.int64()),
+            "operations": pa.nulls(len(table), pa.int64()).fill_null(1),
+            "unanswered": pc.subtract(1, answered),
+        }
+    )
+    names = grouped.column_names[1:]
+    sums = grouped.group_by("op").aggregate([(name, "sum") for name in names])
+    return {
+        row["op"]: {name: row[f"{name}_sum"] for name in names}
+        for row in sums.sort_by("op").to_pylist()
+    }
+
+
+def open_trace(path: str | Path) -> Trace:
+    """Open a trace: nfsdump text, a pcap or pcapng capture, or operations in Parquet.
+
+    Text and captures may be compressed by gzip, bzip2, xz or zstd; ``-`` is standard input.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: it is empty, or none of these formats.
+    """
+    name = str(path)
+    if name != "-" and Path(name).is_file():
+        with Path(name).open("rb") as file:
+            if file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC:
+                return OperationsTrace(name)
+    return Trace(name)

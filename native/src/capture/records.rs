@@ -1,0 +1,318 @@
+//! RPC records in one direction of a TCP stream (RFC 5531 section 11), which is seen as bytes
+//! and holes of known length.
+//!
+//! A hole within a record costs that record's rest and nothing else, since the record's mark
+//! tells where the next one begins. After a hole that swallows a mark, the next message is
+//! searched for.
+
+use super::boundary::{self, Mark, TELLING};
+use super::messages::{Extent, Origin};
+
+/// The most bytes of a record that are gathered; what a message holds beyond is file data.
+pub const GATHERED: usize = 256 << 10;
+
+/// How often a message is tried before its end is there.
+const TRIES: u8 = 2;
+
+/// The bytes searched in vain before a stream that never held a message is left alone.
+const PATIENCE: u64 = 4 << 20;
+
+/// Takes messages.
+pub trait Sink {
+    /// As [`super::messages::Messages::message`].
+    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool;
+    /// Whether a reply with this XID is awaited here.
+    fn awaits(&self, xid: u32) -> bool;
+    /// Hears that the boundary between messages was lost.
+    fn lost(&mut self);
+    /// Hears of bytes passed over in search of the next boundary.
+    fn skipped(&mut self, bytes: u64);
+}
+
+/// The state of one direction.
+#[derive(Debug, Default)]
+pub struct Records {
+    state: State,
+    /// Bytes that are too few to go on with, and where they came from.
+    carried: Vec<u8>,
+    carried_from: Origin,
+    /// Whether a message was ever found.
+    trusted: bool,
+    searched: u64,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// A record begins here.
+    Boundary,
+    /// Within a record.
+    Inside(Record),
+    /// Somewhere.
+    #[default]
+    Searching,
+    /// In a conversation that is not RPC's.
+    Ignored,
+}
+
+#[derive(Debug)]
+struct Record {
+    origin: Origin,
+    /// Bytes of the fragment still to come.
+    left: u64,
+    last: bool,
+    gathered: Vec<u8>,
+    tries: u8,
+    /// Whether the message has been dealt with, so that the rest is passed over.
+    done: bool,
+}
+
+impl Records {
+    /// Expects a record to begin with the next byte.
+    pub fn begin(&mut self) {
+        *self = Records { state: State::Boundary, ..Records::default() };
+    }
+
+    /// Whether the stream has turned out not to be RPC's.
+    pub fn ignored(&self) -> bool {
+        matches!(self.state, State::Ignored)
+    }
+
+    /// The bytes of memory held.
+    pub fn memory(&self) -> usize {
+        let gathered = match &self.state {
+            State::Inside(record) => record.gathered.capacity(),
+            _ => 0,
+        };
+        gathered + self.carried.capacity()
+    }
+
+    /// Takes the next bytes of the stream.
+    pub fn bytes(&mut self, bytes: &[u8], origin: Origin, sink: &mut dyn Sink) {
+        if self.carried.is_empty() {
+            return self.run(bytes, 0, (origin, origin), sink);
+        }
+        let mut joined = std::mem::take(&mut self.carried);
+        let seam = joined.len();
+        joined.extend_from_slice(bytes);
+        self.run(&joined, seam, (self.carried_from, origin), sink);
+    }
+
+    /// Passes over bytes that are missing.
+    pub fn hole(&mut self, missing: u64, sink: &mut dyn Sink) {
+        self.use_carried(sink);
+        match std::mem::take(&mut self.state) {
+            State::Inside(mut record) => {
+                record.cut(sink);
+                if missing <= record.left && record.left > 0 {
+                    record.left -= missing;
+                    self.state = record.next();
+                } else {
+                    self.lose(sink);
+                }
+            }
+            State::Boundary => self.lose(sink),
+            other => self.state = other,
+        }
+    }
+
+    /// Ends the stream: what is there of a message is all there is.
+    pub fn end(&mut self, sink: &mut dyn Sink) {
+        self.use_carried(sink);
+        if let State::Inside(mut record) = std::mem::take(&mut self.state) {
+            record.cut(sink);
+        }
+    }
+
+    /// Makes do with the carried bytes, since no more are to come right behind them.
+    fn use_carried(&mut self, sink: &mut dyn Sink) {
+        let carried = std::mem::take(&mut self.carried);
+        if matches!(self.state, State::Boundary) && carried.len() >= Mark::LENGTH {
+            let used = self.open(&carried, self.carried_from, sink);
+            self.run(&carried[used..], 0, (self.carried_from, self.carried_from), sink);
+            self.carried.clear();
+        } else if matches!(self.state, State::Searching) {
+            self.pass_over(carried.len(), sink);
+        }
+    }
+
+    fn lose(&mut self, sink: &mut dyn Sink) {
+        if self.trusted {
+            sink.lost();
+        }
+        self.state = State::Searching;
+    }
+
+    fn pass_over(&mut self, bytes: usize, sink: &mut dyn Sink) {
+        if self.trusted {
+            sink.skipped(bytes as u64);
+            return;
+        }
+        self.searched += bytes as u64;
+        if self.searched > PATIENCE {
+            self.state = State::Ignored;
+        }
+    }
+
+    /// Works through bytes of which those before the seam came from an earlier origin.
+    fn run(
+        &mut self,
+        mut bytes: &[u8],
+        seam: usize,
+        (earlier, origin): (Origin, Origin),
+        sink: &mut dyn Sink,
+    ) {
+        let end = bytes.len();
+        while !bytes.is_empty() {
+            let here = if end - bytes.len() < seam { earlier } else { origin };
+            let used = match &mut self.state {
+                State::Boundary => self.start(bytes, here, sink),
+                State::Searching => self.search(bytes, sink),
+                State::Inside(_) => self.go_on(bytes, sink),
+                State::Ignored => return,
+            };
+            let Some(used) = used else {
+                self.carried.extend_from_slice(bytes);
+                self.carried_from = here;
+                return;
+            };
+            bytes = &bytes[used..];
+        }
+    }
+
+    /// Begins a record once enough of it is there to tell. The answer, here and below, is how
+    /// many bytes were used, or `None` if more are needed.
+    fn start(&mut self, bytes: &[u8], origin: Origin, sink: &mut dyn Sink) -> Option<usize> {
+        let whole =
+            Mark::read(bytes).map_or(Mark::LENGTH, |mark| mark.length as usize + Mark::LENGTH);
+        (bytes.len() >= TELLING.min(whole)).then(|| self.open(bytes, origin, sink))
+    }
+
+    /// Begins a record, or reads it in place if it is all there.
+    fn open(&mut self, bytes: &[u8], origin: Origin, sink: &mut dyn Sink) -> usize {
+        let mark = match Mark::read(bytes) {
+            Some(mark) if boundary::may_begin(bytes) => mark,
+            _ => {
+                self.lose(sink);
+                return 0;
+            }
+        };
+        self.trusted = true;
+        let body = &bytes[Mark::LENGTH..];
+        if let (true, Some(whole)) = (mark.last, body.get(..mark.length as usize)) {
+            sink.message(origin, whole, Extent::Whole);
+            return Mark::LENGTH + whole.len();
+        }
+        self.state = State::Inside(Record {
+            origin,
+            left: mark.length.into(),
+            last: mark.last,
+            gathered: Vec::new(),
+            tries: 0,
+            done: false,
+        });
+        Mark::LENGTH
+    }
+
+    fn go_on(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Option<usize> {
+        let State::Inside(mut record) = std::mem::take(&mut self.state) else {
+            return Some(0);
+        };
+        if record.left > 0 {
+            let used = bytes.len().min(record.left as usize);
+            record.take(&bytes[..used], sink);
+            self.state = record.next();
+            return Some(used);
+        }
+        if bytes.len() < Mark::LENGTH {
+            self.state = State::Inside(record);
+            return None;
+        }
+        let mark = match Mark::read(bytes) {
+            Some(mark) if mark.length > 0 || mark.last => mark,
+            _ => {
+                record.cut(sink);
+                self.lose(sink);
+                return Some(0);
+            }
+        };
+        (record.left, record.last) = (mark.length.into(), mark.last);
+        if record.left == 0 && record.last {
+            record.finish(sink);
+        }
+        self.state = record.next();
+        Some(Mark::LENGTH)
+    }
+
+    fn search(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Option<usize> {
+        if let Some(at) = boundary::find(bytes, &|xid| sink.awaits(xid)) {
+            self.pass_over(at, sink);
+            self.state = State::Boundary;
+            return Some(at);
+        }
+        let kept = bytes.len().min(TELLING - 1);
+        self.pass_over(bytes.len() - kept, sink);
+        match self.state {
+            State::Ignored => Some(bytes.len()),
+            _ if kept == bytes.len() => None,
+            _ => Some(bytes.len() - kept),
+        }
+    }
+}
+
+impl Record {
+    /// The state behind the bytes taken so far.
+    fn next(self) -> State {
+        if self.left == 0 && self.last {
+            State::Boundary
+        } else {
+            State::Inside(self)
+        }
+    }
+
+    /// Takes bytes of the current fragment.
+    fn take(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
+        self.left -= bytes.len() as u64;
+        if self.done {
+            return;
+        }
+        let (first, ends) = (self.gathered.is_empty(), self.left == 0 && self.last);
+        if first && !ends && self.tried(bytes, sink) {
+            return;
+        }
+        let room = GATHERED - self.gathered.len();
+        self.gathered.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if bytes.len() > room {
+            self.cut(sink);
+        } else if ends {
+            self.finish(sink);
+        } else if !first && self.tries < TRIES {
+            let gathered = std::mem::take(&mut self.gathered);
+            if !self.tried(&gathered, sink) {
+                self.gathered = gathered;
+            }
+        }
+    }
+
+    /// Whether what is there of the message was enough to read it.
+    fn tried(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> bool {
+        self.tries += 1;
+        self.done = sink.message(self.origin, bytes, Extent::Growing);
+        self.done
+    }
+
+    /// Gives the whole message, if it was not given yet.
+    fn finish(&mut self, sink: &mut dyn Sink) {
+        self.give(Extent::Whole, sink);
+    }
+
+    /// Gives what is there of the message, if it was not given yet.
+    fn cut(&mut self, sink: &mut dyn Sink) {
+        self.give(Extent::Cut, sink);
+    }
+
+    fn give(&mut self, extent: Extent, sink: &mut dyn Sink) {
+        if !std::mem::replace(&mut self.done, true) {
+            sink.message(self.origin, &std::mem::take(&mut self.gathered), extent);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! One direction of a TCP conversation: segments put in order (RFC 9293 section 3.10.7.4).
+
+use super::counts::CaptureCounts;
+use super::messages::{Extent, Messages, Origin, Way};
+use super::records::{Records, Sink};
+use crate::join::Joiner;
+
+/// A gap is given up after so many segments behind it, …
+const SEGMENTS: usize = 32;
+
+/// … so many of their bytes, …
+const BYTES: usize = 4 << 20;
+
+/// … or so many microseconds of the trace's time.
+const PATIENCE: i64 = 1_000_000;
+
+/// A conversation met in its middle begins with the first of so many segments, since they may
+/// come out of order.
+const GATHERED: usize = 8;
+
+/// A sequence number this far from the expected one belongs to another conversation.
+const FAR: u64 = 32 << 20;
+
+/// A TCP segment, of which the capture may have kept only the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// The sequence number of the first byte.
+    pub sequence: u32,
+    /// Whether it opens the conversation.
+    pub syn: bool,
+    /// The bytes that were captured.
+    pub data: &'a [u8],
+    /// The bytes that travelled.
+    pub length: usize,
+}
+
+/// What a stream hands its messages to.
+pub struct Receiver<'a> {
+    /// Reads the messages.
+    pub messages: &'a mut Messages,
+    /// Takes the calls and replies.
+    pub joiner: &'a mut Joiner,
+    /// Counts.
+    pub counts: &'a mut CaptureCounts,
+    /// The stream's two ends.
+    pub way: Way,
+}
+
+impl Sink for Receiver<'_> {
+    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
+        self.messages.message((&self.way, origin), bytes, extent, self.joiner, self.counts)
+    }
+
+    fn awaits(&self, xid: u32) -> bool {
+        self.messages.awaits(&self.way, xid, self.joiner)
+    }
+
+    fn lost(&mut self) {
+        self.counts.resyncs += 1;
+    }
+
+    fn skipped(&mut self, bytes: u64) {
+        self.counts.skipped_bytes += bytes;
+    }
+}
+
+/// A segment that waits for those before it.
+#[derive(Debug)]
+struct Waiting {
+    at: u64,
+    data: Vec<u8>,
+    length: usize,
+    origin: Origin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Met in its middle; the first segments are gathered.
+    Gathering,
+    /// In order up to `next`.
+    Running,
+}
+
+/// The state of one direction.
+#[derive(Debug)]
+pub struct Stream {
+    /// When it was last heard of.
+    pub heard: i64,
+    records: Records,
+    phase: Phase,
+    /// The position of the next byte. Its lower half is the sequence number; positions go on
+    /// where sequence numbers wrap.
+    next: u64,
+    opened: Option<u32>,
+    waiting: Vec<Waiting>,
+    waiting_bytes: usize,
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        Stream {
+            heard: i64::MIN,
+            records: Records::default(),
+            phase: Phase::Gathering,
+            next: 0,
+            opened: None,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+        }
+    }
+}
+
+impl Stream {
+    /// The bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.waiting_bytes + self.records.memory()
+    }
+
+    /// Whether segments wait for others.
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Whether the conversation has turned out not to be RPC's.
+    pub fn ignored(&self) -> bool {
+        self.records.ignored()
+    }
+
+    /// Takes a segment.
+    pub fn segment(&mut self, segment: &Segment, origin: Origin, to: &mut Receiver) {
+        self.heard = self.heard.max(origin.time);
+        let mut sequence = segment.sequence;
+        if segment.syn {
+            sequence = sequence.wrapping_add(1);
+            self.open(sequence, to);
+        }
+        if segment.length == 0 || self.ignored() {
+            return;
+        }
+        let at = self.position(sequence);
+        if at.abs_diff(self.next) > FAR {
+            self.end(to);
+            *self = Stream { heard: self.heard, ..Stream::default() };
+        }
+        let at = self.position(sequence);
+        if self.phase == Phase::Running && at <= self.next {
+            self.deliver(at, segment.data, segment.length, origin, to);
+            self.drain(to);
+        } else {
+            self.wait(at, segment, origin);
+        }
+        self.give_up(self.heard, to);
+    }
+
+    /// Gives up gaps that have stood too long by now.
+    pub fn give_up(&mut self, now: i64, to: &mut Receiver) {
+        while let Some(first) = self.waiting.first() {
+            let most = if self.phase == Phase::Gathering { GATHERED - 1 } else { SEGMENTS };
+            let old = now.saturating_sub(first.origin.time) > PATIENCE;
+            if !old && self.waiting.len() <= most && self.waiting_bytes <= BYTES {
+                return;
+            }
+            self.leap(to);
+        }
+    }
+
+    /// Hands on whatever is left.
+    pub fn end(&mut self, to: &mut Receiver) {
+        while !self.waiting.is_empty() {
+            self.leap(to);
+        }
+        self.records.end(to);
+    }
+
+    /// Begins the conversation before the byte with this sequence number, unless it has begun
+    /// there already: openings are sent again, and may come late.
+    fn open(&mut self, sequence: u32, to: &mut Receiver) {
+        if self.opened == Some(sequence) {
+            return;
+        }
+        let first = self.waiting.first().map(|first| first.at);
+        let before = self.position(sequence);
+        let late = self.phase == Phase::Gathering
+            && first.is_some_and(|first| before <= first && first - before <= FAR);
+        if !late {
+            self.end(to);
+        }
+        self.next = if late { before } else { position(sequence) };
+        self.records.begin();
+        self.opened = Some(sequence);
+        self.phase = Phase::Running;
+        self.drain(to);
+    }
+
+    /// The position of a sequence number, the nearest to the next byte.
+    fn position(&mut self, sequence: u32) -> u64 {
+        if self.phase == Phase::Gathering && self.waiting.is_empty() {
+            self.next = position(sequence);
+        }
+        let ahead = sequence.wrapping_sub(self.next as u32) as i32;
+        self.next.wrapping_add_signed(ahead.into())
+    }
+
+    /// Takes bytes of which at least the first is due or has been seen before.
+    fn deliver(&mut self, at: u64, data: &[u8], length: usize, origin: Origin, to: &mut Receiver) {
+        let seen = self.next - at;
+        let Some(fresh) = (length as u64).checked_sub(seen).filter(|fresh| *fresh > 0) else {
+            return;
+        };
+        let data = data.get(seen as usize..).unwrap_or_default();
+        self.next += fresh;
+        if !data.is_empty() {
+            self.records.bytes(data, origin, to);
+        }
+        let missing = fresh - data.len() as u64;
+        if missing > 0 {
+            to.counts.missing_bytes += missing;
+            self.records.hole(missing, to);
+        }
+    }
+
+    /// Takes the segments that have become due.
+    fn drain(&mut self, to: &mut Receiver) {
+        while self.waiting.first().is_some_and(|first| first.at <= self.next) {
+            let first = self.waiting.remove(0);
+            self.waiting_bytes -= first.data.len();
+            self.deliver(first.at, &first.data, first.length, first.origin, to);
+        }
+    }
+
+    /// Keeps a segment until those before it have come.
+    fn wait(&mut self, at: u64, segment: &Segment, origin: Origin) {
+        let index = self.waiting.partition_point(|other| other.at < at);
+        if let Some(same) = self.waiting.get_mut(index).filter(|other| other.at == at) {
+            if same.length >= segment.length && same.data.len() >= segment.data.len() {
+                return;
+            }
+        }
+        let data = segment.data.to_vec();
+        self.waiting_bytes += data.len();
+        self.waiting.insert(index, Waiting { at, data, length: segment.length, origin });
+    }
+
+    /// Goes on behind the first gap, or where a conversation met in its middle begins.
+    fn leap(&mut self, to: &mut Receiver) {
+        let Some(first) = self.waiting.first() else {
+            return;
+        };
+        if self.phase == Phase::Running {
+            let missing = first.at - self.next;
+            to.counts.holes += 1;
+            to.counts.missing_bytes += missing;
+            self.next = first.at;
+            self.records.hole(missing, to);
+        } else {
+            self.next = first.at;
+            self.phase = Phase::Running;
+        }
+        self.drain(to);
+    }
+}
+
+/// A first position for a sequence number, with room for positions before it.
+fn position(sequence: u32) -> u64 {
+    (1 << 32) + u64::from(sequence)
+}

@@ -1,0 +1,179 @@
+//! File lives and name lives: from operations to the files and names tables.
+//!
+//! A server's file system is hidden behind its NFS traffic; its active part is reconstructed from
+//! what calls ask and replies show (thesis 3.5.1). The rules, where the thesis leaves them open:
+//!
+//! - Only what a successful operation's reply shows changes anything, with two exceptions: "no
+//!   such entry" (status 2) for a name that was known shows that the name is gone, and "stale
+//!   handle" (status 70) that the file is. Neither shows when: such an end is not a death seen,
+//!   and the life is observed until the last reply that showed it.
+//! - A birth of a file whose handle is that of a living one shows that the latter's death was
+//!   missed. So does a handle whose file type has changed.
+//! - Two calls that were under way at the same time may have been done in either order. Where a
+//!   call was sent before the reply that ended something (or last showed it), its own reply does
+//!   not revive it (or end it): see [`recent`].
+//! - A file dies with its last name. How many it has is known from `nlink`, from its birth, and
+//!   from the names made and removed since; a directory has one. A file whose last known name is
+//!   gone without that showing its death (its `nlink` was never seen, or the name was lost unseen)
+//!   is observed only until it was last seen, and so is a name whose directory is gone.
+
+mod births;
+mod columns;
+mod ends;
+mod inodes;
+mod life;
+mod links;
+mod recent;
+mod rows;
+mod seen;
+
+pub use rows::{files_schema, names_schema};
+
+use crate::message::Hosts;
+use crate::schema::Op;
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use columns::{bytes, get, Columns};
+use inodes::Inodes;
+use life::{Inode, Operation};
+use recent::Recent;
+use rows::{FileRow, NameRow};
+
+/// NFS3ERR_NOENT, and NFSERR_NOENT of version 2.
+const NO_ENTRY: u32 = 2;
+/// NFS3ERR_STALE, and NFSERR_STALE of version 2.
+const STALE: u32 = 70;
+/// How many lives that outlast the trace are made rows at a time.
+const CHUNK: usize = 1 << 16;
+
+/// Why a batch of operations could not be taken.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Error {
+    #[error("operations: column {0:?} is missing")]
+    Missing(String),
+    #[error("operations: column {column:?} is {found}, expected {expected}")]
+    Type { column: String, found: String, expected: String },
+    #[error("operations: column {0:?} has nulls, where every row must have a value")]
+    Null(String),
+    #[error("operations: a batch came after the end of the trace")]
+    Finished,
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+/// Takes operations in the order of their replies, gives lives as they end.
+#[derive(Default)]
+pub struct Lives {
+    inodes: Inodes,
+    recent: Recent,
+    servers: Hosts,
+    clients: Hosts,
+    /// The last time of each server's trace.
+    ends: Vec<i64>,
+    files: Vec<FileRow>,
+    names: Vec<NameRow>,
+    outlasting: Option<Box<dyn Iterator<Item = Inode> + Send + Sync>>,
+}
+
+impl Lives {
+    /// Takes a batch of operations.
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        if self.outlasting.is_some() {
+            return Err(Error::Finished);
+        }
+        let columns = Columns::new(batch, &mut self.servers, &mut self.clients)?;
+        self.ends.resize(self.servers.names().len(), i64::MIN);
+        for row in 0..batch.num_rows() {
+            let op = columns.operation(row);
+            let end = &mut self.ends[op.server as usize];
+            *end = (*end).max(op.at).max(op.time);
+            match get(columns.status, row) {
+                Some(0) => self.succeeded(&columns, row, &op),
+                Some(NO_ENTRY) => self.no_entry(&columns, row, &op),
+                Some(STALE) => self.stale(&columns, row, &op),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the trace: the lives that outlast it become rows.
+    pub fn finish(&mut self) {
+        if self.outlasting.is_none() {
+            self.outlasting = Some(Box::new(self.inodes.drain()));
+        }
+    }
+
+    /// The rows of the files that have ended since the last time. After [`Lives::finish`] it gives
+    /// some of those that are left, and has given all when a batch has no rows.
+    pub fn take_files(&mut self) -> Result<RecordBatch, Error> {
+        while self.files.is_empty() && self.end_outlasting() {}
+        let batch = rows::files(&self.files, &self.servers, &self.clients)?;
+        self.files = Vec::new();
+        Ok(batch)
+    }
+
+    /// The rows of the names, as [`Lives::take_files`] gives those of the files.
+    pub fn take_names(&mut self) -> Result<RecordBatch, Error> {
+        while self.names.is_empty() && self.end_outlasting() {}
+        let batch = rows::names(&self.names, &self.servers, &self.clients)?;
+        self.names = Vec::new();
+        Ok(batch)
+    }
+
+    #[inline]
+    fn succeeded(&mut self, columns: &Columns, row: usize, op: &Operation) {
+        let Some(procedure) = columns.op(row) else {
+            return;
+        };
+        let Some(fh) = bytes(columns.fh, row) else {
+            return;
+        };
+        let fh = &self.inodes.key(op.server, fh);
+        match procedure {
+            Op::Lookup => self.lookup(columns, row, op, fh),
+            Op::Read => self.read(columns, row, op, fh),
+            Op::Write => self.write(columns, row, op, fh),
+            Op::Setattr => self.setattr(columns, row, op, fh),
+            Op::Create | Op::Mkdir | Op::Symlink | Op::Mknod => {
+                self.create(columns, row, op, procedure, fh)
+            }
+            Op::Remove | Op::Rmdir => self.remove(columns, row, op, procedure, fh),
+            Op::Rename => self.rename(columns, row, op, fh),
+            Op::Link => self.link(columns, row, op, fh),
+            Op::Readdir | Op::Readdirplus => self.list(columns, row, op, fh),
+            Op::Null | Op::Root | Op::Writecache | Op::Compound => {}
+            _ => {
+                self.name_file(op, fh, &columns.object.get(row));
+            }
+        }
+    }
+
+    fn no_entry(&mut self, columns: &Columns, row: usize, op: &Operation) {
+        let named =
+            matches!(columns.op(row), Some(Op::Lookup | Op::Remove | Op::Rmdir | Op::Rename));
+        let (Some(dir), Some(name)) = (bytes(columns.fh, row), bytes(columns.name, row)) else {
+            return;
+        };
+        let dir = self.inodes.key(op.server, dir);
+        if let Some(found) = self.inodes.by_name(&dir, name).filter(|_| named) {
+            if op.time >= self.inodes.get(found.slot).names[found.index].last_seen {
+                self.lose_name(found);
+            }
+        }
+    }
+
+    fn stale(&mut self, columns: &Columns, row: usize, op: &Operation) {
+        // of a rename's or a link's two handles it does not say which
+        let single = !matches!(columns.op(row), None | Some(Op::Rename | Op::Link));
+        let Some(fh) = bytes(columns.fh, row).filter(|_| single) else {
+            return;
+        };
+        if let Some(slot) = self.inodes.by_handle(&self.inodes.key(op.server, fh)) {
+            if op.time >= self.inodes.get(slot).life.last_seen {
+                self.lose_file(slot);
+            }
+        }
+    }
+}

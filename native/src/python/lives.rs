@@ -1,0 +1,43 @@
+//! `LivesBuilder`: the files and names tables, for Python.
+
+use crate::lives::{Error, Lives};
+use arrow_array::RecordBatch;
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+#[pyclass]
+pub struct LivesBuilder {
+    lives: Lives,
+}
+
+#[pymethods]
+impl LivesBuilder {
+    #[new]
+    fn new() -> LivesBuilder {
+        LivesBuilder { lives: Lives::default() }
+    }
+
+    fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
+        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+        py.detach(|| self.lives.update(&batch)).map_err(raise)
+    }
+
+    fn finish(&mut self) {
+        self.lives.finish();
+    }
+
+    fn take_files<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| self.lives.take_files()).map_err(raise)?;
+        batch.to_pyarrow(py)
+    }
+
+    fn take_names<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let batch = py.detach(|| self.lives.take_names()).map_err(raise)?;
+        batch.to_pyarrow(py)
+    }
+}
+
+fn raise(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

@@ -1,0 +1,175 @@
+//! nfsdump text, as Ellard's tool wrote it and as the Harvard traces are published (thesis
+//! 3.6.1): one line per call or reply, everything but times in hexadecimal.
+
+mod fields;
+mod line;
+mod trailer;
+mod value;
+
+use crate::fields::Fields;
+use crate::input::Input;
+use crate::join::{Joiner, Procedure};
+use crate::message::Envelope;
+use line::{Direction, Line};
+
+/// The longest line that is read as one.
+const LONGEST: usize = 1 << 20;
+
+/// Why a line is set aside: a word for counting, and what was expected.
+type Damage = (&'static str, &'static str);
+
+/// Reads lines, hands calls and replies to a [`Joiner`].
+#[derive(Default)]
+pub struct TextDecoder {
+    /// What was read so far.
+    pub counts: TextCounts,
+    newlines: u64,
+    fields: Fields,
+}
+
+/// What a text trace holds besides calls and replies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextCounts {
+    /// Lines; a block of zero bytes counts as one, and ends the line before it.
+    pub lines: u64,
+    /// Comments and empty lines.
+    pub comments: u64,
+}
+
+/// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
+/// tool's own remarks.
+pub fn is_text(first: &[u8]) -> bool {
+    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let readable = line.iter().all(|byte| (b' '..0x7f).contains(byte) || b"\t\r".contains(byte));
+    let time = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let stamped = time > 0 && matches!(line.get(time), Some(b'.') | None);
+    readable && (stamped || line.starts_with(b"#") || line.starts_with(b"XX "))
+}
+
+impl TextDecoder {
+    /// Reads the lines at hand, about a megabyte of them; false when the trace has ended.
+    pub fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+        let position = input.position();
+        let window = input.peek(1);
+        let mut done = 0;
+        // a block of zero bytes ends a line as a newline does
+        while let Some(end) = memchr::memchr2(b'\n', 0, &window[done..]) {
+            let line = &window[done..done + end];
+            let zeros = window[done + end] == 0;
+            if !(zeros && line.is_empty()) {
+                self.line(line, position + done as u64, joiner);
+            }
+            done += end;
+            if zeros {
+                break;
+            }
+            done += 1;
+            self.newlines += 1;
+        }
+        input.consume(done);
+        if input.peek(1).first() == Some(&0) {
+            self.zeros(input, joiner);
+            return true;
+        }
+        done > 0 || self.long_or_last(input, joiner)
+    }
+
+    /// Reads a line longer than what is at hand, or the last one, or finds the end.
+    fn long_or_last(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+        let seen = input.peek(1).len();
+        if seen < LONGEST && input.more() {
+            return true;
+        }
+        let position = input.position();
+        let window = input.peek(1);
+        if window.len() > seen {
+            return true; // the stream's last bytes have just come
+        }
+        if seen == 0 {
+            return false;
+        }
+        let (reason, expected) = if seen >= LONGEST {
+            ("too-long", "a newline within the first megabyte of a line")
+        } else {
+            ("cut-short", "a whole line: the trace ends in the middle of this one")
+        };
+        self.counts.lines += 1;
+        self.counts.comments += u64::from(window[0] == b'#');
+        if window[0] != b'#' && (seen >= LONGEST || self.message(window, joiner).is_err()) {
+            self.fields.clear();
+            let line = Some(self.newlines + 1);
+            joiner.quarantine.set_aside(position, line, reason, expected, window);
+        }
+        input.consume(seen);
+        true
+    }
+
+    /// Sets a run of zero bytes aside, however long it is, as one record.
+    fn zeros(&mut self, input: &mut Input, joiner: &mut Joiner) {
+        let start = input.position();
+        let length = input.skip_zeros();
+        self.counts.lines += 1;
+        let line = Some(self.newlines + 1);
+        let expected = "a line of text, not zero bytes";
+        joiner.quarantine.set_aside_long(start, line, length, "zero-block", expected, &[]);
+    }
+
+    /// Reads one line.
+    fn line(&mut self, text: &[u8], position: u64, joiner: &mut Joiner) {
+        self.counts.lines += 1;
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        if text.is_empty() || text[0] == b'#' {
+            self.counts.comments += 1;
+        } else if let Err((reason, expected)) = self.message(text, joiner) {
+            self.fields.clear();
+            let line = Some(self.newlines + 1);
+            joiner.quarantine.set_aside(position, line, reason, expected, text);
+        }
+    }
+
+    /// Decodes one line and hands it on.
+    fn message(&mut self, text: &[u8], joiner: &mut Joiner) -> Result<(), Damage> {
+        let line = Line::parse(text, &mut joiner.hosts)?;
+        match line.direction {
+            Direction::Call => {
+                let short = fields::read(&line, &mut self.fields)?;
+                let held = joiner.call(line.envelope, line.procedure, short, &mut self.fields);
+                if let Some(held) = held {
+                    return self.reply(&held.bytes, Some(held.envelope), joiner);
+                }
+                Ok(())
+            }
+            Direction::Reply if joiner.pending(&line.envelope.key).is_some() => {
+                self.answer(&line, joiner)
+            }
+            Direction::Reply => {
+                fields::read(&line, &mut self.fields)?;
+                self.fields.clear();
+                joiner.hold(line.envelope, line.kind(), text);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads again a reply that was held for its call.
+    fn reply(
+        &mut self,
+        text: &[u8],
+        envelope: Option<Envelope>,
+        joiner: &mut Joiner,
+    ) -> Result<(), Damage> {
+        let mut line = Line::parse(text, &mut joiner.hosts)?;
+        line.envelope = envelope.unwrap_or(line.envelope);
+        self.answer(&line, joiner)
+    }
+
+    fn answer(&mut self, line: &Line, joiner: &mut Joiner) -> Result<(), Damage> {
+        let short = fields::read(line, &mut self.fields)?;
+        let status = match line.procedure {
+            Procedure::Other(_) => None,
+            Procedure::Nfs(..) => line.status,
+        };
+        joiner.reply(line.envelope, status, short, &mut self.fields);
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! A trace file from its first byte to the operations table, whatever its format.
+
+use crate::capture::{self, CaptureCounts, CaptureDecoder};
+use crate::input::Input;
+use crate::join::{Counts, Joiner};
+use crate::quarantine::Damaged;
+use crate::source::{self, Compression};
+use crate::text::{self, TextCounts, TextDecoder};
+use arrow_array::RecordBatch;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// How many first bytes tell the format.
+const FIRST: usize = 1 << 12;
+
+/// Why a trace could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened or read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// There is nothing in it.
+    #[error(
+        "is empty, or all zero bytes; expected nfsdump text or a packet capture (pcap or pcapng)"
+    )]
+    Empty,
+    /// It is something else.
+    #[error(
+        "is no trace: it begins with {0}; expected nfsdump text or a packet capture (pcap or pcapng)"
+    )]
+    Unrecognized(String),
+    /// A capture that cannot be decoded.
+    #[error("{0}")]
+    Capture(String),
+    /// Arrow refused a batch, which is a defect.
+    #[error("rows that do not fit the operations table: {0}")]
+    Arrow(#[from] arrow_schema::ArrowError),
+}
+
+/// The trace's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// nfsdump text.
+    Text,
+    /// pcap or pcapng.
+    Capture,
+}
+
+impl Format {
+    /// Its usual name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Format::Text => "nfsdump",
+            Format::Capture => "capture",
+        }
+    }
+}
+
+enum Decoder {
+    Text(TextDecoder),
+    Capture(Box<CaptureDecoder>),
+}
+
+/// Everything that was counted.
+#[derive(Clone, Debug)]
+pub struct TraceCounts {
+    /// Calls and replies.
+    pub joined: Counts,
+    /// Damaged records, by reason.
+    pub damaged: BTreeMap<&'static str, u64>,
+    /// Lines, in text.
+    pub text: Option<TextCounts>,
+    /// Packets and streams, in captures.
+    pub capture: Option<CaptureCounts>,
+    /// Records read: lines of text, RPC messages of a capture, and stretches of damage.
+    pub records: u64,
+    /// Bytes read, after decompression.
+    pub bytes: u64,
+}
+
+impl TraceCounts {
+    /// Where the records went: into the table, among orphans, other programs and comments, or
+    /// into quarantine. It equals `records`.
+    pub fn accounted_for(&self) -> u64 {
+        let joined: u64 = self.joined.procedures.iter().map(|p| p.calls + p.replies).sum();
+        let other: u64 = self.joined.other.values().map(|(calls, replies)| calls + replies).sum();
+        let orphans: u64 = self.joined.orphans.values().sum();
+        let damaged: u64 = self.damaged.values().sum();
+        joined + other + orphans + damaged + self.text.map_or(0, |text| text.comments)
+    }
+}
+
+/// Reads a trace batch by batch.
+pub struct Trace {
+    /// How the file was compressed.
+    pub compression: Compression,
+    /// What it is.
+    pub format: Format,
+    input: Input,
+    decoder: Decoder,
+    joiner: Joiner,
+    set_aside: u64,
+    ended: bool,
+}
+
+impl Trace {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Trace, TraceError> {
+        let (compression, reader) = source::open(path)?;
+        Trace::new(compression, reader)
+    }
+
+    /// Reads a trace's decompressed bytes.
+    pub fn new(
+        compression: Compression,
+        reader: Box<dyn Read + Send>,
+    ) -> Result<Trace, TraceError> {
+        let mut input = Input::new(reader);
+        let zeros = input.skip_zeros();
+        let first = input.peek(FIRST);
+        let format = if first.is_empty() {
+            return Err(input.take_error().map_or(TraceError::Empty, TraceError::Io));
+        } else if capture::is_capture(first) {
+            Format::Capture
+        } else if text::is_text(first) {
+            Format::Text
+        } else {
+            let shown = &first[..first.len().min(16)];
+            return Err(TraceError::Unrecognized(shown.escape_ascii().to_string()));
+        };
+        let mut trace = Trace::with_input(compression, format, input);
+        if zeros > 0 {
+            let expected = "the beginning of a trace, not zero bytes";
+            trace.set_aside(0, zeros, "zero-block", expected);
+        }
+        Ok(trace)
+    }
+
+    /// Reads bytes as a trace of the format given, whatever they begin with.
+    pub fn decode(format: Format, reader: Box<dyn Read + Send>) -> Trace {
+        Trace::with_input(Compression::None, format, Input::new(reader))
+    }
+
+    fn with_input(compression: Compression, format: Format, input: Input) -> Trace {
+        let decoder = match format {
+            Format::Text => Decoder::Text(TextDecoder::default()),
+            Format::Capture => Decoder::Capture(Box::new(CaptureDecoder::new())),
+        };
+        let joiner = Joiner::default();
+        Trace { compression, format, input, decoder, joiner, set_aside: 0, ended: false }
+    }
+
+    /// The next rows; `None` at the end of the trace.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TraceError> {
+        loop {
+            let joiner = &mut self.joiner;
+            if let Some(batch) = joiner.batches.take(&joiner.hosts, self.ended) {
+                return Ok(Some(batch?));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let more = match &mut self.decoder {
+                Decoder::Text(decoder) => decoder.step(&mut self.input, joiner),
+                Decoder::Capture(decoder) => decoder
+                    .step(&mut self.input, joiner)
+                    .map_err(|error| TraceError::Capture(error.to_string()))?,
+            };
+            if !more {
+                self.end();
+            }
+        }
+    }
+
+    /// The records set aside since the last time.
+    pub fn take_damaged(&mut self) -> Vec<Damaged> {
+        self.joiner.quarantine.take()
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> TraceCounts {
+        let (text, capture, records) = match &self.decoder {
+            Decoder::Text(decoder) => (Some(decoder.counts), None, decoder.counts.lines),
+            Decoder::Capture(decoder) => {
+                let counts = decoder.counts();
+                (None, Some(counts), counts.messages + counts.damaged_stretches)
+            }
+        };
+        TraceCounts {
+            joined: self.joiner.counts.clone(),
+            damaged: self.joiner.quarantine.counts.clone(),
+            text,
+            capture,
+            records: records + self.set_aside,
+            bytes: self.input.position(),
+        }
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        if let Some(error) = self.input.take_error() {
+            let expected = format!("{} data to its end: {error}", self.compression.word());
+            self.set_aside(self.input.position(), 0, "compression-damaged", &expected);
+        }
+        self.joiner.finish();
+    }
+
+    /// Sets aside what no decoder saw.
+    fn set_aside(&mut self, offset: u64, length: u64, reason: &'static str, expected: &str) {
+        self.set_aside += 1;
+        let quarantine = &mut self.joiner.quarantine;
+        quarantine.set_aside_long(offset, None, length, reason, expected, &[]);
+    }
+}
