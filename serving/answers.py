@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from features.creates import from_requests
 from serving.models import LoadedModel
-from serving.schemas import FileRequest, ListResponse, OneResponse, Prediction
+from serving.requests import FileRequest
+from serving.responses import ListResponse, OneResponse, Prediction
 
 
 def answer_one(model: LoadedModel, file: FileRequest) -> OneResponse:

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from serving.schemas import ErrorResponse
+from serving.responses import ErrorResponse
 
 TYPES: dict[str, int] = {
     "invalid_json": 400,

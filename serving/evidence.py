@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from serving.schemas import NameEvidence, Step, TreeEvidence
+from serving.responses import NameEvidence, Step, TreeEvidence
 
 
 def in_words(evidence: NameEvidence | TreeEvidence) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.schemas import Prediction
+from serving.responses import Prediction
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""

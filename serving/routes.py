@@ -10,11 +10,12 @@ from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
-from serving import schemas
+from serving import responses
 from serving.answers import answer_list, answer_one
 from serving.errors import ApiError
 from serving.metrics import Metrics
 from serving.models import LoadedModel, ModelSlot
+from serving.requests import FileRequest, body_schema, parse
 from serving.settings import Settings
 
 
@@ -46,18 +47,18 @@ async def service_of(request: Request) -> Service:
 
 
 Here = Annotated[Service, Depends(service_of)]
-router = APIRouter(responses={"default": {"model": schemas.ErrorResponse}})
+router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
 
 @router.post(
     "/v1/predictions",
-    response_model=schemas.OneResponse | schemas.ListResponse,
-    openapi_extra={"requestBody": schemas.body_schema()},
+    response_model=responses.OneResponse | responses.ListResponse,
+    openapi_extra={"requestBody": body_schema()},
 )
 async def predict(request: Request, service: Here) -> Response:
     """Predict what a file, or each of a list, will become."""
     # Read as bytes, so that the body is bounded, and parsed once, by the schema.
-    files = schemas.parse(await _body(request, service.settings.max_body_bytes))
+    files = parse(await _body(request, service.settings.max_body_bytes))
     if isinstance(files, list):
         return await run_in_threadpool(_list, service, files)
     one = answer_one(service.model(), files)
@@ -65,13 +66,13 @@ async def predict(request: Request, service: Here) -> Response:
     return _json(one)
 
 
-def _list(service: Service, files: list[schemas.FileRequest]) -> Response:
+def _list(service: Service, files: list[FileRequest]) -> Response:
     many = answer_list(service.model(), files)
     service.metrics.predictions(many["predictions"])
     return _json(many)
 
 
-def _json(body: schemas.OneResponse | schemas.ListResponse) -> Response:
+def _json(body: responses.OneResponse | responses.ListResponse) -> Response:
     return Response(to_json(body), media_type="application/json")
 
 
@@ -85,7 +86,7 @@ async def _body(request: Request, limit: int) -> bytes:
 
 
 @router.get("/v1/model")
-async def model(service: Here) -> schemas.ModelResponse:
+async def model(service: Here) -> responses.ModelResponse:
     """Tell which model answers, and what it was trained on."""
     loaded = service.model()
     return {
@@ -99,13 +100,13 @@ async def model(service: Here) -> schemas.ModelResponse:
 
 
 @router.get("/healthz")
-async def health() -> schemas.Status:
+async def health() -> responses.Status:
     """Tell that the process is up."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
-async def ready(service: Here) -> schemas.Status:
+async def ready(service: Here) -> responses.Status:
     """Tell whether a model is loaded."""
     service.model()
     return {"status": "ready"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from serving.schemas import FileRequest, OneResponse, written
+from serving.requests import FileRequest, written
+from serving.responses import OneResponse
 from serving.settings import ModelKind, Settings, variable
 
 
@@ -114,5 +116,6 @@ def _show(response: OneResponse) -> None:
     table.caption = f"model {response['model']}, {response['kind']}"
     console = Console()
     if not console.is_terminal:
-        console.width = console.measure(table).maximum
+        unlimited = console.options.update(width=sys.maxsize)
+        console.width = console.measure(table, options=unlimited).maximum
     console.print(table)

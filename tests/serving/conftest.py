@@ -64,8 +64,8 @@ def lives(suffix: str) -> list[dict[str, Any]]:
     return rows
 
 
-def publish(registry: Path, suffix: str = "lock") -> str:
-    """Publish a model that was trained on `lives`; return its version."""
+def publish(registry: Path, suffix: str = "lock", current: bool = True) -> str:
+    """Store a model that was trained on `lives`, and make it current; return its version."""
     rows = lives(suffix)
     names = [{**row, "file_max_size": row["max_size"], "file_writes": 0} for row in rows]
     model = TrainedModel().fit(
@@ -78,7 +78,8 @@ def publish(registry: Path, suffix: str = "lock") -> str:
         "trained_on": {"datasets": [suffix], "files": len(rows)},
         "figures": [],
     }
-    return Registry(registry).publish(model.save, manifest)
+    keep = Registry(registry).publish if current else Registry(registry).store
+    return keep(model.save, manifest)
 
 
 @pytest.fixture(scope="session", name="publish")

@@ -49,6 +49,15 @@ def test_predict_answers_in_words_with_its_evidence(run: Callable[..., Any]) -> 
     assert ["", "size>1M", "no", "no part of the name says so", ""] in rows
 
 
+def test_in_a_pipe_a_row_is_one_line_however_long(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    text = run("predict", "x.lock", "--model", "able").stdout
+    assert {line.count("│") for line in text.splitlines()} <= {0, 4}
+    assert " in 20 of 20 files " in text
+
+
 @pytest.mark.parametrize("kind", ["name", "able"])
 def test_predict_answers_what_the_service_answers(
     run: Callable[..., Any],

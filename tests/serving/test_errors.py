@@ -111,7 +111,9 @@ def test_a_failure_inside_gets_500_without_its_particulars(
         raise RuntimeError("a secret")
 
     monkeypatch.setattr("serving.routes.answer_one", fail)
-    response = client.post("/v1/predictions", json={"name": "a"})
+    # uvicorn closes the connection on which an application failed.
+    headers = {"connection": "close"}
+    response = client.post("/v1/predictions", json={"name": "a"}, headers=headers)
     assert detail(response)["type"] == "internal"
     assert "secret" not in response.text
     assert eventually(lambda: "a secret" in caplog.text)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from serving.evidence import in_words
-from serving.schemas import NameEvidence
+from serving.responses import NameEvidence
 
 
 @pytest.mark.parametrize(

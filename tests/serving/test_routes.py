@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
-from serving.schemas import ListResponse, OneResponse
+from serving.responses import ListResponse, OneResponse
 
 PREDICATES = {*FILE_PREDICATES, *(f"name:{name}" for name in NAME_PREDICATES)}
 

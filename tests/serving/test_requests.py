@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from serving.schemas import MANY, FileRequest, body_schema, parse, written
+from serving.requests import MANY, FileRequest, body_schema, parse, written
 
 
 def one(**members: Any) -> FileRequest:

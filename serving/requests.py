@@ -1,4 +1,4 @@
-"""What is asked and what is answered over HTTP, as JSON.
+"""What is asked over HTTP, as JSON: files that are being created.
 
 A file name is bytes, and JSON is text; so a name comes in one of three members: ``name`` as text
 (UTF-8), ``name_base64`` (RFC 4648 section 4) or ``name_percent`` (RFC 3986 section 2.1), and a
@@ -11,7 +11,7 @@ import binascii
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, NotRequired, final
+from typing import Annotated, Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from pydantic import (
@@ -26,9 +26,6 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError
-from typing_extensions import TypedDict
-
-from serving.settings import ModelKind
 
 NAME_BYTES = 1024
 """The longest name that is taken, bytes: NFSv3 sets no limit (RFC 1813 section 2.4)."""
@@ -182,102 +179,3 @@ def body_schema() -> dict[str, Any]:
     one = FileRequest.model_json_schema()
     schema = {"anyOf": [one, {"type": "array", "maxItems": MANY, "items": one}]}
     return {"required": True, "content": {"application/json": {"schema": schema}}}
-
-
-@final
-class NameEvidence(TypedDict):
-    """The name component that decided, true for `n_m` of the `n_a` files trained on that had it.
-
-    All are null where the name has no component that predicts yes.
-    """
-
-    component: str | None
-    n_m: int | None
-    n_a: int | None
-
-
-class Step(TypedDict):
-    """One step on the path from a decision tree's root to its leaf."""
-
-    attribute: str
-    value: Any
-
-
-@final
-class TreeEvidence(TypedDict):
-    """The leaf that decided, true for `n_true` of the `n` files trained on that reached it.
-
-    `default`: the path ends in a node for values that were not seen in training.
-    """
-
-    path: list[Step]
-    default: bool
-    n_true: int
-    n: int
-
-
-class Answer(TypedDict):
-    """Whether a predicate is predicted to hold of a file, and why."""
-
-    answer: Literal["yes", "no"]
-    evidence: NameEvidence | TreeEvidence
-
-
-class Prediction(TypedDict):
-    """Every predicate's answer for one file, under its name as it was sent."""
-
-    name: NotRequired[str]
-    name_base64: NotRequired[str]
-    name_percent: NotRequired[str]
-    predicates: dict[str, Answer]
-
-
-class Answered(TypedDict):
-    """The version and the kind of the model that every prediction here is from."""
-
-    model: str
-    kind: ModelKind
-
-
-class OneResponse(Answered):
-    """The answer to one file."""
-
-    prediction: Prediction
-
-
-class ListResponse(Answered):
-    """The answer to a list of files, in its order."""
-
-    predictions: list[Prediction]
-
-
-class ModelResponse(TypedDict):
-    """The model that answers, and what its manifest says of it."""
-
-    version: str
-    kind: ModelKind
-    created: str
-    predicates: list[str]
-    trained_on: dict[str, Any]
-    figures: list[dict[str, Any]]
-
-
-class Status(TypedDict):
-    """What a probe is told."""
-
-    status: Literal["ok", "ready"]
-
-
-class ErrorDetail(TypedDict):
-    """What went wrong: the `value` of the `field` that is at fault, where there is one."""
-
-    type: str
-    message: str
-    field: str | None
-    value: Any
-
-
-class ErrorResponse(TypedDict):
-    """Every error's body."""
-
-    error: ErrorDetail

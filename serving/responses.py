@@ -1,0 +1,108 @@
+"""What is answered over HTTP, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, final
+
+from typing_extensions import TypedDict
+
+from serving.settings import ModelKind
+
+
+@final
+class NameEvidence(TypedDict):
+    """The name component that decided, true for `n_m` of the `n_a` files trained on that had it.
+
+    All are null where the name has no component that predicts yes.
+    """
+
+    component: str | None
+    n_m: int | None
+    n_a: int | None
+
+
+class Step(TypedDict):
+    """One step on the path from a decision tree's root to its leaf."""
+
+    attribute: str
+    value: Any
+
+
+@final
+class TreeEvidence(TypedDict):
+    """The leaf that decided, true for `n_true` of the `n` files trained on that reached it.
+
+    `default`: the path ends in a node for values that were not seen in training.
+    """
+
+    path: list[Step]
+    default: bool
+    n_true: int
+    n: int
+
+
+class Answer(TypedDict):
+    """Whether a predicate is predicted to hold of a file, and why."""
+
+    answer: Literal["yes", "no"]
+    evidence: NameEvidence | TreeEvidence
+
+
+class Prediction(TypedDict):
+    """Every predicate's answer for one file, under its name as it was sent."""
+
+    name: NotRequired[str]
+    name_base64: NotRequired[str]
+    name_percent: NotRequired[str]
+    predicates: dict[str, Answer]
+
+
+class Answered(TypedDict):
+    """The version and the kind of the model that every prediction here is from."""
+
+    model: str
+    kind: ModelKind
+
+
+class OneResponse(Answered):
+    """The answer to one file."""
+
+    prediction: Prediction
+
+
+class ListResponse(Answered):
+    """The answer to a list of files, in its order."""
+
+    predictions: list[Prediction]
+
+
+class ModelResponse(TypedDict):
+    """The model that answers, and what its manifest says of it."""
+
+    version: str
+    kind: ModelKind
+    created: str
+    predicates: list[str]
+    trained_on: dict[str, Any]
+    figures: list[dict[str, Any]]
+
+
+class Status(TypedDict):
+    """What a probe is told."""
+
+    status: Literal["ok", "ready"]
+
+
+class ErrorDetail(TypedDict):
+    """What went wrong: the `value` of the `field` that is at fault, where there is one."""
+
+    type: str
+    message: str
+    field: str | None
+    value: Any
+
+
+class ErrorResponse(TypedDict):
+    """Every error's body."""
+
+    error: ErrorDetail
