@@ -2,6 +2,7 @@
 
 [traces]
 files = ["/var/traces/*.pcap.xz"]   # globs; relative ones start at this file's directory
+settle_seconds = 300                # optional; a file changed since may still be growing
 
 [datasets]
 directory = "/var/lib/birthmark/datasets"

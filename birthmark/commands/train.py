@@ -32,10 +32,10 @@ class Kind(StrEnum):
 def train(
     datasets: _Datasets,
     registry: _Registry,
-    minfrac: Annotated[float, typer.Option(min=0, max=1, help="Least fraction of a rule.")] = 0.8,
-    mincount: Annotated[int, typer.Option(min=0, help="Least count of a rule.")] = 5,
+    minfrac: Annotated[float, typer.Option(min=0, max=1, help="Least share of a rule's files that must bear it out.")] = 0.8,
+    mincount: Annotated[int, typer.Option(min=0, help="Least number of files that must bear a rule out.")] = 5,
     prefix: Annotated[bool, typer.Option(help="Learn from a name's first five bytes.")] = True,
-    purity: Annotated[float, typer.Option(min=0.5, max=1, help="Where a tree ends.")] = 1.0,
+    purity: Annotated[float, typer.Option(min=0.5, max=1, help="Share of one answer at which a tree node ends.")] = 1.0,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
     as_json: _Json = False,
 ) -> None:
@@ -128,6 +128,20 @@ def nightly(
             "decision": night.decision and night.decision.reason,
         }
     _tell(result, as_json)
+
+
+def rollback(
+    version: Annotated[str, typer.Argument(help="A stored version: a name in REGISTRY/versions.")],
+    registry: _Registry,
+    as_json: _Json = False,
+) -> None:
+    """Publish an earlier version again, if it is intact."""
+    from training.registry import Registry
+
+    versions = Registry(registry)
+    before = versions.current()
+    versions.rollback(version)
+    _tell({"before": before, "current": version}, as_json)
 
 
 def _working(step: str) -> Status:
