@@ -153,7 +153,7 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
     """
     schema = TABLES[table]
     folder = Path(directory) / table
-    if not folder.is_dir():
+    if not folder.is_dir() and not (Path(directory) / "ingests").is_dir():
         raise FileNotFoundError(f"{directory}: no dataset: expected a directory {table}/ in it")
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     paths = sorted(str(path) for path in folder.rglob("*.parquet"))

@@ -68,8 +68,9 @@ def blocks(page: Path) -> list[Block]:
 def commands(body: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each command of a console block with the lines that are shown as its output."""
     for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
-        command, shown = re.fullmatch(r"((?:.*\\\n)*.*\n)(.*)", part, re.S).groups()  # type: ignore[union-attr]
-        yield command, shown.splitlines()
+        lines = part.splitlines()
+        last = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
+        yield "\n".join(lines[: last + 1]), lines[last + 1 :]
 
 
 @dataclass
@@ -117,7 +118,7 @@ class Session:
             else:
                 done = self.start(command)
                 output = done.communicate(timeout=60)[0]
-                assert done.returncode == code, f"{block.place}: {command}{output}"
+                assert done.returncode == code, f"{block.place}: {command}\n{output}"
             self.compare(shown, output, f"{block.place}: {command}")
 
     def start(self, command: str, stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
@@ -145,7 +146,7 @@ class Session:
         `…` stands for anything in a line, and alone for any lines; a version is one of the same
         name everywhere in the page. Where a page shows nothing, nothing is compared.
         """
-        lines = [line.rstrip() for line in output.replace(self.port, "8325").splitlines()]
+        lines = [line.rstrip() for line in output.replace(f":{self.port}", ":8325").splitlines()]
         at, anywhere = 0, not shown
         for wanted in shown:
             if wanted.strip() == "…":

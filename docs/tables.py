@@ -1,0 +1,75 @@
+"""Print `docs/tables.md`: every column of every table, from the schemas' own descriptions.
+
+Run it in the repository: ``python docs/tables.py > docs/tables.md``.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from data.schema import ENTRY, FILES, NAMES, OPERATIONS
+from features import CREATES
+from training.evaluate import EVALUATION
+
+TABLES = {
+    "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),
+    "files": (FILES, "One row per file life."),
+    "names": (NAMES, "One row per directory entry's life."),
+    "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
+    "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
+}
+
+HEAD = """\
+# Tables
+
+Every column of the three tables that `birthmark ingest` writes, of what models see, and of what an
+evaluation finds. Made from the schemas by `python docs/tables.py > docs/tables.md`.
+
+File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the
+trace does not tell; a column marked *always* has no nulls. On disk `server` is part of the path, as
+is the `day`: see [Read the tables](researchers.md#read-the-tables).
+"""
+
+
+def kind(of: pa.DataType) -> str:
+    """Return a type's name as readers know it."""
+    if pa.types.is_dictionary(of):
+        return "text"
+    if pa.types.is_timestamp(of):
+        return "time"
+    if pa.types.is_list(of):
+        inner = of.value_type
+        return "list of entries" if inner == ENTRY else f"list of {kind(inner)}"
+    names = {"string": "text", "double": "float64", "fixed_size_list": "list of float64"}
+    return names.get(str(of), str(of))
+
+
+def section(name: str, schema: pa.Schema, meaning: str) -> str:
+    """Return a table's section."""
+    rows = [
+        f"| `{f.name}` | {kind(f.type)} | {'' if f.nullable else 'always'} "
+        f"| {f.metadata[b'doc'].decode()} |"
+        for f in schema
+    ]
+    head = ["", f"## {name}", "", meaning, "", "| column | type | | meaning |", "| --- | --- | --- | --- |"]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def entries() -> str:
+    """Return the section on the entries of a listing, whose fields are named as the columns are."""
+    fields = ", ".join(f"`{field.name}` ({kind(field.type)})" for field in ENTRY)
+    return (
+        "\n## An entry of a listing\n\nWhat `entries` of the operations table holds, named as the"
+        f" columns above: {fields}.\n"
+    )
+
+
+def page() -> str:
+    """Return the page."""
+    sections = {name: section(name, *table) for name, table in TABLES.items()}
+    sections["operations"] += entries()
+    return HEAD + "".join(sections.values())
+
+
+if __name__ == "__main__":
+    print(page(), end="")
