@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native/src -name '*.rs') native/Cargo.toml native/Cargo.lock pyproject.toml
 MANIFEST := --manifest-path native/Cargo.toml
 
-.PHONY: quickstart test help install lint types rust-test fuzz-regression pytest lock bench clean
+.PHONY: quickstart test help install lint types rust-test fuzz-regression fuzz pytest lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,7 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	cargo fmt --check $(MANIFEST)
+	cargo fmt --check --manifest-path native/fuzz/Cargo.toml
 	cargo clippy $(MANIFEST) --locked --all-targets -- -D warnings
 	cargo clippy $(MANIFEST) --locked --features python -- -D warnings
 
@@ -44,6 +45,12 @@ types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
 
 rust-test: ## tests of the native crate
 	cargo test $(MANIFEST) --locked --quiet
+
+fuzz-regression: ## a few seconds of fuzzing from the corpora
+	native/fuzz/run 5
+
+fuzz: ## ten minutes of fuzzing for each decoder
+	native/fuzz/run 600
 
 pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
 	$(BIN)/pytest

@@ -1,6 +1,7 @@
 """Make a large trace of a small one: its content again and again, as later traffic.
 
-Every repetition has its times shifted by the sample's own length, its XIDs by one (in captures:
+Every repetition has its times shifted by the sample's own length (text: by a second, into which
+it is squeezed), its XIDs by one (in captures:
 other clients' addresses), and its file handles changed in their first bytes, so that no
 repetition shares a call or a file with another.
 
@@ -20,7 +21,8 @@ from data.traces import open_trace
 
 PCAP_HEADER, PACKET_HEADER = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
 PCAP_MAGIC = 0xA1B2C3D4
-GAP = 1_000_000  # microseconds between repetitions
+GAP = 1_000_000  # microseconds between repetitions of a capture
+TEXT_SPAN = 1_000_000  # microseconds that a repetition of text is squeezed into
 NFS_PORT = 2049
 HANDLE_KEYS = {"fh", "fh2", "file"}
 
@@ -51,7 +53,9 @@ def text(sample: bytes) -> Iterator[bytes]:
     lines = longest_stretch([line for line in sample.decode().splitlines() if line[:1].isdigit()])
     stamps = [line.split(" ", 1)[0].partition(".") for line in lines]
     micros = [int(seconds) * 1_000_000 + int(fraction) for seconds, _, fraction in stamps]
-    span = max(micros) - min(micros) + GAP
+    # a sample of a quiet minute becomes a second of a busy server
+    first, span = min(micros), max(micros) - min(micros) + 1
+    micros = [first + (time - first) * TEXT_SPAN // span for time in micros]
     words = [line.split(" ") for line in lines]
     handles = [
         [at for at in range(8, len(line) - 1) if line[at] in HANDLE_KEYS and len(line[at + 1]) > 15]
@@ -61,7 +65,7 @@ def text(sample: bytes) -> Iterator[bytes]:
     while True:
         out = []
         for time, line, places in zip(micros, words, handles, strict=True):
-            now = time + repetition * span
+            now = time + repetition * TEXT_SPAN
             fresh = line.copy()
             fresh[0] = f"{now // 1_000_000}.{now % 1_000_000:06d}"
             fresh[5] = f"{(int(line[5], 16) + repetition) & 0xFFFFFFFF:x}"

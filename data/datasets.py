@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from datetime import date, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -26,15 +26,50 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from data.schema import FILES, NAMES, OPERATIONS
 
 TABLES = {"operations": OPERATIONS, "files": FILES, "names": NAMES}
-OPEN_WRITERS = 16
+OPEN_PARTITIONS = 16
+ROW_GROUP = 65_536
 DAY_US = 86_400_000_000
+SOUGHT = ("time", "client", "op", "status", "born", "died", "first_seen")
 PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
+
+
+class _Partition:
+    """A Parquet file being written, in row groups of :data:`ROW_GROUP` rows."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        words = [each.name for each in schema if pa.types.is_dictionary(each.type)]
+        self._writer = pq.ParquetWriter(
+            path,
+            schema,
+            compression="zstd",
+            use_dictionary=words,
+            write_statistics=[each for each in SOUGHT if each in schema.names],
+        )
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= ROW_GROUP:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._batches:
+            self._writer.write_table(
+                pa.Table.from_batches(self._batches), row_group_size=self._rows
+            )
+            self._batches, self._rows = [], 0
 
 
 class DatasetWriter:
@@ -48,8 +83,8 @@ class DatasetWriter:
         self.directory = directory
         self.number = f"{len(list((directory / 'ingests').glob('*.json'))) + 1:04d}"
         self._staging = directory / f".ingest-{self.number}"
-        self._writers: OrderedDict[Path, pq.ParquetWriter] = OrderedDict()
-        self._parts: dict[Path, int] = {}
+        self._partitions: OrderedDict[Path, _Partition] = OrderedDict()
+        self._parts: Counter[Path] = Counter()
 
     def __enter__(self) -> DatasetWriter:
         shutil.rmtree(self._staging, ignore_errors=True)
@@ -63,8 +98,8 @@ class DatasetWriter:
         trace: TracebackType | None,
     ) -> None:
         try:
-            for writer in self._writers.values():
-                writer.close()
+            for partition in self._partitions.values():
+                partition.close()
             if error is None:
                 self._publish()
         finally:
@@ -74,7 +109,7 @@ class DatasetWriter:
         """Add rows of the table named, each to the partition of its server and day."""
         for server, day, part in partitions(batch, _day_time(table, batch)):
             folder = Path(table, f"server={quote(server, safe='')}", f"day={day}")
-            self._writer(folder, part.schema).write_batch(part)
+            self._partition(folder, part.schema).write(part)
 
     def write_lines(self, path: str, lines: list[dict[str, Any]]) -> None:
         """Append JSON lines to a file of the dataset."""
@@ -90,20 +125,18 @@ class DatasetWriter:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
-    def _writer(self, folder: Path, schema: pa.Schema) -> pq.ParquetWriter:
-        writer = self._writers.get(folder)
-        if writer is None:
-            if len(self._writers) >= OPEN_WRITERS:
-                self._writers.popitem(last=False)[1].close()
-            part = self._parts[folder] = self._parts.get(folder, -1) + 1
-            name = self.number if part == 0 else f"{self.number}-{part}"
-            path = self._staging / folder / f"{name}.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            words = [each.name for each in schema if pa.types.is_dictionary(each.type)]
-            writer = pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=words)
-            self._writers[folder] = writer
-        self._writers.move_to_end(folder)
-        return writer
+    def _partition(self, folder: Path, schema: pa.Schema) -> _Partition:
+        partition = self._partitions.get(folder)
+        if partition is None:
+            if len(self._partitions) >= OPEN_PARTITIONS:
+                self._partitions.popitem(last=False)[1].close()
+            self._parts[folder] += 1
+            part = self._parts[folder]
+            name = self.number if part == 1 else f"{self.number}-{part}"
+            partition = _Partition(self._staging / folder / f"{name}.parquet", schema)
+            self._partitions[folder] = partition
+        self._partitions.move_to_end(folder)
+        return partition
 
     def _publish(self) -> None:
         """Move everything into place, the record of the ingest last."""
@@ -151,6 +184,8 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
     Raises:
         FileNotFoundError: the directory is no dataset.
     """
+    import pyarrow.dataset as ds  # slow to import, and needed only to read
+
     schema = TABLES[table]
     folder = Path(directory) / table
     if not folder.is_dir() and not (Path(directory) / "ingests").is_dir():

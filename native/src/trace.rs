@@ -58,7 +58,7 @@ impl Format {
 }
 
 enum Decoder {
-    Text(TextDecoder),
+    Text(Box<TextDecoder>),
     Capture(Box<CaptureDecoder>),
 }
 
@@ -144,7 +144,7 @@ impl Trace {
 
     fn with_input(compression: Compression, format: Format, input: Input) -> Trace {
         let decoder = match format {
-            Format::Text => Decoder::Text(TextDecoder::default()),
+            Format::Text => Decoder::Text(Box::default()),
             Format::Capture => Decoder::Capture(Box::new(CaptureDecoder::new())),
         };
         let joiner = Joiner::default();

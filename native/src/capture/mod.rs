@@ -90,9 +90,9 @@ impl CaptureDecoder {
         };
         for _ in 0..PACKETS {
             let before = joiner.quarantine.total();
-            let next = file.next(input, &mut joiner.quarantine)?;
+            let next = file.next(input, &mut joiner.quarantine);
             self.network.counts.damaged_stretches += joiner.quarantine.total() - before;
-            let Some(frame) = next else {
+            let Some(frame) = next? else {
                 self.network.end(joiner);
                 self.ended = true;
                 return Ok(false);

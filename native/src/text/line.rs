@@ -4,7 +4,8 @@ use super::value::{hex, time};
 use super::Damage;
 use crate::join::Procedure;
 use crate::message::{CallKey, Endpoint, Envelope, Hosts, Transport};
-use crate::schema::{Op, OPS};
+use crate::schema::Op;
+use hashbrown::HashMap;
 use std::net::Ipv4Addr;
 
 /// MOUNT, of which nfsdump prints calls among those of NFS.
@@ -51,15 +52,19 @@ pub fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
 
 impl<'a> Line<'a> {
     /// Reads the head of a line.
-    pub fn parse(text: &'a [u8], hosts: &mut Hosts) -> Result<Line<'a>, Damage> {
+    pub fn parse(
+        text: &'a [u8],
+        known: &mut Endpoints,
+        hosts: &mut Hosts,
+    ) -> Result<Line<'a>, Damage> {
         let mut rest = text;
         let stamp = word(&mut rest);
         if stamp == b"XX" {
             return Err(remark(rest));
         }
         let time = time(stamp).ok_or(("bad-time", "a time, seconds.microseconds, first"))?;
-        let from = endpoint(word(&mut rest), hosts)?;
-        let to = endpoint(word(&mut rest), hosts)?;
+        let from = known.get(word(&mut rest), hosts)?;
+        let to = known.get(word(&mut rest), hosts)?;
         let transport = match word(&mut rest) {
             b"U" => Transport::Udp,
             b"T" => Transport::Tcp,
@@ -131,9 +136,29 @@ fn remark(rest: &[u8]) -> Damage {
     }
 }
 
+/// The endpoints read last, by their text: the same few stand on line after line.
+#[derive(Default)]
+pub struct Endpoints(HashMap<Box<[u8]>, Endpoint>);
+
+impl Endpoints {
+    const MOST: usize = 1 << 16;
+
+    #[inline]
+    fn get(&mut self, text: &[u8], hosts: &mut Hosts) -> Result<Endpoint, Damage> {
+        if let Some(endpoint) = self.0.get(text) {
+            return Ok(*endpoint);
+        }
+        let endpoint = endpoint(text, hosts)?;
+        if self.0.len() >= Self::MOST {
+            self.0.clear();
+        }
+        self.0.insert(text.into(), endpoint);
+        Ok(endpoint)
+    }
+}
+
 /// A host and port, `31.03f7`: the host an anonymized number or an address of 8 hexadecimal
 /// digits, the port in hexadecimal.
-#[inline]
 fn endpoint(text: &[u8], hosts: &mut Hosts) -> Result<Endpoint, Damage> {
     const EXPECTED: Damage = ("bad-address", "host.port, both in hexadecimal");
     let point = memchr::memrchr(b'.', text).ok_or(EXPECTED)?;
@@ -149,26 +174,27 @@ fn endpoint(text: &[u8], hosts: &mut Hosts) -> Result<Endpoint, Damage> {
 }
 
 fn procedure(number: &[u8], name: &[u8], version: u8) -> Result<Procedure, Damage> {
-    let op = match name {
-        b"readdirp" => Op::Readdirplus,
-        b"statfs" => Op::Fsstat,
-        b"wrcache" => Op::Writecache,
+    const EXPECTED: Damage =
+        ("bad-procedure", "the number and the name of one NFS procedure, seventh and eighth");
+    match name {
         b"mnt" => return Ok(Procedure::Other(MOUNT)),
         b"unknown" => return Ok(Procedure::Other(UNKNOWN)),
-        name => match OPS.iter().position(|word| word.as_bytes() == name) {
-            Some(op) => Op::ALL[op],
-            None => {
-                return Err(("bad-procedure", "the name of an NFS procedure as the eighth word"))
-            }
-        },
+        _ => {}
+    }
+    let number = hex(number).and_then(|number| u32::try_from(number).ok());
+    let op = match version {
+        2 => number.and_then(Op::from_v2),
+        _ => number.and_then(Op::from_v3),
     };
-    let numbered = hex(number).and_then(|number| u32::try_from(number).ok());
-    let expected = match version {
-        2 => numbered.and_then(Op::from_v2),
-        _ => numbered.and_then(Op::from_v3),
+    let op = op.ok_or(EXPECTED)?;
+    let printed = match op {
+        Op::Readdirplus => "readdirp",
+        Op::Writecache => "wrcache",
+        Op::Fsstat if version == 2 => "statfs",
+        op => op.word(),
     };
-    if expected != Some(op) {
-        return Err(("bad-procedure", "a procedure number that goes with the procedure's name"));
+    if printed.as_bytes() != name {
+        return Err(EXPECTED);
     }
     Ok(Procedure::Nfs(op, version))
 }

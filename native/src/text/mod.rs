@@ -10,7 +10,7 @@ use crate::fields::Fields;
 use crate::input::Input;
 use crate::join::{Joiner, Procedure};
 use crate::message::Envelope;
-use line::{Direction, Line};
+use line::{Direction, Endpoints, Line};
 
 /// The longest line that is read as one.
 const LONGEST: usize = 1 << 20;
@@ -24,6 +24,7 @@ pub struct TextDecoder {
     /// What was read so far.
     pub counts: TextCounts,
     newlines: u64,
+    endpoints: Endpoints,
     fields: Fields,
 }
 
@@ -129,7 +130,7 @@ impl TextDecoder {
 
     /// Decodes one line and hands it on.
     fn message(&mut self, text: &[u8], joiner: &mut Joiner) -> Result<(), Damage> {
-        let line = Line::parse(text, &mut joiner.hosts)?;
+        let line = Line::parse(text, &mut self.endpoints, &mut joiner.hosts)?;
         match line.direction {
             Direction::Call => {
                 let short = fields::read(&line, &mut self.fields)?;
@@ -158,7 +159,7 @@ impl TextDecoder {
         envelope: Option<Envelope>,
         joiner: &mut Joiner,
     ) -> Result<(), Damage> {
-        let mut line = Line::parse(text, &mut joiner.hosts)?;
+        let mut line = Line::parse(text, &mut self.endpoints, &mut joiner.hosts)?;
         line.envelope = envelope.unwrap_or(line.envelope);
         self.answer(&line, joiner)
     }

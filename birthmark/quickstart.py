@@ -1,0 +1,111 @@
+"""``make quickstart``: from two bundled days of a real capture to answers over HTTP.
+
+Every step is a command that can be typed: it is shown before it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from birthmark.commands.ingest import ingest
+from birthmark.commands.train import evaluate, report, train
+from data.samples import DAYS
+
+DIRECTORY = Path("quickstart")
+SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")
+NEW_FILES: list[dict[str, Any]] = [
+    {"name": "inbox.lock", "mode": "0600", "uid": 1003, "gid": 1003},
+    {"name": "conftest.c", "mode": "0644", "uid": 1001, "gid": 1001},
+    {"name": "parser.o", "mode": "0644", "uid": 1001, "gid": 1001},
+    {"name": ".thesis.tex.swp", "mode": "0600", "uid": 1003, "gid": 1003},
+    {"name": "__init__.cpython-311.pyc", "mode": "0644", "uid": 1002, "gid": 1002},
+    {"name_percent": "caf%E9.txt", "mode": "0644", "uid": 1005, "gid": 1005},
+]
+
+console = Console(highlight=False, width=max(110, Console().width))
+
+
+def say(command: str) -> None:
+    """Show the command that runs next."""
+    console.print(f"\n[bold]$ {command}[/bold]", soft_wrap=True)
+
+
+def main() -> None:
+    """Run every step; an error in one ends the run."""
+    shutil.rmtree(DIRECTORY, ignore_errors=True)
+    registry, page = DIRECTORY / "registry", DIRECTORY / "report.html"
+    days = []
+    for sample in DAYS:
+        day = DIRECTORY / sample.stem
+        say(f"birthmark ingest {_shown(sample)} --out {day}")
+        ingest([str(sample)], day)
+        days.append(day)
+    first, second = days
+    say(f"birthmark train {first} --registry {registry}")
+    train([first], registry)
+    say(f"birthmark evaluate {second} --registry {registry}")
+    evaluate(second, registry)
+    say(f"birthmark report {second} --registry {registry} --out {page}")
+    report(second, registry, page)
+    say(f"birthmark serve --registry {registry} --port 0")
+    ask(registry)
+    console.print(f"\nThe report is {page.resolve()}; open it in a browser.", soft_wrap=True)
+
+
+def _shown(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def ask(registry: Path) -> None:
+    """Start the service, ask it about new files over HTTP, print the answers, stop it."""
+    command = [
+        sys.executable,
+        "-m",
+        "birthmark",
+        "serve",
+        "--registry",
+        str(registry),
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline().strip()
+            console.print(line)
+            url = f"{line.split()[-1]}/v1/predictions"
+            body = json.dumps(NEW_FILES)
+            say(f"curl --data '[{json.dumps(NEW_FILES[0])}, …]' {url}")
+            request = urllib.request.Request(
+                url, body.encode(), {"Content-Type": "application/json"}
+            )
+            with urllib.request.urlopen(request, timeout=30) as response:
+                show(json.load(response))
+        finally:
+            server.terminate()
+
+
+def show(answer: dict[str, Any]) -> None:
+    """Print some of the service's answers, with the evidence for one."""
+    table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
+    for prediction in answer["predictions"]:
+        name = prediction.get("name") or prediction.get("name_percent")
+        answers = (prediction["predicates"][key]["answer"] for key in SHOWN)
+        table.add_row(name, *answers)
+    console.print(table)
+    lock = answer["predictions"][0]["predicates"]["lifespan<=5"]
+    console.print(f"why lifespan<=5 of {NEW_FILES[0]['name']}: {json.dumps(lock)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.samples import DAYS
+
+COMMANDS = ["ingest", "train", "evaluate", "report", "nightly", "serve", "predict"]
+
+
+def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "birthmark", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str) -> None:
+    run = birthmark(command, "--help")
+    assert run.returncode == 0
+    assert b"Usage" in run.stdout
+
+
+def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:
+    run = birthmark("ingest", DAYS[0], "--out", tmp_path / "day", "--json")
+    assert (run.returncode, run.stderr) == (0, b"")
+    summary = json.loads(run.stdout)
+    lookup = summary["procedures"]["lookup"]
+    assert lookup["calls"] == lookup["replies"] == lookup["ok"] + lookup["errors"]
+    assert summary["records_in"] == sum(summary["records_out"].values())
+
+
+def test_ingest_reads_standard_input(tmp_path: Path) -> None:
+    call = b"1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n"
+    run = birthmark("ingest", "-", "--out", tmp_path / "day", "--json", stdin=gzip.compress(call))
+    assert json.loads(run.stdout)["calls_without_reply"] == {"getattr": 1}
+
+
+def test_ingest_says_what_it_did(tmp_path: Path) -> None:
+    run = birthmark("ingest", DAYS[0], "--out", tmp_path / "day")
+    text = run.stdout.decode()
+    assert run.stderr == b""
+    for word in ("lookup", "records", "set aside", "period", "rows", "rate"):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00", "is no trace: it begins with"),
+        (None, "No such file"),
+    ],
+)
+def test_an_expected_error_is_one_line_that_names_the_file(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "input.bin"
+    if content is not None:
+        path.write_bytes(content)
+    run = birthmark("ingest", path, "--out", tmp_path / "out")
+    line = run.stderr.decode()
+    assert run.returncode == 1
+    assert line.count("\n") == 1
+    assert str(path) in line
+    assert message in line
+
+
+def test_a_directory_is_refused_by_name(tmp_path: Path) -> None:
+    run = birthmark("ingest", tmp_path, "--out", tmp_path / "out")
+    assert run.returncode == 1
+    assert f"{tmp_path}: is a directory; expected a trace file" in run.stderr.decode()
+
+
+def test_the_quickstart_runs_from_samples_to_answers(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "birthmark.quickstart"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    for command in ("ingest", "train", "evaluate", "report", "serve"):
+        assert f"$ birthmark {command}" in run.stdout
+    assert "Birthmark answers at http://127.0.0.1:" in run.stdout
+    assert "answered by model" in run.stdout
+    page = (tmp_path / "quickstart" / "report.html").read_text()
+    assert "src=" not in page
+    assert "http" not in page.replace("http://www.w3.org/", "")
