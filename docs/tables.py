@@ -51,7 +51,15 @@ def section(name: str, schema: pa.Schema, meaning: str) -> str:
         f"| {f.metadata[b'doc'].decode()} |"
         for f in schema
     ]
-    head = ["", f"## {name}", "", meaning, "", "| column | type | | meaning |", "| --- | --- | --- | --- |"]
+    head = [
+        "",
+        f"## {name}",
+        "",
+        meaning,
+        "",
+        "| column | type | | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
     return "\n".join([*head, *rows]) + "\n"
 
 

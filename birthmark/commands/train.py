@@ -32,10 +32,14 @@ class Kind(StrEnum):
 def train(
     datasets: _Datasets,
     registry: _Registry,
-    minfrac: Annotated[float, typer.Option(min=0, max=1, help="Least share of a rule's files that must bear it out.")] = 0.8,
-    mincount: Annotated[int, typer.Option(min=0, help="Least number of files that must bear a rule out.")] = 5,
+    minfrac: Annotated[
+        float, typer.Option(min=0, max=1, help="Least share that bears a rule out.")
+    ] = 0.8,
+    mincount: Annotated[int, typer.Option(min=0, help="Least files that bear a rule out.")] = 5,
     prefix: Annotated[bool, typer.Option(help="Learn from a name's first five bytes.")] = True,
-    purity: Annotated[float, typer.Option(min=0.5, max=1, help="Share of one answer at which a tree node ends.")] = 1.0,
+    purity: Annotated[
+        float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
+    ] = 1.0,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
     as_json: _Json = False,
 ) -> None:

@@ -90,6 +90,7 @@ class Session:
         try:
             for block in blocks(page):
                 if name := block.marked("file"):
+                    (self.directory / name).parent.mkdir(exist_ok=True)
                     (self.directory / name).write_text(block.body, encoding="utf-8")
                 elif block.marked("not run"):
                     continue
@@ -166,9 +167,7 @@ class Session:
         known = {"…": ".*?", **{v: re.escape(mine) for v, mine in self.versions.items()}}
         new = f"({VERSION.pattern})"
         return re.compile(
-            "".join(
-                known.get(p, new if VERSION.fullmatch(p) else re.escape(p)) for p in pieces
-            )
+            "".join(known.get(p, new if VERSION.fullmatch(p) else re.escape(p)) for p in pieces)
         )
 
     def learn(self, wanted: str, match: re.Match[str] | None) -> None:
@@ -237,7 +236,10 @@ def test_every_block_is_run_or_says_why_not() -> None:
         (["one"], "one\ntwo\n"),
         (["…", "two"], "one\n"),
         (["one …b"], "one a\n"),
-        (["20260101T000000Z-abcdef", "20260101T000000Z-abcdef"], "20270101T000000Z-abcdef\n" * 2 + "x"),
+        (
+            ["20260101T000000Z-abcdef", "20260101T000000Z-abcdef"],
+            "20270101T000000Z-abcdef\n" * 2 + "x",
+        ),
     ],
 )
 def test_output_that_is_not_as_shown_is_found(

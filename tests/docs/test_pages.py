@@ -1,0 +1,177 @@
+"""What the pages say is there is there: links, options, keys, columns, dependencies, predicates."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from birthmark.cli import app
+from predictor import FILE_PREDICATES, NAME_PREDICATES
+from serving.settings import Settings, variable
+from training.config import Config, read_config
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted(DOCS.glob("*.md")),
+]
+BLOCK = re.compile(r"^```.*?^```$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+def text(page: str) -> str:
+    """Return a page of `docs`."""
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what links into a page may name, as code hosts make it of headings."""
+    headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+def rows(page: str, heading: str) -> list[str]:
+    """Return the first cell of each row of the tables under a heading of the second level."""
+    section = text(page).split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^\| `([^`]+)`", section, re.M)
+
+
+def options() -> dict[str, set[str]]:
+    """Return the long options of each command."""
+    return {
+        name: {
+            option
+            for parameter in command.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+            if option.startswith("--")
+        }
+        for name, command in get_command(app).commands.items()  # type: ignore[attr-defined]
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_local_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        if target.startswith("http"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), target
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [page.name for page in DOCS.glob("*.md") if f"(docs/{page.name})" not in readme]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_options_that_are_mentioned_exist(page: Path) -> None:
+    known = options()
+    every = set().union(*known.values(), {"--help", "--strict"})
+    for mention in re.findall(r"^\$ birthmark .*|`birthmark [^`]*`", page.read_text(), re.M):
+        command = mention.strip("$` ").split()[1]
+        if command != "COMMAND":
+            assert command in known, mention
+            assert set(OPTION.findall(mention)) <= known[command] | {"--help"}, mention
+    for mention in re.findall(r"`(--[^`]*)`", page.read_text(encoding="utf-8")):
+        assert set(OPTION.findall(mention)) <= every, mention
+
+
+def test_every_command_and_option_is_listed() -> None:
+    table = text("administrators.md").split("## Every option")[1]
+    for command, own in options().items():
+        (row,) = re.findall(rf"^\| `{command}\b.*$", table, re.M)
+        assert set(OPTION.findall(row.replace("--help", ""))) == own, command
+
+
+def test_every_setting_of_the_service_is_listed_with_its_variable_and_default() -> None:
+    for name, field in Settings.model_fields.items():
+        shown = "as published" if field.default is None else f"`{field.default}`"
+        option = f"--{name.replace('_', '-')}"
+        assert f"| `{option}` | `{variable(name)}` | {shown} |" in text("serving.md")
+
+
+def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path: Path) -> None:
+    example = re.search(r"```toml\n(.*?)```", text("administrators.md"), re.S)
+    assert example is not None
+    (tmp_path / "birthmark.toml").write_text(example[1], encoding="utf-8")
+    read_config(tmp_path / "birthmark.toml")
+    table = tomllib.loads(example[1])
+    assert set(table) == set(Config.model_fields)
+    for section in ("traces", "training", "datasets", "registry"):
+        fields = Config.model_fields[section].annotation.model_fields  # type: ignore[union-attr]
+        assert set(table[section]) == set(fields)
+        for key, value in table[section].items():
+            assert fields[key].is_required() or fields[key].default == value, key
+    bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
+    for key in ("name", "subject", "description", *bounds):
+        assert re.search(rf"^(# )?{key} = ", example[1], re.M), key
+
+
+def test_the_reference_of_columns_is_that_of_the_schemas() -> None:
+    page = runpy.run_path(str(DOCS / "tables.py"))["page"]()
+    assert text("tables.md") == page, "run: python docs/tables.py > docs/tables.md"
+
+
+def test_every_predicate_is_defined() -> None:
+    of = dict(re.findall(r"^\| `([^`]+)` \| (file(?:, name)?) \|", text("researchers.md"), re.M))
+    assert list(of) == list(FILE_PREDICATES)
+    assert [name for name, subjects in of.items() if "name" in subjects] == list(NAME_PREDICATES)
+
+
+def test_every_reason_for_setting_a_record_aside_is_listed() -> None:
+    listed = re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", text("administrators.md"))
+    source = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("text", "capture")
+        for path in (ROOT / "native/src" / folder).glob("*.rs")
+    )
+    words = r'\(\s*"((?:bad|cut|funny|nfs|no|not|too|trailing|unknown|zero)(?:-[a-z0-9]+)+)"'
+    reasons = set(re.findall(words, source))
+    assert len(reasons) > 20
+    assert reasons <= set(listed)
+
+
+def direct(requirements: list[str]) -> list[str]:
+    """Return the names in requirements, in order."""
+    return sorted(re.split(r"[<>=\[ ]", name)[0] for name in requirements)
+
+
+def test_exactly_the_direct_dependencies_are_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = project["optional-dependencies"]
+    python = [*project["dependencies"], *extra["build"], *extra["dev"]]
+    crates = [
+        crate
+        for manifest in ("native/Cargo.toml", "native/fuzz/Cargo.toml")
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies")
+        for crate in tomllib.loads((ROOT / manifest).read_text()).get(kind, {})
+        if crate != "birthmark-native"
+    ]
+    assert sorted(rows("dependencies.md", "Python")) == direct(python)
+    assert sorted(rows("dependencies.md", "Rust")) == sorted(crates)
+
+
+def test_what_the_packages_import_is_what_the_project_depends_on() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    own = set(project["tool"]["maturin"]["python-packages"])
+    imported = set()
+    for module in (path for package in own for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            imported |= {name.split(".")[0] for name in names}
+    needed = {name.replace("-", "_") for name in direct(project["project"]["dependencies"])}
+    needed = needed - {"scikit_learn"} | {"sklearn"}
+    assert imported - own - sys.stdlib_module_names == needed
