@@ -89,3 +89,8 @@ impl Attribute {
 pub fn column(subject: Subject, attribute: Attribute) -> Column {
     COLUMNS[attribute as usize][subject as usize]
 }
+
+/// The columns in which a subject's attributes are kept, from one of them on.
+pub fn columns(subject: Subject, from: Attribute) -> impl Iterator<Item = Column> {
+    COLUMNS[from as usize..].iter().map(move |columns| columns[subject as usize])
+}

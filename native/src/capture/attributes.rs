@@ -2,42 +2,9 @@
 //! attributes, handles and times (RFC 1094 section 2.3, RFC 1813 section 2.6).
 
 use super::xdr::{Decoded, Fault, Xdr};
+use crate::attributes::{columns, Attribute, Subject};
 use crate::fields::Fields;
 use crate::schema::Column;
-
-/// The columns that hold the attributes of one object: type, mode, nlink, owner, group, size,
-/// used, rdev major and minor, fsid, fileid, atime, mtime, ctime; and, before the operation,
-/// size, mtime and ctime.
-pub struct Place {
-    after: [Column; 14],
-    before: [Column; 3],
-}
-
-macro_rules! place {
-    ($($after:ident)+; $($before:ident)+) => {
-        Place { after: [$(Column::$after,)+], before: [$(Column::$before,)+] }
-    };
-}
-
-/// The object itself: the new one where there is one.
-pub const OBJECT: Place = place!(
-    Ftype Mode Nlink Owner Group Size Used RdevMajor RdevMinor Fsid Fileid Atime Mtime Ctime;
-    PreSize PreMtime PreCtime
-);
-
-/// The directory of the name.
-pub const DIRECTORY: Place = place!(
-    DirFtype DirMode DirNlink DirOwner DirGroup DirSize DirUsed DirRdevMajor DirRdevMinor
-    DirFsid DirFileid DirAtime DirMtime DirCtime;
-    DirPreSize DirPreMtime DirPreCtime
-);
-
-/// The directory of a rename's second name.
-pub const DIRECTORY2: Place = place!(
-    Dir2Ftype Dir2Mode Dir2Nlink Dir2Owner Dir2Group Dir2Size Dir2Used Dir2RdevMajor
-    Dir2RdevMinor Dir2Fsid Dir2Fileid Dir2Atime Dir2Mtime Dir2Ctime;
-    Dir2PreSize Dir2PreMtime Dir2PreCtime
-);
 
 /// The length of `fattr3` on the wire.
 const FATTR3: usize = 84;
@@ -65,7 +32,7 @@ pub fn handle3<'a>(x: &mut Xdr<'a>) -> Decoded<&'a [u8]> {
     x.opaque(64, "a file handle of at most 64 bytes")
 }
 
-/// `fattr3`, in the order of [`Place`].
+/// `fattr3`, in the order of [`Attribute`] from its type on.
 pub fn fattr3(x: &mut Xdr) -> Decoded<[u64; 14]> {
     let mut x = Xdr::new(x.fixed(FATTR3)?);
     let ftype = x.u32()?;
@@ -82,30 +49,30 @@ pub fn fattr3(x: &mut Xdr) -> Decoded<[u64; 14]> {
 }
 
 /// `fattr3`, required.
-pub fn attributes3(x: &mut Xdr, place: &Place, f: &mut Fields) -> Decoded<()> {
-    for (column, value) in place.after.iter().zip(fattr3(x)?) {
-        f.number(*column, value);
+pub fn attributes3(x: &mut Xdr, subject: Subject, f: &mut Fields) -> Decoded<()> {
+    for (column, value) in columns(subject, Attribute::Ftype).zip(fattr3(x)?) {
+        f.number(column, value);
     }
     Ok(())
 }
 
 /// `post_op_attr`.
-pub fn post_op(x: &mut Xdr, place: &Place, f: &mut Fields) -> Decoded<()> {
+pub fn post_op(x: &mut Xdr, subject: Subject, f: &mut Fields) -> Decoded<()> {
     if x.boolean()? {
-        attributes3(x, place, f)?;
+        attributes3(x, subject, f)?;
     }
     Ok(())
 }
 
 /// `wcc_data`: some attributes before the operation, all after it.
-pub fn wcc(x: &mut Xdr, place: &Place, f: &mut Fields) -> Decoded<()> {
+pub fn wcc(x: &mut Xdr, subject: Subject, f: &mut Fields) -> Decoded<()> {
     if x.boolean()? {
         let before = [x.u64()?, time3(x)?, time3(x)?];
-        for (column, value) in place.before.iter().zip(before) {
-            f.number(*column, value);
+        for (column, value) in columns(subject, Attribute::PreSize).zip(before) {
+            f.number(column, value);
         }
     }
-    post_op(x, place, f)
+    post_op(x, subject, f)
 }
 
 /// `sattr3`.

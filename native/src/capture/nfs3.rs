@@ -1,9 +1,8 @@
 //! Arguments and results of NFS version 3 (RFC 1813 section 3.3).
 
-use super::attributes::{
-    attributes3, fattr3, handle3, post_op, settable3, time3, wcc, DIRECTORY, DIRECTORY2, OBJECT,
-};
+use super::attributes::{attributes3, fattr3, handle3, post_op, settable3, time3, wcc};
 use super::xdr::{Decoded, Fault, Xdr};
+use crate::attributes::Subject;
 use crate::fields::Fields;
 use crate::schema::{Column, EntryColumn, Op};
 
@@ -75,43 +74,43 @@ pub fn arguments(op: Op, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
 /// The results of a reply, by whether its status is OK.
 pub fn results(op: Op, ok: bool, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     match op {
-        Op::Getattr if ok => attributes3(x, &OBJECT, f),
+        Op::Getattr if ok => attributes3(x, Subject::Object, f),
         Op::Getattr => Ok(()),
-        Op::Setattr => wcc(x, &OBJECT, f),
+        Op::Setattr => wcc(x, Subject::Object, f),
         Op::Lookup => {
             if ok {
                 f.text(Column::NewFh, handle3(x)?);
-                post_op(x, &OBJECT, f)?;
+                post_op(x, Subject::Object, f)?;
             }
-            post_op(x, &DIRECTORY, f)
+            post_op(x, Subject::Directory, f)
         }
         Op::Create | Op::Mkdir | Op::Symlink | Op::Mknod => {
             if ok {
                 if x.boolean()? {
                     f.text(Column::NewFh, handle3(x)?);
                 }
-                post_op(x, &OBJECT, f)?;
+                post_op(x, Subject::Object, f)?;
             }
-            wcc(x, &DIRECTORY, f)
+            wcc(x, Subject::Directory, f)
         }
-        Op::Remove | Op::Rmdir => wcc(x, &DIRECTORY, f),
+        Op::Remove | Op::Rmdir => wcc(x, Subject::Directory, f),
         Op::Rename => {
-            wcc(x, &DIRECTORY, f)?;
-            wcc(x, &DIRECTORY2, f)
+            wcc(x, Subject::Directory, f)?;
+            wcc(x, Subject::SecondDirectory, f)
         }
         Op::Link => {
-            post_op(x, &OBJECT, f)?;
-            wcc(x, &DIRECTORY, f)
+            post_op(x, Subject::Object, f)?;
+            wcc(x, Subject::Directory, f)
         }
         Op::Write | Op::Commit => {
-            wcc(x, &OBJECT, f)?;
+            wcc(x, Subject::Object, f)?;
             if ok {
                 written(op, x, f)?;
             }
             Ok(())
         }
         _ => {
-            post_op(x, &OBJECT, f)?;
+            post_op(x, Subject::Object, f)?;
             if ok {
                 found(op, x, f)?;
             }

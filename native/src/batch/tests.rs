@@ -1,0 +1,94 @@
+use super::*;
+use crate::schema::EntryColumn;
+use arrow_array::cast::AsArray;
+
+fn row(batches: &mut Batches, time: u64, fields: &Fields) -> u64 {
+    let host = batches_host();
+    for (column, value) in [
+        (Column::Time, time),
+        (Column::Server, host),
+        (Column::ServerPort, 2049),
+        (Column::Client, host),
+        (Column::ClientPort, 700),
+        (Column::Transport, 0),
+        (Column::Version, 3),
+        (Column::Xid, time),
+        (Column::Op, 1),
+        (Column::Retransmits, 0),
+        (Column::DuplicateReplies, 0),
+        (Column::Short, 0),
+    ] {
+        batches.number(column, value);
+    }
+    batches.fields(fields);
+    batches.end_row()
+}
+
+fn batches_host() -> u64 {
+    0
+}
+
+fn hosts() -> Hosts {
+    let mut hosts = Hosts::default();
+    hosts.intern("30");
+    hosts
+}
+
+#[test]
+fn columns_are_padded_only_where_set() {
+    let mut batches = Batches::default();
+    let mut fields = Fields::default();
+    row(&mut batches, 1, &fields);
+    fields.number(Column::Size, 7);
+    fields.text(Column::Name, b"a");
+    fields.text(Column::Name, b"later");
+    row(&mut batches, 2, &fields);
+    fields.clear();
+    row(&mut batches, 3, &fields);
+    batches.close();
+    let batch = batches.take(&hosts(), true).unwrap().unwrap();
+    let size = batch.column_by_name("size").unwrap().as_primitive::<UInt64Type>();
+    assert_eq!(size.iter().collect::<Vec<_>>(), [None, Some(7), None]);
+    let name = batch.column_by_name("name").unwrap().as_binary::<i32>();
+    assert_eq!(name.iter().collect::<Vec<_>>(), [None, Some(b"later".as_slice()), None]);
+    assert_eq!(batch.column_by_name("mode").unwrap().null_count(), 3);
+}
+
+#[test]
+fn entries_stay_with_their_rows() {
+    let mut batches = Batches::default();
+    let mut fields = Fields::default();
+    for name in [b"x".as_slice(), b"yy"] {
+        fields.entry();
+        fields.entry_text(EntryColumn::Name, name);
+    }
+    row(&mut batches, 1, &fields);
+    fields.clear();
+    row(&mut batches, 2, &fields);
+    fields.listing();
+    row(&mut batches, 3, &fields);
+    batches.close();
+    let batch = batches.take(&hosts(), true).unwrap().unwrap();
+    let entries = batch.column_by_name("entries").unwrap().as_list::<i32>();
+    assert_eq!(entries.value_length(0), 2);
+    assert!(entries.is_null(1));
+    assert!(entries.is_valid(2) && entries.value_length(2) == 0);
+    let names = entries.value(0).as_struct().column(0).as_binary::<i32>().clone();
+    assert_eq!(names.value(1), b"yy");
+}
+
+#[test]
+fn a_late_retransmission_reaches_the_batch_kept_back() {
+    let mut batches = Batches::default();
+    let fields = Fields::default();
+    let first = row(&mut batches, 1, &fields);
+    batches.close();
+    let second = row(&mut batches, 2, &fields);
+    assert!(batches.take(&hosts(), false).is_none());
+    assert!(batches.add(Column::Retransmits, first));
+    assert!(batches.add(Column::Retransmits, second));
+    let batch = batches.take(&hosts(), true).unwrap().unwrap();
+    let counts = batch.column_by_name("retransmits").unwrap().as_primitive::<UInt32Type>();
+    assert_eq!(counts.value(0), 1);
+    assert!(!batches.add(Column::Retransmits, first));
+}
