@@ -1,5 +1,50 @@
-"""Birthmark predicts what a file will become at the moment it is created."""
+"""Birthmark predicts what a file will become at the moment it is created.
+
+What most programs need can be imported from here; each name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from birthmark._native import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from data.ingest import ingest
+    from data.traces import open_trace
+    from features.creates import from_files, from_names, from_requests
+    from predictor import AbleTree, NameModel, TrainedModel
+    from serving.app import create_app
+    from training.registry import Registry
+
+_HOMES = {
+    "AbleTree": "predictor",
+    "NameModel": "predictor",
+    "Registry": "training.registry",
+    "TrainedModel": "predictor",
+    "create_app": "serving.app",
+    "from_files": "features.creates",
+    "from_names": "features.creates",
+    "from_requests": "features.creates",
+    "ingest": "data.ingest",
+    "open_trace": "data.traces",
+}
+
+__all__ = [
+    "AbleTree",
+    "NameModel",
+    "Registry",
+    "TrainedModel",
+    "__version__",
+    "create_app",
+    "from_files",
+    "from_names",
+    "from_requests",
+    "ingest",
+    "open_trace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

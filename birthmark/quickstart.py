@@ -23,12 +23,12 @@ from data.samples import DAYS
 DIRECTORY = Path("quickstart")
 SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")
 NEW_FILES: list[dict[str, Any]] = [
-    {"name": "inbox.lock", "mode": "0600", "uid": 1003, "gid": 1003},
-    {"name": "conftest.c", "mode": "0644", "uid": 1001, "gid": 1001},
-    {"name": "parser.o", "mode": "0644", "uid": 1001, "gid": 1001},
-    {"name": ".thesis.tex.swp", "mode": "0600", "uid": 1003, "gid": 1003},
-    {"name": "__init__.cpython-311.pyc", "mode": "0644", "uid": 1002, "gid": 1002},
-    {"name_percent": "caf%E9.txt", "mode": "0644", "uid": 1005, "gid": 1005},
+    {"name": "inbox.lock", "mode": "0600", "uid": 1003, "gid": 100},
+    {"name": "conftest.c", "mode": "0644", "uid": 1001, "gid": 100},
+    {"name": "parser.o", "mode": "0644", "uid": 1001, "gid": 100},
+    {"name": ".thesis.tex.swp", "mode": "0600", "uid": 1003, "gid": 100},
+    {"name": "__init__.cpython-311.pyc", "mode": "0644", "uid": 1002, "gid": 100},
+    {"name_percent": "caf%E9.txt", "mode": "0644", "uid": 1005, "gid": 100},
 ]
 
 console = Console(highlight=False, width=max(110, Console().width))

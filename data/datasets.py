@@ -41,16 +41,10 @@ PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
 class _Partition:
     """A Parquet file being written, in row groups of :data:`ROW_GROUP` rows."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        words = [each.name for each in schema if pa.types.is_dictionary(each.type)]
-        self._writer = pq.ParquetWriter(
-            path,
-            schema,
-            compression="zstd",
-            use_dictionary=words,
-            write_statistics=[each for each in SOUGHT if each in schema.names],
-        )
+        self._path = path
+        self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []
         self._rows = 0
 
@@ -61,15 +55,44 @@ class _Partition:
             self._flush()
 
     def close(self) -> None:
-        self._flush()
-        self._writer.close()
+        if self._batches:
+            self._flush()
+        if self._writer is not None:
+            self._writer.close()
 
     def _flush(self) -> None:
-        if self._batches:
-            self._writer.write_table(
-                pa.Table.from_batches(self._batches), row_group_size=self._rows
-            )
-            self._batches, self._rows = [], 0
+        table = pa.Table.from_batches(self._batches)
+        if self._writer is None:
+            self._writer = _writer(self._path, table)
+        self._writer.write_table(table, row_group_size=self._rows)
+        self._batches, self._rows = [], 0
+
+
+def _writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
+    """Open a Parquet file that is to hold rows like those of ``first``.
+
+    Columns without a value there are not compressed: most stay so, and setting a compressor up
+    for every page of theirs took a tenth of the writing.
+    """
+    used = [each.name for each in first.schema if first[each.name].null_count < len(first)]
+    leaves = [leaf for name in used for leaf in _leaves(name, first.schema.field(name).type)]
+    words = [each.name for each in first.schema if pa.types.is_dictionary(each.type)]
+    return pq.ParquetWriter(
+        path,
+        first.schema,
+        compression=dict.fromkeys(leaves, "zstd"),
+        use_dictionary=words,
+        write_statistics=[each for each in SOUGHT if each in first.schema.names],
+    )
+
+
+def _leaves(name: str, kind: pa.DataType) -> list[str]:
+    """Return the Parquet columns that a column of lists or structures is made of."""
+    if pa.types.is_list(kind):
+        return _leaves(f"{name}.list.element", kind.value_type)
+    if pa.types.is_struct(kind):
+        return [leaf for child in kind for leaf in _leaves(f"{name}.{child.name}", child.type)]
+    return [name]
 
 
 class DatasetWriter:
@@ -109,7 +132,7 @@ class DatasetWriter:
         """Add rows of the table named, each to the partition of its server and day."""
         for server, day, part in partitions(batch, _day_time(table, batch)):
             folder = Path(table, f"server={quote(server, safe='')}", f"day={day}")
-            self._partition(folder, part.schema).write(part)
+            self._partition(folder).write(part)
 
     def write_lines(self, path: str, lines: list[dict[str, Any]]) -> None:
         """Append JSON lines to a file of the dataset."""
@@ -125,7 +148,7 @@ class DatasetWriter:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
-    def _partition(self, folder: Path, schema: pa.Schema) -> _Partition:
+    def _partition(self, folder: Path) -> _Partition:
         partition = self._partitions.get(folder)
         if partition is None:
             if len(self._partitions) >= OPEN_PARTITIONS:
@@ -133,7 +156,7 @@ class DatasetWriter:
             self._parts[folder] += 1
             part = self._parts[folder]
             name = self.number if part == 1 else f"{self.number}-{part}"
-            partition = _Partition(self._staging / folder / f"{name}.parquet", schema)
+            partition = _Partition(self._staging / folder / f"{name}.parquet")
             self._partitions[folder] = partition
         self._partitions.move_to_end(folder)
         return partition

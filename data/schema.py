@@ -235,7 +235,7 @@ FILES = pa.schema(
         field(
             "observed_until",
             TIME,
-            "died, or where no death was seen the end of the server's trace: a lower bound",
+            "died; else the trace's end for that server, or last_seen if the end was missed: a bound",
             nullable=False,
         ),
         field("mode", pa.uint32(), "permission bits that the create carried; EXCLUSIVE: null"),
@@ -277,7 +277,7 @@ NAMES = pa.schema(
         field(
             "observed_until",
             TIME,
-            "died, or where no end was seen the end of the server's trace: a lower bound",
+            "died; else the trace's end for that server, or when last known if the end was missed",
             nullable=False,
         ),
         field("mode", pa.uint32(), "permission bits that the create carried; else null"),

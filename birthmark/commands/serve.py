@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -14,9 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from serving.requests import FileRequest, written
-from serving.responses import OneResponse
 from serving.settings import ModelKind, Settings, variable
+
+if TYPE_CHECKING:  # the other commands do without them, and start sooner
+    from serving.requests import FileRequest
+    from serving.responses import OneResponse
 
 
 def _setting(name: str) -> Any:
@@ -82,6 +84,8 @@ def _settings(**values: Any) -> Settings:
 
 
 def _file(name: str, directory: str | None, **known: Any) -> FileRequest:
+    from serving.requests import FileRequest, written
+
     names = written("name", os.fsencode(name))
     if directory is not None:
         names |= written("directory", os.fsencode(directory))

@@ -44,6 +44,9 @@ fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
     if values.len() > row {
         values[row] = value;
     } else {
+        if values.capacity() == 0 {
+            values.reserve_exact(BATCH_ROWS.max(row + 1)); // growing by doubling copies it all
+        }
         values.resize(row, T::default());
         values.push(value);
     }

@@ -43,7 +43,11 @@ fn raise(path: &str, error: TraceError) -> PyErr {
             PyIsADirectoryError::new_err(format!("{path}: is a directory; expected a trace file"))
         }
         TraceError::Io(error) => match error.raw_os_error() {
-            Some(_) => PyErr::from(io::Error::new(error.kind(), message)),
+            Some(code) => {
+                let text = error.to_string();
+                let reason = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
+                PyOSError::new_err((code, reason, path.to_owned()))
+            }
             None => PyOSError::new_err(message),
         },
         TraceError::Arrow(_) => PyRuntimeError::new_err(message),

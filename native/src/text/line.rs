@@ -45,9 +45,27 @@ pub fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
     while let [b' ', tail @ ..] = text {
         text = tail;
     }
-    let end = text.iter().position(|byte| *byte == b' ').unwrap_or(text.len());
+    let end = space(text);
     *rest = &text[end..];
     &text[..end]
+}
+
+/// Where the first space is, or the end: eight bytes at a time, since most words are short.
+#[inline]
+fn space(text: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk::<8>() {
+        // a byte is zero where a space was; the lowest such byte's top bit is the lowest set
+        let other = u64::from_le_bytes(*eight) ^ (ONES * b' ' as u64);
+        let zeros = other.wrapping_sub(ONES) & !other & (ONES << 7);
+        if zeros != 0 {
+            return at + zeros.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let tail = text[at..].iter().position(|byte| *byte == b' ');
+    tail.map_or(text.len(), |tail| at + tail)
 }
 
 impl<'a> Line<'a> {
