@@ -235,7 +235,7 @@ FILES = pa.schema(
         field(
             "observed_until",
             TIME,
-            "died; else the trace's end for that server, or last_seen if the end was missed: a bound",
+            "died; else the end of that server's trace, or last_seen if the end was missed",
             nullable=False,
         ),
         field("mode", pa.uint32(), "permission bits that the create carried; EXCLUSIVE: null"),
