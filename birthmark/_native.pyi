@@ -15,7 +15,7 @@ class LivesBuilder:
     in a temporary file (in the folder that ``TMPDIR`` names) until an operation names them.
     """
 
-    def __init__(self, max_live: int = 500_000) -> None: ...
+    def __init__(self, max_live: int = 200_000) -> None: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 

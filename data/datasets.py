@@ -33,6 +33,7 @@ from data.schema import FILES, NAMES, OPERATIONS
 TABLES = {"operations": OPERATIONS, "files": FILES, "names": NAMES}
 OPEN_PARTITIONS = 16
 ROW_GROUP = 65_536
+FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
 DAY_US = 86_400_000_000
 SOUGHT = ("time", "client", "op", "status", "born", "died", "first_seen")
 PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
@@ -47,6 +48,7 @@ class _Partition:
         self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []
         self._rows = 0
+        self.written = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._batches.append(batch)
@@ -65,7 +67,9 @@ class _Partition:
         if self._writer is None:
             self._writer = _writer(self._path, table)
         self._writer.write_table(table, row_group_size=self._rows)
+        self.written += self._rows
         self._batches, self._rows = [], 0
+        pa.default_memory_pool().release_unused()
 
 
 def _writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
@@ -150,6 +154,9 @@ class DatasetWriter:
 
     def _partition(self, folder: Path) -> _Partition:
         partition = self._partitions.get(folder)
+        if partition is not None and partition.written >= FILE_ROWS:
+            self._partitions.pop(folder).close()
+            partition = None
         if partition is None:
             if len(self._partitions) >= OPEN_PARTITIONS:
                 self._partitions.popitem(last=False)[1].close()

@@ -38,7 +38,7 @@ __all__ = ["build", "tables"]
 
 
 def build(
-    operations: Iterable[pa.RecordBatch], max_live: int = 500_000
+    operations: Iterable[pa.RecordBatch], max_live: int = 200_000
 ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
     """Yield file lives and name lives as they end, then those that outlast the trace.
 
@@ -59,7 +59,7 @@ def build(
 
 
 def tables(
-    operations: Iterable[pa.RecordBatch], max_live: int = 500_000
+    operations: Iterable[pa.RecordBatch], max_live: int = 200_000
 ) -> tuple[pa.Table, pa.Table]:
     """Return the files table and the names table of a whole trace, in memory (see `build`)."""
     pairs = list(build(operations, max_live))

@@ -47,7 +47,7 @@ const NO_ENTRY: u32 = 2;
 /// NFS3ERR_STALE, and NFSERR_STALE of version 2.
 const STALE: u32 = 70;
 /// How many lives that outlast the trace are made rows at a time.
-const CHUNK: usize = 1 << 16;
+const CHUNK: usize = 1 << 14;
 
 /// Why a batch of operations could not be taken.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ pub struct LivesBuilder {
 #[pymethods]
 impl LivesBuilder {
     #[new]
-    #[pyo3(signature = (max_live = 500_000))]
+    #[pyo3(signature = (max_live = 200_000))]
     fn new(max_live: usize) -> LivesBuilder {
         LivesBuilder { lives: Lives::new(max_live) }
     }
