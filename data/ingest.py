@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -122,26 +122,27 @@ def _add_tallies(into: dict[str, dict[str, int]], more: dict[str, dict[str, int]
 
 
 class _Writer:
-    """Writes behind the decoder's back, one batch at a time."""
+    """Writes behind the decoder's back, a few batches at most."""
+
+    WAITING = 3
 
     def __init__(self, dataset: DatasetWriter, pool: ThreadPoolExecutor) -> None:
         self._dataset, self._pool = dataset, pool
-        self._busy: Future[None] | None = None
+        self._waiting: deque[Future[None]] = deque()
         self.rows: Counter[str] = Counter()
 
     def write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
-        self.wait()
-        self._busy = self._pool.submit(self._write, batches)
+        self.wait(self.WAITING - 1)
+        self._waiting.append(self._pool.submit(self._write, batches))
 
     def _write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
         for table, batch in batches:
             self.rows[table] += batch.num_rows
             self._dataset.write(table, batch)
 
-    def wait(self) -> None:
-        if self._busy is not None:
-            self._busy.result()
-            self._busy = None
+    def wait(self, left: int = 0) -> None:
+        while len(self._waiting) > left:
+            self._waiting.popleft().result()
 
 
 def ingest(
