@@ -72,7 +72,10 @@ class Trace:
         """
 
     def next_batch(self) -> pa.RecordBatch | None:
-        """Return the next rows of the operations table, or ``None`` at the end of the trace."""
+        """Return the next rows of the operations table, or ``None`` at the end of the trace.
+
+        A batch may be empty, where damaged records wait to be taken.
+        """
 
     def take_damaged(self) -> list[Damaged]:
         """Return the records that were set aside since the last time."""

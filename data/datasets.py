@@ -134,6 +134,8 @@ class DatasetWriter:
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Add rows of the table named, each to the partition of its server and day."""
+        if batch.num_rows == 0:
+            return
         for server, day, part in partitions(batch, _day_time(table, batch)):
             folder = Path(table, f"server={quote(server, safe='')}", f"day={day}")
             self._partition(folder).write(part)

@@ -17,8 +17,6 @@ from birthmark._native import LivesBuilder
 from data.datasets import DatasetWriter
 from data.traces import Trace, open_trace
 
-TALLY = ("calls", "replies", "ok", "errors", "operations", "unanswered")
-
 
 @dataclass
 class TraceSummary:

@@ -32,7 +32,8 @@ class Trace:
     """A trace being read: iterate over it for the operations table, in record batches.
 
     Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
-    call without a reply comes a minute of the trace's time after it was made.
+    call without a reply comes a minute of the trace's time after it was made. A batch may be empty:
+    it says that damaged records wait to be taken.
 
     Attributes:
         path: the file, ``-`` for standard input.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 /// The most bytes of a damaged record that are kept.
 pub const KEPT: usize = 4096;
 
-/// How many records are kept in memory until they are taken; more are only counted.
-pub const HELD: usize = 65_536;
+/// How many records may wait until they are taken.
+const WAITING: usize = 4096;
 
 /// One damaged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,21 +57,24 @@ impl Quarantine {
         bytes: &[u8],
     ) {
         *self.counts.entry(reason).or_default() += 1;
-        if self.held.len() < HELD {
-            self.held.push(Damaged {
-                offset,
-                line,
-                length,
-                reason,
-                expected: expected.into(),
-                bytes: bytes[..bytes.len().min(KEPT)].to_vec(),
-            });
-        }
+        self.held.push(Damaged {
+            offset,
+            line,
+            length,
+            reason,
+            expected: expected.into(),
+            bytes: bytes[..bytes.len().min(KEPT)].to_vec(),
+        });
     }
 
     /// How many there were.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
+    }
+
+    /// Whether it is time to take them.
+    pub fn full(&self) -> bool {
+        self.held.len() >= WAITING
     }
 
     /// The records set aside since the last time.

@@ -4,6 +4,7 @@ use crate::capture::{self, CaptureCounts, CaptureDecoder};
 use crate::input::Input;
 use crate::join::{Counts, Joiner};
 use crate::quarantine::Damaged;
+use crate::schema;
 use crate::source::{self, Compression};
 use crate::text::{self, TextCounts, TextDecoder};
 use arrow_array::RecordBatch;
@@ -151,7 +152,8 @@ impl Trace {
         Trace { compression, format, input, decoder, joiner, set_aside: 0, ended: false }
     }
 
-    /// The next rows; `None` at the end of the trace.
+    /// The next rows; `None` at the end of the trace. A batch has none where so much was damaged
+    /// that [`Trace::take_damaged`] should be called before going on.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TraceError> {
         loop {
             let joiner = &mut self.joiner;
@@ -169,6 +171,8 @@ impl Trace {
             };
             if !more {
                 self.end();
+            } else if self.joiner.quarantine.full() {
+                return Ok(Some(RecordBatch::new_empty(schema::operations())));
             }
         }
     }

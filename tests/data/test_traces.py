@@ -8,6 +8,7 @@ import lzma
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def test_a_call_and_its_reply_are_one_row(read: Any) -> None:
         "dir_size": 0x2000,
     }
     assert {name: row[name] for name in expected} == expected
-    assert row["reply_time"] - row["time"] == __import__("datetime").timedelta(microseconds=610)
+    assert row["reply_time"] - row["time"] == timedelta(microseconds=610)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut trace = Trace::decode(Format::Text, Box::new(Cursor::new(bytes.to_vec())));
     loop {
         match trace.next_batch() {
-            Ok(Some(batch)) => assert!(batch.num_rows() > 0),
+            Ok(Some(_)) => drop(trace.take_damaged()),
             Ok(None) => break,
             Err(_) => return, // what was read until then is not joined to its end
         }

@@ -3,7 +3,7 @@ use crate::schema::EntryColumn;
 use arrow_array::cast::AsArray;
 
 fn row(batches: &mut Batches, time: u64, fields: &Fields) -> u64 {
-    let host = batches_host();
+    let host = 0;
     for (column, value) in [
         (Column::Time, time),
         (Column::Server, host),
@@ -22,10 +22,6 @@ fn row(batches: &mut Batches, time: u64, fields: &Fields) -> u64 {
     }
     batches.fields(fields);
     batches.end_row()
-}
-
-fn batches_host() -> u64 {
-    0
 }
 
 fn hosts() -> Hosts {
