@@ -21,9 +21,9 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from data import durable
 from data.ingest import IngestSummary, ingest
 from data.traces import open_trace
-from training import durable
 from training.config import Traces
 
 INTAKE = "intake.json"

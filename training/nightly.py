@@ -15,8 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from data import durable
 from predictor import Predicate
-from training import durable
 from training.compare import Decision, decide
 from training.config import Config
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable

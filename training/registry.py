@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from training import durable
+from data import durable
 
 FORMAT = 1
 """The manifest format written here, and the newest one that is read."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from training import durable, intake, nightly
+from data import durable
+from training import intake, nightly
 from training.compare import Decision
 from training.config import Config, Directory, Traces
 from training.nightly import Night

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,34 @@ def write_text(path: Path, text: str) -> None:
     aside.write_text(text, encoding="utf-8")
     sync(aside)
     rename(aside, path)
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Yield the path of a file or directory to write, which then takes the place of `path`.
+
+    It stands beside `path` under a name of its own until the block ends. When that is by an
+    exception, a full disk for one, it is removed and `path` is left as it was. A directory may
+    only take the place of none, or of an empty one.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    _remove(aside)
+    try:
+        yield aside
+        if aside.is_dir():
+            sync_tree(aside)
+        else:
+            sync(aside)
+        rename(aside, path)
+    finally:
+        _remove(aside)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
