@@ -4,6 +4,7 @@ pub mod attributes;
 pub mod batch;
 pub mod capture;
 pub mod components;
+pub mod compound;
 pub mod fields;
 pub mod input;
 pub mod join;

@@ -216,6 +216,53 @@ columns! {
     FsCasePreserving "fs_case_preserving" Bool,
     // v2 traces: the word that stands where a status should be
     RawStatus "raw_status" U32,
+    // version 4: the compound and the operation in it
+    MinorVersion "minor_version" U32,
+    CompoundIndex "compound_index" U32,
+    CompoundStatus "compound_status" U32,
+    Opcode "opcode" U32,
+    Tag "tag" Bytes,
+    // version 4: clients, sessions and state
+    ClientId "client_id" U64,
+    StateOwner "state_owner" Bytes,
+    Session "session" Bytes,
+    SlotNumber "slot" U32,
+    Sequence "sequence" U32,
+    Stateid "stateid" Bytes,
+    ReplyStateid "reply_stateid" Bytes,
+    OpenClaim "open_claim" U8,
+    ShareAccess "share_access" U32,
+    ShareDeny "share_deny" U32,
+    OpenFlags "open_flags" U32,
+    Delegation "delegation" U8,
+    LockType "lock_type" U32,
+    LayoutType "layout_type" U32,
+    LayoutMode "layout_mode" U32,
+    // version 4: ranges that version 3 does not have
+    Length "length" U64,
+    Offset2 "offset2" U64,
+    ReplyOffset "reply_offset" U64,
+    ReplyLength "reply_length" U64,
+    // version 4: attributes that version 3 does not have
+    AskedAttributes "asked_attributes" Bytes,
+    AttributesSet "attributes_set" Bytes,
+    SetUmask "set_umask" U32,
+    SetOwnerName "set_owner_name" Bytes,
+    SetGroupName "set_group_name" Bytes,
+    OwnerName "owner_name" Bytes,
+    GroupName "group_name" Bytes,
+    FsidMinor "fsid_minor" U64,
+    MountedFileid "mounted_fileid" U64,
+    Btime "btime" Time,
+    Change "change" U64,
+    DirChangeAtomic "dir_change_atomic" Bool,
+    DirPreChange "dir_pre_change" U64,
+    DirChange "dir_change" U64,
+    Dir2ChangeAtomic "dir2_change_atomic" Bool,
+    Dir2PreChange "dir2_pre_change" U64,
+    Dir2Change "dir2_change" U64,
+    Xattr "xattr" Bytes,
+    FsLeaseTime "fs_lease_time" U32,
 }
 
 columns! {
@@ -274,97 +321,119 @@ pub fn operations() -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
-/// The procedures of the operations table: v3's names in lower case, v2 and v4 mapped to them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[allow(missing_docs)] // the words are RFC 1813's and RFC 1094's
-pub enum Op {
-    Null,
-    Getattr,
-    Setattr,
-    Lookup,
-    Access,
-    Readlink,
-    Read,
-    Write,
-    Create,
-    Mkdir,
-    Symlink,
-    Mknod,
-    Remove,
-    Rmdir,
-    Rename,
-    Link,
-    Readdir,
-    Readdirplus,
-    Fsstat,
-    Fsinfo,
-    Pathconf,
-    Commit,
-    Root,
-    Writecache,
-    Compound,
+macro_rules! ops {
+    ($($(#[$meta:meta])* $name:ident $word:literal,)+) => {
+        /// The procedures and operations of the operations table: v3's names in lower case, v2
+        /// and v4 mapped to them where they mean the same, else their own.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // the words are those of RFC 1813, RFC 1094 and NFS version 4's
+        pub enum Op { $($name,)+ }
+
+        /// The words of the `op` column, in the order of [`Op`].
+        pub const OPS: [&str; Op::ALL.len()] = [$($word,)+];
+
+        impl Op {
+            /// All of them, in order.
+            pub const ALL: &[Op] = &[$(Op::$name,)+];
+        }
+    };
 }
 
-/// The words of the `op` column, in the order of [`Op`].
-pub const OPS: [&str; 25] = [
-    "null",
-    "getattr",
-    "setattr",
-    "lookup",
-    "access",
-    "readlink",
-    "read",
-    "write",
-    "create",
-    "mkdir",
-    "symlink",
-    "mknod",
-    "remove",
-    "rmdir",
-    "rename",
-    "link",
-    "readdir",
-    "readdirplus",
-    "fsstat",
-    "fsinfo",
-    "pathconf",
-    "commit",
-    "root",
-    "writecache",
-    "compound",
-];
+ops! {
+    Null "null",
+    Getattr "getattr",
+    Setattr "setattr",
+    Lookup "lookup",
+    Access "access",
+    Readlink "readlink",
+    Read "read",
+    Write "write",
+    Create "create",
+    Mkdir "mkdir",
+    Symlink "symlink",
+    Mknod "mknod",
+    Remove "remove",
+    Rmdir "rmdir",
+    Rename "rename",
+    Link "link",
+    Readdir "readdir",
+    Readdirplus "readdirplus",
+    Fsstat "fsstat",
+    Fsinfo "fsinfo",
+    Pathconf "pathconf",
+    Commit "commit",
+    Root "root",
+    Writecache "writecache",
+    Compound "compound",
+    // NFS version 4.0 (RFC 7530 section 16)
+    Close "close",
+    Delegpurge "delegpurge",
+    Delegreturn "delegreturn",
+    Getfh "getfh",
+    Lock "lock",
+    Lockt "lockt",
+    Locku "locku",
+    Lookupp "lookupp",
+    Nverify "nverify",
+    Open "open",
+    Openattr "openattr",
+    OpenConfirm "open_confirm",
+    OpenDowngrade "open_downgrade",
+    Putfh "putfh",
+    Putpubfh "putpubfh",
+    Putrootfh "putrootfh",
+    Renew "renew",
+    Restorefh "restorefh",
+    Savefh "savefh",
+    Secinfo "secinfo",
+    Setclientid "setclientid",
+    SetclientidConfirm "setclientid_confirm",
+    Verify "verify",
+    ReleaseLockowner "release_lockowner",
+    // 4.1 (RFC 8881 section 18)
+    BackchannelCtl "backchannel_ctl",
+    BindConnToSession "bind_conn_to_session",
+    ExchangeId "exchange_id",
+    CreateSession "create_session",
+    DestroySession "destroy_session",
+    FreeStateid "free_stateid",
+    GetDirDelegation "get_dir_delegation",
+    Getdeviceinfo "getdeviceinfo",
+    Getdevicelist "getdevicelist",
+    Layoutcommit "layoutcommit",
+    Layoutget "layoutget",
+    Layoutreturn "layoutreturn",
+    SecinfoNoName "secinfo_no_name",
+    Sequence "sequence",
+    SetSsv "set_ssv",
+    TestStateid "test_stateid",
+    WantDelegation "want_delegation",
+    DestroyClientid "destroy_clientid",
+    ReclaimComplete "reclaim_complete",
+    // 4.2 (RFC 7862 section 15, RFC 8276)
+    Allocate "allocate",
+    Copy "copy",
+    CopyNotify "copy_notify",
+    Deallocate "deallocate",
+    IoAdvise "io_advise",
+    Layouterror "layouterror",
+    Layoutstats "layoutstats",
+    OffloadCancel "offload_cancel",
+    OffloadStatus "offload_status",
+    ReadPlus "read_plus",
+    Seek "seek",
+    WriteSame "write_same",
+    Clone "clone",
+    Getxattr "getxattr",
+    Setxattr "setxattr",
+    Listxattrs "listxattrs",
+    Removexattr "removexattr",
+    // what the server answers to an operation that there is not
+    Illegal "illegal",
+}
 
 impl Op {
-    /// All of them, in order.
-    pub const ALL: [Op; 25] = [
-        Op::Null,
-        Op::Getattr,
-        Op::Setattr,
-        Op::Lookup,
-        Op::Access,
-        Op::Readlink,
-        Op::Read,
-        Op::Write,
-        Op::Create,
-        Op::Mkdir,
-        Op::Symlink,
-        Op::Mknod,
-        Op::Remove,
-        Op::Rmdir,
-        Op::Rename,
-        Op::Link,
-        Op::Readdir,
-        Op::Readdirplus,
-        Op::Fsstat,
-        Op::Fsinfo,
-        Op::Pathconf,
-        Op::Commit,
-        Op::Root,
-        Op::Writecache,
-        Op::Compound,
-    ];
-
     /// The word in the `op` column.
     pub fn word(self) -> &'static str {
         OPS[self as usize]
@@ -398,5 +467,90 @@ impl Op {
             Op::Fsstat,
         ];
         V2.get(procedure as usize).copied()
+    }
+    /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC 8276).
+    /// CREATE is the making of what is no regular file: [`Op::Mknod`] stands for all of it.
+    pub fn from_v4(opcode: u32) -> Option<Op> {
+        const FIRST: u32 = 3;
+        const ILLEGAL: u32 = 10_044;
+        const V4: [Op; 73] = [
+            Op::Access,
+            Op::Close,
+            Op::Commit,
+            Op::Mknod,
+            Op::Delegpurge,
+            Op::Delegreturn,
+            Op::Getattr,
+            Op::Getfh,
+            Op::Link,
+            Op::Lock,
+            Op::Lockt,
+            Op::Locku,
+            Op::Lookup,
+            Op::Lookupp,
+            Op::Nverify,
+            Op::Open,
+            Op::Openattr,
+            Op::OpenConfirm,
+            Op::OpenDowngrade,
+            Op::Putfh,
+            Op::Putpubfh,
+            Op::Putrootfh,
+            Op::Read,
+            Op::Readdir,
+            Op::Readlink,
+            Op::Remove,
+            Op::Rename,
+            Op::Renew,
+            Op::Restorefh,
+            Op::Savefh,
+            Op::Secinfo,
+            Op::Setattr,
+            Op::Setclientid,
+            Op::SetclientidConfirm,
+            Op::Verify,
+            Op::Write,
+            Op::ReleaseLockowner,
+            Op::BackchannelCtl,
+            Op::BindConnToSession,
+            Op::ExchangeId,
+            Op::CreateSession,
+            Op::DestroySession,
+            Op::FreeStateid,
+            Op::GetDirDelegation,
+            Op::Getdeviceinfo,
+            Op::Getdevicelist,
+            Op::Layoutcommit,
+            Op::Layoutget,
+            Op::Layoutreturn,
+            Op::SecinfoNoName,
+            Op::Sequence,
+            Op::SetSsv,
+            Op::TestStateid,
+            Op::WantDelegation,
+            Op::DestroyClientid,
+            Op::ReclaimComplete,
+            Op::Allocate,
+            Op::Copy,
+            Op::CopyNotify,
+            Op::Deallocate,
+            Op::IoAdvise,
+            Op::Layouterror,
+            Op::Layoutstats,
+            Op::OffloadCancel,
+            Op::OffloadStatus,
+            Op::ReadPlus,
+            Op::Seek,
+            Op::WriteSame,
+            Op::Clone,
+            Op::Getxattr,
+            Op::Setxattr,
+            Op::Listxattrs,
+            Op::Removexattr,
+        ];
+        match opcode {
+            ILLEGAL => Some(Op::Illegal),
+            _ => V4.get(opcode.checked_sub(FIRST)? as usize).copied(),
+        }
     }
 }

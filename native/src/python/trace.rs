@@ -133,8 +133,22 @@ impl PyTrace {
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
-    let procedures = PyDict::new(py);
-    for (op, tally) in Op::ALL.iter().zip(&counts.procedures) {
+    let dict = PyDict::new(py);
+    dict.set_item("procedures", tallied(py, &counts.procedures)?)?;
+    dict.set_item("compound_operations", tallied(py, &counts.operations)?)?;
+    dict.set_item("not_run", &counts.not_run)?;
+    dict.set_item("orphans", &counts.orphans)?;
+    dict.set_item("other_programs", &counts.other)?;
+    dict.set_item("retransmits", counts.retransmits)?;
+    dict.set_item("duplicate_replies", counts.duplicate_replies)?;
+    dict.set_item("short", counts.short)?;
+    dict.set_item("period", counts.period)?;
+    Ok(dict)
+}
+
+fn tallied<'py>(py: Python<'py>, tallies: &[Tally]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (op, tally) in Op::ALL.iter().zip(tallies) {
         if *tally == Tally::default() {
             continue;
         }
@@ -149,16 +163,8 @@ fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
         ] {
             item.set_item(key, value)?;
         }
-        procedures.set_item(op.word(), item)?;
+        dict.set_item(op.word(), item)?;
     }
-    let dict = PyDict::new(py);
-    dict.set_item("procedures", procedures)?;
-    dict.set_item("orphans", &counts.orphans)?;
-    dict.set_item("other_programs", &counts.other)?;
-    dict.set_item("retransmits", counts.retransmits)?;
-    dict.set_item("duplicate_replies", counts.duplicate_replies)?;
-    dict.set_item("short", counts.short)?;
-    dict.set_item("period", counts.period)?;
     Ok(dict)
 }
 
