@@ -84,10 +84,11 @@ class Trace:
         """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
 
         ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
-        ``unanswered``), ``orphans`` (by procedure), ``other_programs`` (calls and replies by RPC
-        program), ``retransmits``, ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged``
-        (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
-        ``capture``.
+        ``unanswered``), ``compound_operations`` (the same of the operations in compounds),
+        ``not_run`` (those that the server did not come to), ``orphans`` (by procedure),
+        ``other_programs`` (calls and replies by RPC program), ``retransmits``,
+        ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
+        ``bytes``; for text ``lines`` and ``comments``, for captures ``capture``.
         """
 
 def operations_schema() -> pa.Schema:

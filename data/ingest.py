@@ -34,6 +34,10 @@ class TraceSummary:
 class IngestSummary:
     """What an ingest did. Counts are of messages: a call sent twice is two calls.
 
+    A compound of NFS version 4 is one message, in ``procedures``; ``compound_operations`` counts
+    likewise the operations in compounds, and ``not_run`` those of them that the server did not come
+    to, because one before them failed.
+
     ``records_in`` equals ``records_out`` and ``records_set_aside`` together.
     """
 
@@ -43,6 +47,8 @@ class IngestSummary:
     records_out: dict[str, int] = field(default_factory=dict)
     records_set_aside: dict[str, int] = field(default_factory=dict)
     procedures: dict[str, dict[str, int]] = field(default_factory=dict)
+    compound_operations: dict[str, dict[str, int]] = field(default_factory=dict)
+    not_run: dict[str, int] = field(default_factory=dict)
     calls_without_reply: dict[str, int] = field(default_factory=dict)
     replies_without_call: dict[str, int] = field(default_factory=dict)
     other_programs: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -68,6 +74,8 @@ class IngestSummary:
         damaged = Counter(self.records_set_aside) + Counter(counts["damaged"])
         self.records_set_aside = dict(sorted(damaged.items()))
         _add_tallies(self.procedures, counts["procedures"])
+        _add_tallies(self.compound_operations, counts["compound_operations"])
+        self.not_run = dict(sorted((Counter(self.not_run) + Counter(counts["not_run"])).items()))
         for op, tally in counts["procedures"].items():
             if tally["unanswered"]:
                 self.calls_without_reply[op] = (

@@ -318,6 +318,7 @@ FILES = pa.schema(
         field("last_size", pa.uint64(), "size last seen, bytes"),
         field("atime", TIME, "access time last seen"),
         field("mtime", TIME, "modification time last seen"),
+        field("last_closed", TIME, "last v4 close of it; null: none seen (v2 and v3 have none)"),
         field("loss_nearby", pa.bool_(), "whether lost messages may have touched this life"),
     ]
 )

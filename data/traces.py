@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
-from data.schema import OPERATIONS
+from data.schema import OPERATIONS, VERSION_4
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
@@ -60,8 +60,25 @@ class Trace:
         return self._native.counts()
 
 
+COUNTED = [
+    "op",
+    "status",
+    "reply_time",
+    "retransmits",
+    "duplicate_replies",
+    "short",
+    "time",
+    "compound_index",
+    "compound_status",
+]
+"""What is counted of the operations table."""
+
+
 class OperationsTrace(Trace):
-    """A Parquet file of the operations table, read as a trace."""
+    """A Parquet file of the operations table, read as a trace.
+
+    Columns that came to the table after the file was written are null.
+    """
 
     def __init__(self, path: str) -> None:
         self.path, self.format, self.compression = path, "operations", "none"
@@ -71,24 +88,16 @@ class OperationsTrace(Trace):
         for wanted in OPERATIONS:
             index = schema.get_field_index(wanted.name)
             found = schema.field(index).type if index >= 0 else "no such column"
-            if found != wanted.type:
+            if found != wanted.type and (index >= 0 or wanted not in VERSION_4):
                 raise ValueError(
                     f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
                     f"table, found {found}"
                 )
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        columns = [
-            "op",
-            "status",
-            "reply_time",
-            "retransmits",
-            "duplicate_replies",
-            "short",
-            "time",
-        ]
-        for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
-            self._counts.append(pa.table(batch.select(columns)))
+        for read in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
+            batch = _complete(read)
+            self._counts.append(pa.table(batch.select(COUNTED)))
             yield batch
 
     def take_damaged(self) -> list[Damaged]:
@@ -97,28 +106,52 @@ class OperationsTrace(Trace):
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, in the form of a decoded trace's counts."""
-        empty = OPERATIONS.empty_table().select(
-            ["op", "status", "reply_time", "retransmits", "duplicate_replies", "short", "time"]
-        )
+        empty = OPERATIONS.empty_table().select(COUNTED)
         table = pa.concat_tables(self._counts) if self._counts else empty
         times = pc.min_max(table["time"].cast(pa.int64())).as_py()
         last = pc.max(table["reply_time"].cast(pa.int64())).as_py()
         period = None
         if times["min"] is not None:
             period = (times["min"], max(times["max"], last or times["max"]))
-        procedures = _procedures(table)
+        messages = _messages(table)
+        procedures = _procedures(messages)
         return {
             "procedures": procedures,
+            "compound_operations": _procedures(table.filter(pc.is_valid(table["compound_index"]))),
+            "not_run": {},
             "orphans": {},
             "other_programs": {},
-            "retransmits": pc.sum(table["retransmits"]).as_py() or 0,
-            "duplicate_replies": pc.sum(table["duplicate_replies"]).as_py() or 0,
-            "short": pc.sum(table["short"]).as_py() or 0,
+            "retransmits": pc.sum(messages["retransmits"]).as_py() or 0,
+            "duplicate_replies": pc.sum(messages["duplicate_replies"]).as_py() or 0,
+            "short": pc.sum(messages["short"]).as_py() or 0,
             "period": period,
             "damaged": {},
             "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
         }
+
+
+def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the batch with all columns of the operations table, null where it lacks them."""
+    if len(batch.schema) == len(OPERATIONS):
+        return batch
+    columns = [
+        batch[each.name] if each.name in batch.schema.names else pa.nulls(len(batch), each.type)
+        for each in OPERATIONS
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=OPERATIONS)
+
+
+def _messages(table: pa.Table) -> pa.Table:
+    """Return a row per call: the first of a compound stands for all of it."""
+    index = table["compound_index"]
+    calls = table.filter(pc.fill_null(pc.equal(index, 0), True))
+    compound = pc.is_valid(calls["compound_index"])
+    op = pc.if_else(compound, "compound", calls["op"].cast(pa.utf8()))
+    status = pc.if_else(compound, calls["compound_status"], calls["status"])
+    for name, column in (("op", op), ("status", status)):
+        calls = calls.set_column(calls.schema.get_field_index(name), name, column)
+    return calls
 
 
 def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:

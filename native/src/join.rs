@@ -67,6 +67,14 @@ pub struct Tally {
     pub unanswered: u64,
 }
 
+impl Tally {
+    fn answer(&mut self, status: Option<u32>) {
+        self.replies += 1;
+        self.ok += u64::from(status == Some(0));
+        self.errors += u64::from(status.is_some_and(|status| status != 0));
+    }
+}
+
 /// A tally for each [`Op`], by its number.
 #[derive(Clone, Debug)]
 pub struct Tallies([Tally; Op::ALL.len()]);
@@ -228,17 +236,12 @@ impl Joiner {
         };
         match slot.procedure {
             Procedure::Other(program) => self.counts.other.entry(program).or_default().1 += 1,
-            Procedure::Nfs(op, _) => {
-                let tally = &mut self.counts.procedures[op as usize];
-                tally.replies += 1;
-                tally.ok += u64::from(status == Some(0));
-                tally.errors += u64::from(status.is_some_and(|status| status != 0));
-                self.counts.answered(&fields.parts);
-            }
+            Procedure::Nfs(op, _) => self.counts.procedures[op as usize].answer(status),
         }
         match slot.state {
             State::Answered(row, rows) => {
                 self.counts.duplicate_replies += 1;
+                self.counts.answered_again(&fields.parts);
                 self.add(Column::DuplicateReplies, row, rows);
             }
             State::Waiting(index) => {

@@ -15,13 +15,10 @@ impl Counts {
         }
     }
 
-    /// Counts the operations that a compound's reply answers.
-    pub(super) fn answered(&mut self, parts: &[Part]) {
+    /// Counts the operations that a second reply to a compound answers.
+    pub(super) fn answered_again(&mut self, parts: &[Part]) {
         for part in parts {
-            let tally = &mut self.operations[part.op as usize];
-            tally.replies += 1;
-            tally.ok += u64::from(part.status == Some(0));
-            tally.errors += u64::from(part.status.is_some_and(|status| status != 0));
+            self.operations[part.op as usize].answer(part.status);
         }
     }
 }
@@ -48,6 +45,9 @@ impl Joiner {
             let tally = &mut self.counts.operations[row.op as usize];
             tally.operations += 1;
             tally.unanswered += u64::from(reply.is_none());
+            if row.answered.is_some() {
+                tally.answer(row.status);
+            }
             head(batches, call, (row.op, version), row.short);
             write_whole(batches, &call.fields, reply, row.status);
             write_row(batches, &row);

@@ -183,6 +183,8 @@ pub struct FileLife {
     pub atime: Option<i64>,
     /// Modification time last seen.
     pub mtime: Option<i64>,
+    /// When a client last closed it (version 4).
+    pub last_closed: Option<i64>,
 }
 
 impl FileLife {
@@ -208,6 +210,7 @@ impl FileLife {
             last_size: None,
             atime: None,
             mtime: None,
+            last_closed: None,
         }
     }
 
@@ -261,6 +264,7 @@ impl FileLife {
         self.last_size = self.last_size.or(earlier.last_size);
         self.atime = self.atime.or(earlier.atime);
         self.mtime = self.mtime.or(earlier.mtime);
+        self.last_closed = self.last_closed.max(earlier.last_closed);
     }
 
     /// Whether it came to be known only while a call was under way that may have made it.
