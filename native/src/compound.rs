@@ -107,6 +107,3 @@ fn implied(status: Option<u32>, reply: &Fields, index: usize) -> Option<u32> {
         _ => status.filter(|status| *status == 0),
     }
 }
-
-#[cfg(test)]
-mod tests;

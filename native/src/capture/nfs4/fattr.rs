@@ -45,8 +45,8 @@ pub fn entry(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     read
 }
 
-/// Reads what the map says. An attribute that no version has ends the list, of which the rest
-/// cannot be told apart: the operation is short then.
+/// Reads what the map says. An attribute that no version has ends the list, for what follows it
+/// cannot be told apart: where bytes are left, the operation is short.
 fn each(
     x: &mut Xdr,
     f: &mut Fields,
@@ -58,7 +58,6 @@ fn each(
         match read(number, &mut values, f) {
             Ok(()) => {}
             Err(UNKNOWN) => {
-                f.number(Column::Short, 1);
                 break;
             }
             Err(Fault::Short) if whole => {
@@ -66,6 +65,9 @@ fn each(
             }
             Err(fault) => return Err(fault),
         }
+    }
+    if !values.rest().is_empty() {
+        f.number(Column::Short, 1);
     }
     if whole {
         Ok(())
