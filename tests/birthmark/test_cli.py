@@ -50,6 +50,18 @@ def test_ingest_says_what_it_did(tmp_path: Path) -> None:
         assert word in text
 
 
+def test_ingest_says_what_compounds_of_version_4_held(tmp_path: Path) -> None:
+    seeds = Path(__file__).resolve().parents[2] / "native/fuzz/corpus/capture"
+    run = birthmark("ingest", seeds / "v4-fusenfs-0-24.pcap", "--out", tmp_path / "day")
+    text = run.stdout.decode()
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert "in compounds" in text
+    assert "putrootfh" in text
+    assert "not run   1 getattr, 1 getfh" in text
+    # 2 messages of the null procedure, and 8 compounds of which one was not answered
+    assert "17 = 9 calls + 8 replies" in text
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
