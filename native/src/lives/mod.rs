@@ -12,6 +12,8 @@
 //! - Two calls that were under way at the same time may have been done in either order. Where a
 //!   call was sent before the reply that ended something (or last showed it), its own reply does
 //!   not revive it (or end it): see [`recent`].
+//! - Within a compound of NFS version 4 a name leads to the file that had it when it was seen last,
+//!   where the trace does not show the handle: see [`walk`].
 //! - A file dies with its last name. How many it has is known from `nlink`, from its birth, and
 //!   from the names made and removed since; a directory has one. A file whose last known name is
 //!   gone without that showing its death (its `nlink` was never seen, or the name was lost unseen)
