@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
-from data.schema import OPERATIONS, VERSION_4
+from data.schema import OPERATIONS
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
@@ -87,18 +87,20 @@ class OperationsTrace(Trace):
         schema = self._file.schema_arrow
         for wanted in OPERATIONS:
             index = schema.get_field_index(wanted.name)
+            if index < 0 and wanted.nullable:
+                continue  # a column younger than the file
             found = schema.field(index).type if index >= 0 else "no such column"
-            if found != wanted.type and (index >= 0 or wanted not in VERSION_4):
+            if found != wanted.type:
                 raise ValueError(
                     f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
                     f"table, found {found}"
                 )
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for read in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
-            batch = _complete(read)
-            self._counts.append(pa.table(batch.select(COUNTED)))
-            yield batch
+        for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
+            whole = _whole(batch)
+            self._counts.append(pa.table(whole.select(COUNTED)))
+            yield whole
 
     def take_damaged(self) -> list[Damaged]:
         """Return no records: a Parquet file is whole or cannot be read."""
@@ -131,20 +133,21 @@ class OperationsTrace(Trace):
         }
 
 
-def _complete(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with all columns of the operations table, null where it lacks them."""
-    if len(batch.schema) == len(OPERATIONS):
-        return batch
-    columns = [
-        batch[each.name] if each.name in batch.schema.names else pa.nulls(len(batch), each.type)
-        for each in OPERATIONS
+def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return operations with all columns of the table; those that they lack are null."""
+    names = set(batch.schema.names)
+    arrays = [
+        batch[field.name] if field.name in names else pa.nulls(len(batch), field.type)
+        for field in OPERATIONS
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=OPERATIONS)
+    return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
 
 
 def _messages(table: pa.Table) -> pa.Table:
     """Return a row per call: the first of a compound stands for all of it."""
     index = table["compound_index"]
+    if index.null_count == len(table):
+        return table
     calls = table.filter(pc.fill_null(pc.equal(index, 0), True))
     compound = pc.is_valid(calls["compound_index"])
     op = pc.if_else(compound, "compound", calls["op"].cast(pa.utf8()))

@@ -263,6 +263,15 @@ columns! {
     Dir2Change "dir2_change" U64,
     Xattr "xattr" Bytes,
     FsLeaseTime "fs_lease_time" U32,
+    // nfsdump text: how the two lines were printed
+    CallForm "call_form" U16,
+    CallCon "call_con" U32,
+    CallLen "call_len" U32,
+    CallText "call_text" Bytes,
+    ReplyForm "reply_form" U16,
+    ReplyCon "reply_con" U32,
+    ReplyLen "reply_len" U32,
+    ReplyText "reply_text" Bytes,
 }
 
 columns! {

@@ -222,6 +222,19 @@ fn a_write_is_known_before_its_data_are_there() {
 }
 
 #[test]
+fn what_follows_the_data_of_a_large_write_is_read() {
+    let data = vec![0; 1 << 20];
+    let write = w(&[38]).raw(b"sixteen bytes id").long(0).words(&[0]).opaque(&data);
+    let message = marked(&compound(1, 0, &[putfh(b"F"), write, getattr()]));
+    let segments = message.chunks(60_000).zip(0..);
+    let frames: Vec<_> =
+        segments.map(|(chunk, n)| segment(Side::Client, 1 + n * 60_000, chunk)).collect();
+    let seen = File::holding(&frames).read();
+    assert_eq!(seen.words("op"), ["putfh", "write", "getattr"]);
+    assert_eq!(seen.joiner.counts.short, 0);
+}
+
+#[test]
 fn retransmissions_and_second_replies_are_counted_in_every_row() {
     let call = compound(1, 0, &[putfh(b"D"), getattr()]);
     let other = compound(1, 0, &[putfh(b"D"), w(&[GETFH])]);
