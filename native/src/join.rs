@@ -9,6 +9,7 @@ use crate::fields::Fields;
 use crate::message::{CallKey, Envelope, Hosts};
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
+use crate::text::write::{CALL, REPLY};
 use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use std::collections::{BTreeMap, VecDeque};
@@ -329,7 +330,9 @@ impl Joiner {
             rows.number(column, value);
         }
         rows.fields(&call.fields);
-        if let Some((time, status, _, fields)) = reply {
+        rows.printed(CALL, call.short, &call.fields);
+        if let Some((time, status, short, fields)) = reply {
+            rows.printed(REPLY, short, fields);
             rows.number(Column::ReplyTime, time as u64);
             if let Some(status) = status {
                 rows.number(Column::Status, status.into());

@@ -165,7 +165,7 @@ fn short(form: Form, out: &mut Vec<u8>) {
 }
 
 /// The trailer, of a reply with its status.
-fn trailer(printed: &Printed, status: Option<u32>, out: &mut Vec<u8>) {
+pub fn trailer(printed: &Printed, status: Option<u32>, out: &mut Vec<u8>) {
     let (Some(con), Some(len), true) = (printed.con, printed.len, printed.form.has(Form::NUMBERS))
     else {
         out.extend_from_slice(match status {

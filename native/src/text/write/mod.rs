@@ -12,12 +12,14 @@
 mod fields;
 mod form;
 mod line;
-mod print;
+pub(super) mod print;
 mod rows;
 mod sorter;
 mod values;
 
+pub(super) use fields::ACCESS;
 pub use form::Form;
+pub(super) use line::trailer;
 pub use line::{Printed, Printer};
 
 use crate::schema::Column;
@@ -27,11 +29,31 @@ use rows::Rows;
 use sorter::Sorter;
 use values::Values;
 
-/// The columns of a call's form, `con` and `len`.
-pub const CALL: [Column; 3] = [Column::CallForm, Column::CallCon, Column::CallLen];
+/// The columns that say how a message's line was printed.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // data/schema.py says what each one means
+pub struct LineColumns {
+    pub form: Column,
+    pub con: Column,
+    pub len: Column,
+    pub text: Column,
+}
 
-/// The columns of a reply's form, `con` and `len`.
-pub const REPLY: [Column; 3] = [Column::ReplyForm, Column::ReplyCon, Column::ReplyLen];
+/// Those of the call.
+pub const CALL: LineColumns = LineColumns {
+    form: Column::CallForm,
+    con: Column::CallCon,
+    len: Column::CallLen,
+    text: Column::CallText,
+};
+
+/// Those of the reply.
+pub const REPLY: LineColumns = LineColumns {
+    form: Column::ReplyForm,
+    con: Column::ReplyCon,
+    len: Column::ReplyLen,
+    text: Column::ReplyText,
+};
 
 /// Why rows could not be written as text.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +97,7 @@ impl TextWriter {
                 continue;
             };
             let out = self.sorter.text();
-            let call = match row.bytes(Column::CallText) {
+            let call = match row.bytes(CALL.text) {
                 Some(text) => printed_text(text, out),
                 None => self.printer.call(&head, &row.printed(CALL), &row, out),
             };
@@ -90,7 +112,7 @@ impl TextWriter {
             let head = Head { time, ..head };
             let status = row.number(Column::Status).map(|status| status as u32);
             let out = self.sorter.text();
-            match row.bytes(Column::ReplyText) {
+            match row.bytes(REPLY.text) {
                 Some(text) => printed_text(text, out),
                 None => self.printer.reply(&head, status, &row.printed(REPLY), &row, out),
             };
