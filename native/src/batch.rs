@@ -390,6 +390,11 @@ impl Batches {
         }
     }
 
+    /// Drops the closed batches.
+    pub fn discard(&mut self) {
+        self.ready.clear();
+    }
+
     /// A closed batch. Until `all`, the last one is kept back, so that retransmissions that come
     /// late can still be counted in its rows.
     pub fn take(&mut self, hosts: &Hosts, all: bool) -> Option<Result<RecordBatch, ArrowError>> {

@@ -14,6 +14,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<text::PyTextWriter>()?;
+    module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
     Ok(())
 }

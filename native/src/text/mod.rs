@@ -3,6 +3,7 @@
 
 mod fields;
 mod line;
+pub mod log;
 mod trailer;
 mod value;
 pub mod write;

@@ -104,6 +104,15 @@ impl Printer {
     }
 }
 
+/// Prints a reply of which no more than its header could be read.
+pub fn unknown(head: &Head, out: &mut Vec<u8>) {
+    ends(head, Direction::Reply, out);
+    out.extend_from_slice(b" R3 ");
+    print::hex_padded(out, head.xid.into(), 8);
+    out.extend_from_slice(b" ffffffff unknown");
+    trailer(&Printed::default(), Some(0), out);
+}
+
 fn begin(head: &Head, direction: Direction, form: Form, out: &mut Vec<u8>) -> bool {
     let Some(number) = number(head.op, head.version) else {
         return false;

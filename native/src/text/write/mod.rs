@@ -5,6 +5,7 @@
 //! | `print` | values, as the format has them |
 //! | `fields` | keys and values, in the tool's order |
 //! | `line` | whole lines |
+//! | `messages` | lines from messages as they come |
 //! | `form` | how a line that was read had been printed |
 //! | `rows`, `values` | where the values come from |
 //! | `sorter` | the order of lines |
@@ -12,6 +13,7 @@
 mod fields;
 mod form;
 mod line;
+mod messages;
 pub(super) mod print;
 mod rows;
 mod sorter;
@@ -21,6 +23,7 @@ pub(super) use fields::ACCESS;
 pub use form::Form;
 pub(super) use line::trailer;
 pub use line::{Printed, Printer};
+pub use messages::MessagePrinter;
 
 use crate::schema::Column;
 use arrow_array::RecordBatch;
@@ -59,14 +62,14 @@ pub const REPLY: LineColumns = LineColumns {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum WriteError {
-    #[error("operations: column {0:?} is missing")]
+    #[error("column {0:?} is missing")]
     Missing(String),
-    #[error("operations: column {name:?} is {found}, expected {expected}")]
+    #[error("column {name:?} is {found}, expected {expected}")]
     Type { name: String, found: String, expected: String },
-    #[error("operations: column {0:?} has nulls, where every row must have a value")]
+    #[error("column {0:?} has nulls, where every row must have a value")]
     Null(String),
     #[error(
-        "operations: a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
+        "a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
          them, of up to 8 hexadecimal digits"
     )]
     Host(String),
@@ -116,6 +119,16 @@ impl TextWriter {
                 Some(text) => printed_text(text, out),
                 None => self.printer.reply(&head, status, &row.printed(REPLY), &row, out),
             };
+            self.sorter.end_line(time);
+        }
+        Ok(self.sorter.due())
+    }
+
+    /// Takes messages of which no row of the operations is made, about in the order of their
+    /// times; gives the lines now due.
+    pub fn messages(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
+        for (time, line) in rows::lines(batch)? {
+            printed_text(line, self.sorter.text());
             self.sorter.end_line(time);
         }
         Ok(self.sorter.due())

@@ -278,3 +278,13 @@ impl Values for Row<'_> {
         self.rows.entries.get(column as usize)?.bytes(at + entry)
     }
 }
+
+/// The times and lines of messages; those without a line are passed over.
+pub fn lines(batch: &RecordBatch) -> Result<impl Iterator<Item = (i64, &[u8])>, WriteError> {
+    let times = Source::new("time", Kind::Time, required(batch, "time")?)?;
+    let line = batch.column_by_name("line");
+    let line = line.ok_or_else(|| WriteError::Missing("line".to_owned()))?;
+    let lines = Source::new("line", Kind::Bytes, line)?;
+    Ok((0..batch.num_rows())
+        .filter_map(move |row| Some((times.number(row)? as i64, lines.bytes(row)?))))
+}
