@@ -7,9 +7,9 @@ A dataset is a directory::
     quarantine/0001.jsonl     the records that could not be read
     ingests/0001.json         what each ingest read, counted and wrote
 
-The day, in UTC, is an operation's or a message's time, a file's birth and an entry's birth (where it was not
-seen: the first time it was named). Every ingest adds files under its own number and touches no
-others; they appear under their final names only when all of them are complete.
+The day, in UTC, is an operation's or a message's time, a file's birth and an entry's birth (where
+it was not seen: the first time it was named). Every ingest adds files under its own number and
+touches no others; they appear under their final names only when all of them are complete.
 """
 
 from __future__ import annotations
