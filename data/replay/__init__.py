@@ -5,5 +5,6 @@ rewrites it so that it can be replayed; ``run`` makes that file system and perfo
 """
 
 from data.replay.build import BuildSummary, build
+from data.replay.run import Difference, RunSummary, run
 
-__all__ = ["BuildSummary", "build"]
+__all__ = ["BuildSummary", "Difference", "RunSummary", "build", "run"]

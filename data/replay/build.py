@@ -35,6 +35,7 @@ from data.replay.tree import Node, Tree
 
 UNNAMED = ("invent", "discard")
 VERSION = 1
+MAX_TARGET = 4_095
 DEPTH = 64  # how many overlapping calls can wait for each other
 
 
@@ -189,6 +190,8 @@ def _impossible(call: Call) -> str | None:
     names = [name for name in (call.name, call.name2) if name is not None]
     hostile = any(not name or b"/" in name or b"\0" in name for name in names)
     dots = call.op != "lookup" and any(name in (b".", b"..") for name in names)
+    target = call.target if call.op == "symlink" and call.target is not None else b"x"
+    hostile = hostile or not target or b"\0" in target or len(target) > MAX_TARGET
     return "name that no file system has" if hostile or dots else None
 
 

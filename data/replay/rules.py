@@ -248,6 +248,8 @@ class Rules:
             node = self._infer.existing(call.fh or b"", call.directory, "file")
             self._write(call, call.caller, id=node.id)
             return
+        if name in (b".", b"..") and call.status != st.OK:
+            raise Inexplicable("error that no state explains")
         directory = self._directory(call)
         caller, columns = call.caller, dict[str, int | None](id=directory.id)
         if call.status == st.EACCES:
