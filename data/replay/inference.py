@@ -13,8 +13,8 @@ from typing import Any
 
 from data.replay.calls import Attributes, Call, Entry
 from data.replay.order import Window
-from data.replay.permissions import NOBODY, Caller, permits
-from data.replay.schema import KINDS
+from data.replay.permissions import NOBODY, SUPERUSER, Caller, permits
+from data.replay.schema import KINDS, UNKNOWN_MODE
 from data.replay.tree import Node, Tree
 
 UNSEEN = Attributes(*[None] * 9)
@@ -41,6 +41,7 @@ class Inference:
         self._gone: set[bytes] = set()  # handles whose end was inferred
         self._listed: dict[bytes, tuple[Node, bytes, Attributes]] = {}
         self._listed_at: dict[tuple[int, bytes], bytes] = {}
+        self.caller = SUPERUSER  # of the present call: who most likely made what it needs
 
     def existing(
         self, fh: bytes, seen: Attributes = UNSEEN, kind: str | None = None
@@ -181,9 +182,17 @@ class Inference:
         return node
 
     def _make(self, node: Node, directory: Node, name: bytes, seen: Attributes) -> None:
-        """Insert the creation of an object, with the attributes seen."""
+        """Insert the creation of an object, with the attributes seen.
+
+        Those not seen permit everything, and it belongs to whom the present call is of.
+        """
         node.kind = node.kind or "file"
         self.learn(node, seen)
+        if node.mode is None:
+            node.mode = UNKNOWN_MODE.get(node.kind, UNKNOWN_MODE["file"])
+        node.owner = (self.caller.uid or 0) if node.owner is None else node.owner
+        node.group = (self.caller.gid or 0) if node.group is None else node.group
+        node.size = 0 if node.size is None else node.size
         op = {"file": "create", "directory": "mkdir", "symlink": "symlink"}.get(node.kind, "mknod")
         columns: dict[str, Any] = {"id": directory.id, "name": name, "new_id": node.id}
         columns |= {"mode": node.mode, "owner": node.owner, "group": node.group}

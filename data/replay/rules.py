@@ -67,7 +67,7 @@ class Rules:
         Raises:
             Inexplicable: it cannot be made to end so; the call was not written.
         """
-        assert call.fh is not None
+        self._infer.caller = call.caller
         stale = (*STALE, st.ENOENT) if call.op in HANDLED else STALE
         if call.status in stale:
             self._stale(call)
@@ -110,10 +110,10 @@ class Rules:
 
     def _allowed_to_remove(self, call: Call, directory: Node, node: Node) -> Caller:
         caller = self._allowed(call, directory, MODIFY)
-        owners = (None, 0, node.owner, directory.owner)
-        if (directory.mode or 0) & STICKY and caller.uid not in owners and node.owner is not None:
-            return SUPERUSER
-        return caller
+        if not (directory.mode or 0) & STICKY or caller.uid in (None, 0, directory.owner):
+            return caller
+        self._infer.learn(node, UNSEEN._replace(owner=caller.uid))
+        return caller if node.owner == caller.uid else SUPERUSER
 
     def _directory(self, call: Call) -> Node:
         """Return the directory of name; a call was refused with ENOTDIR where it is none."""
@@ -137,7 +137,7 @@ class Rules:
         self._write(call, caller, **row)
 
     def _succeed(self, call: Call, node: Node) -> Caller:
-        sets = tuple(name for name in ("mode", "owner", "group", "size") if self._sets(call, name))
+        sets = _sets(call) if call.op == "setattr" else ()
         seen = call.attributes
         if call.op == "write":
             seen = seen._replace(size=_size_before(call, node))
@@ -155,9 +155,6 @@ class Rules:
         if call.op in ("readdir", "readdirplus"):
             return self._allowed(call, node, READ)
         return call.caller
-
-    def _sets(self, call: Call, name: str) -> bool:
-        return call.op == "setattr" and getattr(call, f"set_{name}") is not None
 
     def _may_set(self, call: Call, node: Node, caller: Caller) -> bool:
         """Tell whether POSIX permits a setattr."""
@@ -446,6 +443,17 @@ class Rules:
         if call.status == st.OK:
             self._infer.observe(node, seen, call)
             self._tree.link(node, directory, name)
+
+
+def _sets(call: Call) -> tuple[str, ...]:
+    """Return the attributes that a setattr sets."""
+    values = {
+        "mode": call.set_mode,
+        "owner": call.set_owner,
+        "group": call.set_group,
+        "size": call.set_size,
+    }
+    return tuple(name for name, value in values.items() if value is not None)
 
 
 def _written(call: Call) -> int:

@@ -76,3 +76,6 @@ KINDS = {
     7: "fifo",
 }
 """Kinds of objects by the ``ftype`` of the operations table."""
+
+UNKNOWN_MODE = {"directory": 0o777, "file": 0o666}
+"""The modes of what the trace does not show any of: they permit everything."""

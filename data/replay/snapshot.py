@@ -11,11 +11,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from data.replay.perform import NODES, own_mode
-from data.replay.schema import MANIFEST, ROOT_ID
+from data.replay.schema import MANIFEST, ROOT_ID, UNKNOWN_MODE
 from data.replay.store import Store, check_name
 
-UNKNOWN_MODE = {"directory": 0o777}
-EMPTY_MODE = 0o666
 
 
 def make(manifest: Path, store: Store, real: bool) -> int:
@@ -98,7 +96,7 @@ def _set_attributes(row: dict[str, Any], name: bytes, above: int, real: bool) ->
     if real:
         os.chown(name, row["owner"] or 0, row["group"] or 0, **where)
     if row["kind"] != "symlink":
-        unknown = UNKNOWN_MODE.get(row["kind"], EMPTY_MODE)
+        unknown = UNKNOWN_MODE.get(row["kind"], UNKNOWN_MODE["file"])
         mode = unknown if row["mode"] is None else row["mode"]
         os.chmod(name, own_mode(mode, real), dir_fd=above)  # noqa: PTH101
     if row["atime"] is not None and row["mtime"] is not None:
