@@ -156,7 +156,7 @@ def _run_lines(summary: RunSummary) -> list[str]:
         f"share       {summary.share:.2%} of those compared",
         f"inserted    {summary.inserted:,}, of which {summary.inserted_failed:,} failed",
         f"also alike  {checks}",
-        f"lenient     {summary.lenient:,} that NFS permits, and this file system only its superuser",
+        f"lenient     {summary.lenient:,} that only NFS permits, done as the superuser",
         f"rate        {rate:,} operations/s, {summary.seconds:.1f} s; "
         f"in the trace {summary.trace_seconds:.1f} s",
     ]

@@ -28,7 +28,7 @@ from data.replay.manifest import write_manifest
 from data.replay.order import Window
 from data.replay.overlap import Overlaps
 from data.replay.permissions import SUPERUSER, Caller
-from data.replay.rules import HANDLED, NAMED, Inexplicable, Rules
+from data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
 from data.replay.schema import MANIFEST, OPERATIONS
 from data.replay.spool import Spool
 from data.replay.tree import Node, Tree
@@ -108,7 +108,7 @@ class _Pass:
         self._time = call.time
         try:
             self._rules.apply(call)
-        except Inexplicable as reason_found:
+        except InexplicableError as reason_found:
             self._left_out[str(reason_found)] += 1
 
     def _count(self, call: Call) -> None:
@@ -163,7 +163,7 @@ class _Pass:
 def _unusable(call: Call) -> str | None:
     """Return why a call cannot be replayed, or None."""
     if call.op not in HANDLED and call.op not in NAMED:
-        return f"{call.op}: nothing to do to a file system"
+        return "nothing that a file system does"
     if call.status is None:
         return "no reply seen" if call.reply_time is None else "no status seen"
     if call.status >= st.RPC_REFUSED:
@@ -183,7 +183,9 @@ def _cut_short(call: Call) -> str | None:
         needed.append(call.name2)
     if call.op == "write":
         needed.append(call.count)
-    return "cut short" if any(each is None for each in needed) else None
+    if all(each is not None for each in needed):
+        return None
+    return "cut short" if call.short or call.version < 4 else "handle not in the trace"
 
 
 def _impossible(call: Call) -> str | None:
@@ -239,7 +241,10 @@ def build(
 
 
 def _satisfy(
-    calls: Iterator[Call], aside: Path, summary: BuildSummary, progress: Callable[[int], None] | None
+    calls: Iterator[Call],
+    aside: Path,
+    summary: BuildSummary,
+    progress: Callable[[int], None] | None,
 ) -> list[int]:
     """Make the first pass; return the files without a name."""
     with (

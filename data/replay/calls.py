@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,7 +58,7 @@ class Call(NamedTuple):
     name2: bytes | None
     new_fh: bytes | None
     offset: int | None
-    count: int | None
+    count: int | None  # type: ignore[assignment]  # hides tuple.count
     cookie: int | None
     how: int | None
     target: bytes | None
@@ -103,23 +104,22 @@ class Call(NamedTuple):
     @property
     def attributes(self) -> Attributes:
         """The attributes of the object itself: the one found or made, or that of the handle."""
-        return Attributes(*self[_OBJECT : _OBJECT + 9])
+        fields = (self.ftype, self.mode, self.nlink, self.owner, self.group, self.size)
+        return Attributes(*fields, self.atime, self.mtime, self.ctime)
 
     @property
     def directory(self) -> Attributes:
         """The attributes of the directory of name."""
-        ftype, mode, nlink, owner, group, ctime = self[_DIRECTORY : _DIRECTORY + 6]
-        return Attributes(ftype, mode, nlink, owner, group, None, None, None, ctime)
+        fields = (self.dir_ftype, self.dir_mode, self.dir_nlink, self.dir_owner, self.dir_group)
+        return Attributes(*fields, None, None, None, self.dir_ctime)
 
     @property
     def directory2(self) -> Attributes:
         """The attributes of the directory of name2."""
-        ftype, mode, nlink, owner, group, ctime = self[_DIRECTORY + 6 : _DIRECTORY + 12]
-        return Attributes(ftype, mode, nlink, owner, group, None, None, None, ctime)
+        fields = (self.dir2_ftype, self.dir2_mode, self.dir2_nlink, self.dir2_owner)
+        return Attributes(*fields, self.dir2_group, None, None, None, self.dir2_ctime)
 
 
-_OBJECT = Call._fields.index("ftype")
-_DIRECTORY = Call._fields.index("dir_ftype")
 COLUMNS = list(Call._fields)
 HANDLES = ("fh", "fh2", "new_fh")
 
@@ -168,8 +168,6 @@ def _server_calls(
 
 
 def _unquoted(server: Path) -> str:
-    from urllib.parse import unquote
-
     return unquote(server.name.removeprefix("server="))
 
 
@@ -191,15 +189,35 @@ def _calls(batch: pa.RecordBatch, first: int | None, last: int | None) -> Iterat
         handles = zip(prefixes, columns[index], strict=True)
         columns[index] = [fh and prefix + fh for prefix, fh in handles]
     columns.append(_entries(batch["entries"], prefixes))
-    yield from map(Call._make, zip(*columns, strict=True))
+    calls = map(Call._make, zip(*columns, strict=True))
+    newest = pc.max(batch["version"]).as_py() or 0
+    yield from map(_as_version_3, calls) if newest >= 4 else calls
 
 
-def _values(column: pa.Array) -> list:  # type: ignore[type-arg]
+def _as_version_3(call: Call) -> Call:
+    """Return what an operation of version 4 is in the terms of version 3 (RFC 7530 section 16).
+
+    An open that may create is a create, one that may not a lookup, and one by handle only asks for
+    what is there. What only concerns the state of opens and locks stays as it is.
+    """
+    if call.version != 4 or call.op not in ("open", "lookupp"):
+        return call
+    if call.op == "lookupp":
+        return call._replace(op="lookup", name=b"..")
+    if call.name is None:
+        return call._replace(op="getattr")
+    if call.how is None:
+        return call._replace(op="lookup")
+    return call._replace(op="create", how=min(call.how, 2))
+
+
+def _values(column: pa.Array) -> list[Any]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     elif pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    return column.to_pylist()
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def _entries(column: pa.Array, prefixes: list[bytes]) -> list[Sequence[Entry]]:
@@ -218,5 +236,5 @@ def _entries(column: pa.Array, prefixes: list[bytes]) -> list[Sequence[Entry]]:
     return rows
 
 
-def _child(flat: pa.Array, name: str) -> list:  # type: ignore[type-arg]
+def _child(flat: pa.Array, name: str) -> list[Any]:
     return _values(pc.struct_field(flat, name))

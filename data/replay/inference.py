@@ -43,9 +43,7 @@ class Inference:
         self._listed_at: dict[tuple[int, bytes], bytes] = {}
         self.caller = SUPERUSER  # of the present call: who most likely made what it needs
 
-    def existing(
-        self, fh: bytes, seen: Attributes = UNSEEN, kind: str | None = None
-    ) -> Node:
+    def existing(self, fh: bytes, seen: Attributes = UNSEEN, kind: str | None = None) -> Node:
         """Make a handle's object exist, of the kind that a reply shows or the call needs."""
         kind = KINDS.get(seen.ftype or 0, kind)
         node = self._tree.get(fh)
@@ -90,6 +88,8 @@ class Inference:
             fh = self._listed_at.get((directory.id, name))
             fh = None if self._tree.get(fh) else fh
         wanted = self._tree.get(fh)
+        if found and wanted and self._tree.merge(found, wanted, directory, name):
+            found = wanted
         if found is not None and not self._is(found, wanted, fh, kind):
             self.evict(directory, name)
             found = None
@@ -126,10 +126,12 @@ class Inference:
             kind = kind or KINDS.get(seen.ftype or 0)
             return self._place(directory, name, fh, None if kind == "other" else kind, seen)
         open_slot = self._tree.open_since_start(directory, name) and node.initial
-        if node.unnamed and open_slot and self._can_begin(node, directory):
+        if self._may_name(node, directory, name):
             self._tree.restart(node, directory, name)
-        elif node.kind != "directory" and not node.unnamed and (
-            (seen.nlink or node.nlink or 1) > len(node.names)
+        elif (
+            node.kind != "directory"
+            and not node.unnamed
+            and ((seen.nlink or node.nlink or 1) > len(node.names))
         ):
             self._link(node, directory, name, open_slot)
         else:
@@ -323,11 +325,15 @@ class Inference:
                 self._listed.pop(fh, None)
                 self._listed[fh] = (directory, name, seen)
                 self._listed_at[directory.id, name] = fh
-            elif node.unnamed and self._tree.open_since_start(directory, name) and node.initial:
-                if self._can_begin(node, directory):
-                    self._tree.restart(node, directory, name)
+            elif self._may_name(node, directory, name):
+                self._tree.restart(node, directory, name)
         while len(self._listed) > MAX_LISTED:
             self._take_listed(next(iter(self._listed)))
+
+    def _may_name(self, node: Node, directory: Node, name: bytes) -> bool:
+        """Tell whether a name can replace an object's invented one from the start."""
+        free = self._tree.open_since_start(directory, name)
+        return node.unnamed and node.initial and free and self._can_begin(node, directory)
 
     def _take_listed(self, fh: bytes) -> tuple[Node, bytes, Attributes] | None:
         where = self._listed.pop(fh, None)
@@ -346,9 +352,9 @@ def _differences(
             value = getattr(seen, name)
             if value is not None and name not in sets and (value ^ getattr(node, name)) & bits:
                 changed[name] = value & 0o7777 if name == "mode" else value
-    if node.kind == "file" and seen.size is not None and "size" not in sets:
-        if seen.size != node.size and (newer or seen.size > (node.size or 0)):
-            changed["size"] = seen.size
+    shows_size = node.kind == "file" and seen.size is not None and "size" not in sets
+    if shows_size and seen.size != node.size and (newer or (seen.size or 0) > (node.size or 0)):
+        changed["size"] = seen.size or 0
     if node.kind == "symlink":
         changed.pop("mode", None)
     return changed

@@ -73,7 +73,7 @@ def _join(above: bytes, name: bytes) -> bytes:
 
 
 def _shown(column: str, value: Any) -> Any:
-    """Return a value as the CSV has it: octal modes, and names' odd bytes as ``\\xNN``."""
+    r"""Return a value as the CSV has it: octal modes, and names' odd bytes as ``\xNN``."""
     if isinstance(value, bytes):
         text = value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
         return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

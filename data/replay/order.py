@@ -79,6 +79,7 @@ class Window:
         return found
 
 
-def _handles(call: Call) -> set[bytes]:
+def _handles(call: Call) -> tuple[bytes, ...]:
     """Return the handles that a call is found by; one without any stands under none."""
-    return {call.fh or b"", call.fh2} - {None} if call.fh2 else {call.fh or b""}  # type: ignore[return-value]
+    fh = call.fh or b""
+    return (fh,) if call.fh2 in (None, fh) else (fh, call.fh2 or b"")

@@ -79,19 +79,18 @@ class Overlaps:
         other_object = self._another(call, use)
         if fits and not changes and not other_object:
             return None
+        now = there if there is not None else use.before
         for other in self._window.overlapping(call, use.fh):
             for its in uses(other):
                 if other is call or its[:2] != use[:2]:
                     continue
-                now = there if there is not None else use.before
                 its_change = its.before is not its.after
-                if not fits and its_change and its.after is use.before:
-                    if its.before is None or there is None or its.before is there:
-                        return other
-                if use.after is not its.before and its.before is now and its.before is not None:
-                    if changes and not its_change:
-                        return other
-                if other_object and its_change and its.after and self._brings(other, call):
+                possible = its.before is None or there is None or its.before is there
+                enables = not fits and its_change and its.after is use.before and possible
+                spoiled = changes and its.before is not None and its.before is not use.after
+                prevented = spoiled and its.before is now and not its_change
+                brings = other_object and its_change and its.after and self._brings(other, call)
+                if enables or prevented or brings:
                     return other
         return None
 
@@ -134,7 +133,7 @@ class Overlaps:
             return None
         above, own = directory.name()
         for other in self._window.overlapping(call, above.fh):
-            if other.op == "rmdir" and other.name == own:
-                if other.status in (st.ENOTEMPTY, st.EEXIST):
-                    return other
+            full = other.status in (st.ENOTEMPTY, st.EEXIST)
+            if other.op == "rmdir" and other.name == own and full:
+                return other
         return None

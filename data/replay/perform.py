@@ -5,55 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from data.replay import status as st
+from data.replay.attributes import set_attributes, set_new_attributes
 from data.replay.credentials import Credentials
-from data.replay.permissions import READ, SEARCH, WRITE, Caller, permits
-from data.replay.schema import OPERATIONS
+from data.replay.operation import NAMED, Operation
+from data.replay.permissions import READ, SEARCH, WRITE, permits
 from data.replay.store import DIRECTORY, Store
 
 NOFOLLOW = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 ZEROS = memoryview(bytes(1 << 20))
 NODES = {"socket": stat.S_IFSOCK}
-
-
-class Operation(NamedTuple):
-    """A row of the rewritten trace (``data.replay.schema.OPERATIONS``), times in µs."""
-
-    seq: int
-    time: int
-    op: str
-    status: int
-    inserted: str | None
-    uid: int | None
-    gid: int | None
-    gids: list[int] | None
-    id: int
-    name: bytes | None
-    id2: int | None
-    name2: bytes | None
-    new_id: int | None
-    offset: int | None
-    count: int | None
-    cookie: int | None
-    how: int | None
-    kind: str | None
-    target: bytes | None
-    mode: int | None
-    owner: int | None
-    group: int | None
-    size: int | None
-    atime: int | None
-    mtime: int | None
-    now: int | None
-    reply_count: int | None
-    reply_size: int | None
-
-
-assert list(Operation._fields) == OPERATIONS.names
+"""Kinds made as they are; devices are made as FIFOs: none of this machine's are opened."""
 
 
 class Performer:
@@ -69,8 +33,7 @@ class Performer:
         self._store, self._credentials, self._flush = store, credentials, flush
         self._methods: dict[str, Callable[[Operation], None]] = {
             name: getattr(self, f"_{name}")
-            for name in ("lookup", "setattr", "read", "write", "readlink", "commit", "create")
-            + ("mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
+            for name in (*NAMED, "setattr", "read", "write", "readlink", "commit")
         }
         self._methods |= dict.fromkeys(("getattr", "access"), self._getattr)
         self._methods |= dict.fromkeys(("fsstat", "fsinfo", "pathconf"), self._fsstat)
@@ -99,7 +62,7 @@ class Performer:
         counts[1] += same
 
     def _as_caller(self, operation: Operation) -> None:
-        self._credentials.become(Caller(operation.uid, operation.gid, operation.gids))
+        self._credentials.become(operation.caller)
 
     def _leniently(self, operation: Operation, error: OSError, explains: bool) -> None:
         """Go on as the superuser if the trace succeeded and a server's rules explain it."""
@@ -113,7 +76,7 @@ class Performer:
     def _stat(self, number: int) -> os.stat_result:
         self._credentials.restore()
         if self._store.kind(number) == "directory":
-            return os.stat(self._store.directory(number))
+            return os.fstat(self._store.directory(number))
         directory, name = self._store.place(number)
         return os.stat(name, dir_fd=self._store.directory(directory), follow_symlinks=False)
 
@@ -147,7 +110,7 @@ class Performer:
         What may be executed may be read (RFC 1813 section 4.4).
         """
         found = self._stat(operation.id)
-        caller = Caller(operation.uid, operation.gid, operation.gids)
+        caller = operation.caller
         if caller.uid == found.st_uid:
             return True
         ways = (WRITE,) if flags & os.O_WRONLY else (READ, SEARCH)
@@ -313,20 +276,20 @@ class Performer:
     def _remove(self, operation: Operation) -> None:
         above = self._store.directory(operation.id)
         self._as_caller(operation)
-        os.unlink(operation.name or b"", dir_fd=above)  # noqa: PTH108 - pathlib has no dir_fd
+        os.unlink(operation.name or b"", dir_fd=above)
         self._store.remove(operation.id, operation.name or b"")
 
     def _rmdir(self, operation: Operation) -> None:
         above = self._store.directory(operation.id)
         self._as_caller(operation)
-        os.rmdir(operation.name or b"", dir_fd=above)  # noqa: PTH106 - pathlib has no dir_fd
+        os.rmdir(operation.name or b"", dir_fd=above)
         self._store.remove(operation.id, operation.name or b"")
 
     def _rename(self, operation: Operation) -> None:
         source, target = self._directories(operation.id, operation.id2)
         name, name2 = operation.name or b"", operation.name2 or b""
         self._as_caller(operation)
-        os.rename(name, name2, src_dir_fd=source, dst_dir_fd=target)  # noqa: PTH104
+        os.rename(name, name2, src_dir_fd=source, dst_dir_fd=target)
         self._store.move((operation.id, name), (operation.id2 or 0, name2))
 
     def _link(self, operation: Operation) -> None:
@@ -346,53 +309,3 @@ class Performer:
     def _directories(self, first: int, second: int | None) -> tuple[int, int]:
         target = self._store.directory(0 if second is None else second)
         return self._store.directory(first), target
-
-
-def set_attributes(
-    at: int | bytes, operation: Operation, real: bool, above: int | None = None
-) -> None:
-    """Set what a setattr sets: of an open object, or of a symbolic link by its name in ``above``.
-
-    A symbolic link has no mode of its own here.
-    """
-    where = {} if above is None else {"dir_fd": above, "follow_symlinks": False}
-    owner, group = operation.owner, operation.group
-    changes_owner = real and (owner is not None or group is not None)
-    by_owner = bool(operation.uid)
-    if by_owner and operation.mode is not None and above is None:
-        os.chmod(at, own_mode(operation.mode, real))  # noqa: PTH101
-    if changes_owner:
-        new = (-1 if owner is None else owner, -1 if group is None else group)
-        os.chown(at, *new, **where)  # type: ignore[arg-type]
-    if not by_owner and operation.mode is not None and above is None:
-        os.chmod(at, own_mode(operation.mode, real))  # noqa: PTH101
-    if operation.atime is not None or operation.mtime is not None or operation.now:
-        os.utime(at, **_times(at, operation, where), **where)  # type: ignore[arg-type]
-
-
-def own_mode(mode: int, real: bool) -> int:
-    """Return the mode to set: who is not the superuser must not lock himself out."""
-    return mode & 0o7777 if real else mode & 0o777 | 0o700
-
-
-def _times(at: int | bytes, operation: Operation, where: dict[str, object]) -> dict[str, object]:
-    now = operation.now or 0
-    if now == 3:
-        return {}  # only so may others than the owner set them
-    found = os.stat(at, **where)  # type: ignore[arg-type]
-    atime = found.st_atime_ns if operation.atime is None else operation.atime * 1000
-    mtime = found.st_mtime_ns if operation.mtime is None else operation.mtime * 1000
-    present = time.time_ns()
-    return {"ns": (present if now & 1 else atime, present if now & 2 else mtime)}
-
-
-def set_new_attributes(name: bytes, above: int, operation: Operation, real: bool) -> None:
-    """Give a new object, by its name in ``above``, the owner, group and mode that it had."""
-    where = {"dir_fd": above, "follow_symlinks": False}
-    if real and (operation.owner is not None or operation.group is not None):
-        owner = -1 if operation.owner is None else operation.owner
-        group = -1 if operation.group is None else operation.group
-        os.chown(name, owner, group, **where)  # type: ignore[arg-type]
-    found = os.stat(name, **where)  # type: ignore[arg-type]
-    if operation.mode is not None and not stat.S_ISLNK(found.st_mode):
-        os.chmod(name, own_mode(operation.mode, real), dir_fd=above)  # noqa: PTH101

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.durable import replaced
 from data.replay import status as st
 from data.replay.credentials import Credentials
-from data.replay.perform import Operation, Performer
+from data.replay.operation import Operation, read_operations
+from data.replay.perform import Performer
 from data.replay.schema import OPERATIONS
 from data.replay.snapshot import make
-from data.replay.store import Store, check_name
+from data.replay.store import Store
 
 LIMITS = {5, 22, 27, 28, 30, 31, 63, 69}
-UNCOMPARABLE = "needs the superuser: who may do what is not applied"
-NAMED = {"create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link"}
 
 
 @dataclass
@@ -107,9 +105,9 @@ class _Comparison:
 
     def _differ(self, operation: Operation, got: int) -> None:
         reason = self._reason(operation, got)
-        if got != st.OK and operation.new_id is not None:
-            if not self._store.knows(operation.new_id):
-                self._lost.add(operation.new_id)
+        made = operation.new_id
+        if got != st.OK and made is not None and not self._store.knows(made):
+            self._lost.add(made)
         op = operation.op if operation.inserted is None else f"{operation.op} (inserted)"
         new = Difference(op, st.name_of(operation.status), st.name_of(got), reason)
         found = self._differences.setdefault(new.key, new)
@@ -200,7 +198,7 @@ def _perform(
     comparison = _Comparison(summary, store)
     denied = () if summary.superuser else (st.EACCES, st.EPERM)
     began, first, last = time.monotonic(), None, None
-    for operation in _operations(file):
+    for operation in read_operations(file):
         first, last = first or operation.time, operation.time
         if operation.status in denied or (denied and operation.inserted == "denied"):
             _pass_over(operation, summary)
@@ -222,26 +220,3 @@ def _pass_over(operation: Operation, summary: RunSummary) -> None:
     if operation.inserted is None:
         summary.operations += 1
         summary.not_compared += 1
-
-
-def _operations(file: pq.ParquetFile) -> Iterator[Operation]:
-    """Yield the operations, their names checked: a file may have been written by anyone."""
-    for batch in file.iter_batches(16_384, use_threads=False):
-        columns = []
-        for column in batch.columns:
-            if pa.types.is_timestamp(column.type):
-                column = column.cast(pa.int64())
-            columns.append(column.to_pylist())
-        for operation in map(Operation._make, zip(*columns, strict=True)):
-            if operation.op in NAMED or operation.op == "lookup":
-                _check_names(operation)
-            yield operation
-
-
-def _check_names(operation: Operation) -> None:
-    where = f"operation {operation.seq}"
-    if operation.op == "lookup" and operation.name in (b".", b".."):
-        return
-    check_name(operation.name, where)
-    if operation.op == "rename":
-        check_name(operation.name2, where)

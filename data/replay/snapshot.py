@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from data.replay.perform import NODES, own_mode
+from data.replay.attributes import own_mode
+from data.replay.perform import NODES
 from data.replay.schema import MANIFEST, ROOT_ID, UNKNOWN_MODE
 from data.replay.store import Store, check_name
-
 
 
 def make(manifest: Path, store: Store, real: bool) -> int:
@@ -38,7 +38,9 @@ def make(manifest: Path, store: Store, real: bool) -> int:
             _make(row, name, store, real)
         except OSError as error:
             shown = os.fsdecode(row["path"])
-            raise OSError(error.errno, f"{os.strerror(error.errno or 0)} (making {shown})") from None
+            raise OSError(
+                error.errno, f"{os.strerror(error.errno or 0)} (making {shown})"
+            ) from None
         count += 1
     for row in reversed([row for row in _rows(manifest) if row["kind"] == "directory"]):
         above = store.directory(row["parent"])
@@ -98,6 +100,6 @@ def _set_attributes(row: dict[str, Any], name: bytes, above: int, real: bool) ->
     if row["kind"] != "symlink":
         unknown = UNKNOWN_MODE.get(row["kind"], UNKNOWN_MODE["file"])
         mode = unknown if row["mode"] is None else row["mode"]
-        os.chmod(name, own_mode(mode, real), dir_fd=above)  # noqa: PTH101
+        os.chmod(name, own_mode(mode, real), dir_fd=above)
     if row["atime"] is not None and row["mtime"] is not None:
         os.utime(name, ns=(row["atime"] * 1000, row["mtime"] * 1000), **where)

@@ -50,8 +50,7 @@ class Spool:
 
     def _flush(self) -> None:
         columns = [
-            pa.array([row.get(each.name) for row in self._rows], each.type)
-            for each in self._schema
+            pa.array([row.get(each.name) for row in self._rows], each.type) for each in self._schema
         ]
         self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
         self._rows = []

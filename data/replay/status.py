@@ -74,11 +74,11 @@ def of_errno(number: int) -> int:
 def same(op: str, expected: int, got: int, gone: bool) -> bool:
     """Tell whether two outcomes are the same error.
 
-    Servers name some errors differently: removing a full directory is "exists" or "not empty",
-    and renaming over one besides whatever its kind suggests; removing a directory as a file is
-    "not permitted" or "is a directory", reading one "is a directory", "invalid" or "bad type",
-    and removing another's file from a sticky directory "not permitted" or "access". An object that is ``gone`` is stale, a bad handle or no
-    such entry.
+    Servers name some errors differently: a full directory in the way of rmdir or rename "exists" or
+    is "not empty", and of rename is whatever its kind suggests; to remove a directory as a file is
+    "not permitted" or "is a directory"; to read one "is a directory", "invalid" or "bad type"; to
+    remove another's file from a sticky directory "not permitted" or "access". An object that is
+    ``gone`` is stale, a bad handle or no such entry.
     """
     if expected == got:
         return True

@@ -110,6 +110,30 @@ class Tree:
         node.start.clear()
         node.unnamed = False
 
+    def merge(self, nameless: Node, node: Node, directory: Node, name: bytes) -> bool:
+        """Tell whether an object known only by a name is one known only by its handle, and unite.
+
+        Both must have been there from the start; what was found to be in the one is in the other.
+        """
+        place = (directory.id, name)
+        if nameless.fh or not nameless.initial or nameless.start != [place]:
+            return False
+        if not (node.unnamed and node.initial) or nameless.kind not in (None, node.kind):
+            return False
+        inside = nameless.entries.items()
+        if any(each.start != [(nameless.id, own)] for own, each in inside):
+            return False
+        below = self.is_under(directory, node) or self.began_under(directory.id, node.id)
+        if below or node.entries.keys() & nameless.entries.keys():
+            return False
+        del directory.entries[name]
+        self.restart(node, directory, name)
+        for own, each in list(inside):
+            each.names.clear()
+            each.start.clear()
+            self.start(each, node, own)
+        return True
+
     def unlink(self, directory: Node, name: bytes) -> Node:
         """Take a name away; the node that loses its last is gone, and is returned."""
         node = directory.entries.pop(name)
