@@ -157,18 +157,19 @@ class Inference:
         """Insert a rename of an object to a name that is free."""
         if node.kind == "directory" and self._tree.is_under(directory, node):
             self.set_aside(directory)
-        source = node.name()
-        self._insert(
-            "moved", "rename", id=source[0].id, name=source[1], id2=directory.id, name2=name
-        )
-        self._tree.move(node, source, (directory, name))
+        self._rename("moved", node, (directory, name))
         node.unnamed = False
 
     def set_aside(self, directory: Node) -> None:
         """Insert a rename of a directory to the root, where it is in nothing's way."""
-        source, aside = directory.name(), b"aside-%d" % self._tree.identifier()
-        self._insert("vanished", "rename", id=source[0].id, name=source[1], id2=0, name2=aside)
-        self._tree.move(directory, source, (self._tree.root, aside))
+        aside = b"aside-%d" % self._tree.identifier()
+        self._rename("vanished", directory, (self._tree.root, aside))
+
+    def _rename(self, why: str, node: Node, target: tuple[Node, bytes]) -> None:
+        source = node.name()
+        places = {"id": source[0].id, "name": source[1], "id2": target[0].id, "name2": target[1]}
+        self._insert(why, "rename", **places, new_id=node.id)
+        self._tree.move(node, source, target)
 
     def _place(
         self, directory: Node, name: bytes, fh: bytes | None, kind: str | None, seen: Attributes
@@ -221,7 +222,7 @@ class Inference:
             return
         op = "rmdir" if node.kind == "directory" else "remove"
         node.kind = node.kind or "file"
-        self._insert("vanished", op, id=directory.id, name=name)
+        self._insert("vanished", op, id=directory.id, name=name, new_id=node.id)
         self.unlink(directory, name)
         if not node.names and node.fh:
             self._gone.add(node.fh)
