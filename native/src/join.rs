@@ -6,6 +6,7 @@
 
 use crate::batch::Batches;
 use crate::fields::Fields;
+use crate::loss::Losses;
 use crate::message::{CallKey, Envelope, Hosts};
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
@@ -116,6 +117,8 @@ pub struct Joiner {
     pub batches: Batches,
     /// What was read and joined so far.
     pub counts: Counts,
+    /// What was lost so far.
+    pub losses: Losses,
     slots: HashMap<CallKey, Slot>,
     order: VecDeque<(i64, CallKey)>,
     waiting: Vec<WaitingCall>,
@@ -123,6 +126,7 @@ pub struct Joiner {
     held: HashMap<CallKey, HeldReply>,
     held_order: VecDeque<(i64, CallKey)>,
     held_bytes: usize,
+    ending: bool,
     hasher: DefaultHashBuilder,
 }
 
@@ -149,6 +153,8 @@ impl Joiner {
             fields.clear();
             return None;
         }
+        let held = &self.held;
+        self.losses.call(&envelope, |key| held.contains_key(key));
         let state = State::Waiting(self.wait(envelope, short, fields));
         let slot = Slot { time: envelope.time, procedure, fingerprint, state };
         if let Some(old) = self.slots.insert(envelope.key, slot) {
@@ -161,7 +167,7 @@ impl Joiner {
         let held = self.held.remove(&envelope.key)?;
         self.held_bytes -= held.bytes.len();
         if envelope.time - held.envelope.time > HOLD {
-            self.orphan(held.kind);
+            self.orphan(&held.envelope, held.kind);
             return None;
         }
         Some(held)
@@ -184,7 +190,7 @@ impl Joiner {
         self.advance(envelope.time);
         self.counts.short += u64::from(short);
         let Some(slot) = self.slots.get_mut(&envelope.key) else {
-            self.orphan("unknown");
+            self.orphan(&envelope, "unknown");
             fields.clear();
             return;
         };
@@ -223,8 +229,9 @@ impl Joiner {
     /// `unknown`).
     pub fn hold(&mut self, envelope: Envelope, kind: &'static str, bytes: &[u8]) {
         self.advance(envelope.time);
+        self.losses.reply_first(&envelope.key);
         if self.held_bytes + bytes.len() > HELD_BYTES {
-            self.orphan(kind);
+            self.orphan(&envelope, kind);
             return;
         }
         self.held_bytes += bytes.len();
@@ -232,18 +239,20 @@ impl Joiner {
         let held = HeldReply { envelope, bytes: bytes.to_vec(), kind };
         if let Some(older) = self.held.insert(envelope.key, held) {
             self.held_bytes -= older.bytes.len();
-            self.orphan(older.kind);
+            self.orphan(&older.envelope, older.kind);
         }
     }
 
     /// Ends the trace: calls still waiting become rows without a reply.
     pub fn finish(&mut self) {
+        self.ending = true;
         while let Some((time, key)) = self.order.pop_front() {
             self.forget(time, key);
         }
         while let Some((time, key)) = self.held_order.pop_front() {
             self.drop_held(time, key);
         }
+        self.losses.finish();
         self.batches.close();
     }
 
@@ -309,6 +318,10 @@ impl Joiner {
         tally.operations += 1;
         tally.unanswered += u64::from(reply.is_none());
         let call = &self.waiting[index as usize];
+        match reply {
+            Some(_) => self.losses.answered(&call.envelope),
+            None => self.losses.unanswered(&call.envelope, self.ending),
+        }
         let rows = &mut self.batches;
         let key = call.envelope.key;
         let short = call.short || reply.is_some_and(|(_, _, short, _)| short);
@@ -344,6 +357,7 @@ impl Joiner {
     fn advance(&mut self, now: i64) {
         let (first, last) = self.counts.period.unwrap_or((now, now));
         self.counts.period = Some((first.min(now), last.max(now)));
+        self.losses.advance(now);
         while let Some(&(time, key)) = self.order.front() {
             if now - time <= WINDOW && self.order.len() <= REMEMBERED {
                 break;
@@ -380,12 +394,13 @@ impl Joiner {
             if held.get().envelope.time == time {
                 let held = held.remove();
                 self.held_bytes -= held.bytes.len();
-                self.orphan(held.kind);
+                self.orphan(&held.envelope, held.kind);
             }
         }
     }
 
-    fn orphan(&mut self, kind: &'static str) {
+    fn orphan(&mut self, reply: &Envelope, kind: &'static str) {
+        self.losses.orphan(reply);
         *self.counts.orphans.entry(kind).or_default() += 1;
     }
 }

@@ -18,10 +18,35 @@ use std::thread;
 /// Batches decoded ahead of the reader.
 const AHEAD: usize = 2;
 
+/// What came to light with a batch, or at the end.
+struct Beside {
+    damaged: Vec<Damaged>,
+    gaps: RecordBatch,
+    loss: RecordBatch,
+}
+
+impl Beside {
+    fn take(trace: &mut Trace) -> Result<Beside, TraceError> {
+        let (gaps, loss) = (trace.take_gaps()?, trace.take_loss()?);
+        Ok(Beside { damaged: trace.take_damaged(), gaps, loss })
+    }
+}
+
 enum Item {
-    Batch(RecordBatch, Vec<Damaged>),
-    End(Box<TraceCounts>, Vec<Damaged>),
+    Batch(RecordBatch, Beside),
+    End(Box<TraceCounts>, Beside),
     Failed(TraceError),
+}
+
+impl Item {
+    fn next(trace: &mut Trace) -> Item {
+        let next = trace.next_batch().and_then(|batch| Ok((batch, Beside::take(trace)?)));
+        match next {
+            Ok((Some(batch), beside)) => Item::Batch(batch, beside),
+            Ok((None, beside)) => Item::End(Box::new(trace.counts()), beside),
+            Err(error) => Item::Failed(error),
+        }
+    }
 }
 
 #[pyclass(name = "Trace", module = "birthmark._native")]
@@ -33,6 +58,8 @@ struct PyTrace {
     compression: &'static str,
     items: Receiver<Item>,
     damaged: Vec<Damaged>,
+    gaps: Vec<RecordBatch>,
+    loss: Vec<RecordBatch>,
     counts: Option<Box<TraceCounts>>,
 }
 
@@ -64,17 +91,22 @@ impl PyTrace {
         let (format, compression) = (trace.format.word(), trace.compression.word());
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
-            let item = match trace.next_batch() {
-                Ok(Some(batch)) => Item::Batch(batch, trace.take_damaged()),
-                Ok(None) => Item::End(Box::new(trace.counts()), trace.take_damaged()),
-                Err(error) => Item::Failed(error),
-            };
+            let item = Item::next(&mut trace);
             let last = !matches!(item, Item::Batch(..));
             if sender.send(item).is_err() || last {
                 return;
             }
         });
-        Ok(PyTrace { path: shown, format, compression, items, damaged: Vec::new(), counts: None })
+        Ok(PyTrace {
+            path: shown,
+            format,
+            compression,
+            items,
+            damaged: Vec::new(),
+            gaps: Vec::new(),
+            loss: Vec::new(),
+            counts: None,
+        })
     }
 
     fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -83,12 +115,12 @@ impl PyTrace {
         }
         let items = &self.items;
         match py.detach(|| items.recv()) {
-            Ok(Item::Batch(batch, damaged)) => {
-                self.damaged.extend(damaged);
+            Ok(Item::Batch(batch, beside)) => {
+                self.keep(beside);
                 batch.to_pyarrow(py).map(Some)
             }
-            Ok(Item::End(counts, damaged)) => {
-                self.damaged.extend(damaged);
+            Ok(Item::End(counts, beside)) => {
+                self.keep(beside);
                 self.counts = Some(counts);
                 Ok(None)
             }
@@ -112,6 +144,14 @@ impl PyTrace {
         Ok(list)
     }
 
+    fn take_gaps<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.gaps))
+    }
+
+    fn take_loss<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.loss))
+    }
+
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Some(counts) = &self.counts else {
             let message = format!("{}: counts are known at the end of the trace", self.path);
@@ -130,6 +170,26 @@ impl PyTrace {
         }
         Ok(dict)
     }
+}
+
+impl PyTrace {
+    fn keep(&mut self, beside: Beside) {
+        let Beside { damaged, gaps, loss } = beside;
+        self.damaged.extend(damaged);
+        for (batch, kept) in [(gaps, &mut self.gaps), (loss, &mut self.loss)] {
+            if batch.num_rows() > 0 {
+                kept.push(batch);
+            }
+        }
+    }
+}
+
+fn list(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        list.append(batch.to_pyarrow(py)?)?;
+    }
+    Ok(list)
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
