@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.schema import ENTRY, FILES, NAMES, OPERATIONS
+from data.schema import ENTRY, FILES, LOSS, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
 
@@ -15,6 +15,7 @@ TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
+    "loss": (LOSS, "One row per five minutes, server and client: what the monitor lost."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
     "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
 }
@@ -22,7 +23,7 @@ TABLES = {
 HEAD = """\
 # Tables
 
-Every column of the three tables that `birthmark ingest` writes, of what models see, and of what an
+Every column of the tables that `birthmark ingest` writes, of what models see, and of what an
 evaluation finds. Made from the schemas by `python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the
