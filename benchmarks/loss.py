@@ -4,9 +4,9 @@
 
 ``WHOLE`` is a capture (plain pcap) that lost nothing. Packets of it are dropped at several rates,
 half of them singly and half in bursts of 5 to 40, from a seed; ``--damaged`` is the same traffic
-damaged by somebody else. *Recall* is the share of the lives whose row differs from the whole
-capture's that ``loss_nearby`` marks; *price* the share of those whose row is the same that it marks.
-``harm`` counts as differing only what predicates ask of (birth, death, name, mode, use, size).
+damaged by somebody else. *Recall* is the share that ``loss_nearby`` marks of the lives whose row
+is not that of the whole capture, *price* its share of the others. ``harm`` counts a row as another
+only if something differs that predicates ask of: birth, death, name, mode, use or size.
 """
 
 from __future__ import annotations
