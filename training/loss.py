@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from predictor import births
+
 
 @dataclass(frozen=True)
 class Touched:
@@ -35,12 +37,16 @@ NONE_TOUCHED = Touched(0, 0, left_out=False)
 def without_loss(
     files: pa.Table, names: pa.Table, leave_out: bool
 ) -> tuple[pa.Table, pa.Table, Touched]:
-    """Count the births that loss may have touched, and return the tables, without them if so said.
+    """Count the births that loss may have touched; return the tables, if so said without touched.
 
-    `files` and `names` are the births among tables of `data.schema`.
+    `files` and `names` are tables of `data.schema`.
     """
     kept = _untouched(files), _untouched(names)
-    counts = Touched(len(files) - len(kept[0]), len(names) - len(kept[1]), leave_out)
+    files_touched, names_touched = (
+        len(births(table)) - len(births(rest))
+        for table, rest in zip((files, names), kept, strict=True)
+    )
+    counts = Touched(files_touched, names_touched, leave_out)
     return (*(kept if leave_out else (files, names)), counts)
 
 

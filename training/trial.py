@@ -49,8 +49,8 @@ class Trial:
     def __init__(self, stored: Stored, dataset: Path, leave_out: bool = False) -> None:
         self.stored = stored
         self.dataset = dataset
-        files, names = births(read_files(dataset)), births(read_names(dataset))
-        self._files, self._names, self.touched = without_loss(files, names, leave_out)
+        tables = read_files(dataset), read_names(dataset)
+        self._files, self._names, self.touched = without_loss(*tables, leave_out)
 
     @cached_property
     def evaluation(self) -> pa.Table:
@@ -88,7 +88,7 @@ class Trial:
         }
 
     def _tested_on(self) -> dict[str, str]:
-        files, names = self._files, self._names
+        files, names = births(self._files), births(self._names)
         about = {"Data": self.dataset.resolve().name}
         if len(files):
             first, last = pc.min_max(files["born"]).as_py().values()

@@ -88,8 +88,8 @@ def _lines(summary: IngestSummary) -> list[str]:
             for time in summary.period
         )
         lines.append(f"period    {first} to {last}")
-    rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items())
-    lines.append(f"rows      {rows}")
+    rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items() if count)
+    lines.append(f"rows      {rows or 0}")
     rate = summary.to_json()
     lines.append(
         f"rate      {rate['records_per_second'] or 0:,} records/s, "

@@ -20,8 +20,9 @@ use hashbrown::HashMap;
 use periods::Periods;
 use sequence::Sequence;
 
-/// Calls and replies that cross the beginning or the end of a trace, in microseconds.
-pub const EDGE: i64 = 1_000_000;
+/// A call so near the end of a trace may be under way, and a reply so near its beginning may be to
+/// a call before it: in microseconds, some times longer than most calls take.
+pub const EDGE: i64 = 100_000;
 
 /// How long a number that was passed over may still come, in microseconds: calls overtake each
 /// other by up to a second (thesis 3.5.5), and replies wait two for their call.

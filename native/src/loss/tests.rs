@@ -92,9 +92,9 @@ fn a_call_whose_reply_was_seen_is_one_lost_message() {
 #[test]
 fn calls_under_way_where_a_trace_begins_or_ends_are_not_lost() {
     let mut losses = losses(0..50);
-    losses.orphan(&envelope(SECOND / 2, 900));
+    losses.orphan(&envelope(SECOND / 20, 900));
     losses.advance(10 * SECOND);
-    losses.unanswered(&envelope(10 * SECOND - SECOND / 2, 50), true);
+    losses.unanswered(&envelope(10 * SECOND - SECOND / 20, 50), true);
     losses.unanswered(&envelope(5 * SECOND, 51), true);
     let tally = tally(&mut losses);
     assert_eq!((tally.unanswered, tally.orphans), (1, 0));
