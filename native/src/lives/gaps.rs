@@ -182,7 +182,8 @@ impl Unanswered {
 
     /// Forgets what was noted before a time.
     pub fn forget(&mut self, before: i64) {
-        while let Some((noted, hash)) = self.order.pop_front_if(|(noted, _)| *noted < before) {
+        while let Some(&(noted, hash)) = self.order.front().filter(|(noted, _)| *noted < before) {
+            self.order.pop_front();
             if self.asked.get(&hash).is_some_and(|known| known.1 <= noted) {
                 self.asked.remove(&hash);
             }

@@ -76,7 +76,8 @@ impl Sequence {
     pub fn give_up(&mut self, until: i64, mut lost: impl FnMut(Missing)) {
         let order = self.order();
         for (count, of) in [(&mut self.plain, Order::Plain), (&mut self.swapped, Order::Swapped)] {
-            while let Some(missing) = count.missing.pop_front_if(|first| first.until < until) {
+            while let Some(&missing) = count.missing.front().filter(|first| first.until < until) {
+                count.missing.pop_front();
                 if order == Some(of) {
                     lost(missing);
                 }
