@@ -174,11 +174,13 @@ def ingest(
             for batch in trace:
                 lost = _losses(trace, lives, losses)
                 lives.update(batch)
-                writer.write([("operations", batch), *lost, *_taken(lives)])
+                messages = [("messages", each) for each in trace.take_messages()]
+                writer.write([("operations", batch), *messages, *lost, *_taken(lives)])
                 _set_aside(dataset, trace)
                 rows += batch.num_rows
                 if progress:
                     progress(trace.path, rows)
+            writer.write([("messages", each) for each in trace.take_messages()])
             _set_aside(dataset, trace)
             writer.write(_losses(trace, lives, losses))
             summary.add(trace, trace.counts())

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.schema import ENTRY, FILES, LOSS, NAMES, OPERATIONS
+from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
 
 TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),
+    "messages": (
+        MESSAGES,
+        "One row per message of which no operation's row is made: sent again, or not of a call of"
+        " NFS that was seen.",
+    ),
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
     "loss": (LOSS, "One row per five minutes, server and client: what the monitor lost."),

@@ -2,6 +2,7 @@
 
 use crate::capture::CaptureCounts;
 use crate::join::{Counts, Tally};
+use crate::messages;
 use crate::quarantine::Damaged;
 use crate::schema::{self, Op};
 use crate::trace::{Trace, TraceCounts, TraceError};
@@ -23,12 +24,17 @@ struct Beside {
     damaged: Vec<Damaged>,
     gaps: RecordBatch,
     loss: RecordBatch,
+    messages: RecordBatch,
 }
 
 impl Beside {
     fn take(trace: &mut Trace) -> Result<Beside, TraceError> {
-        let (gaps, loss) = (trace.take_gaps()?, trace.take_loss()?);
-        Ok(Beside { damaged: trace.take_damaged(), gaps, loss })
+        Ok(Beside {
+            damaged: trace.take_damaged(),
+            gaps: trace.take_gaps()?,
+            loss: trace.take_loss()?,
+            messages: trace.take_messages()?,
+        })
     }
 }
 
@@ -60,10 +66,11 @@ struct PyTrace {
     damaged: Vec<Damaged>,
     gaps: Vec<RecordBatch>,
     loss: Vec<RecordBatch>,
+    messages: Vec<RecordBatch>,
     counts: Option<Box<TraceCounts>>,
 }
 
-fn raise(path: &str, error: TraceError) -> PyErr {
+pub(super) fn raise(path: &str, error: TraceError) -> PyErr {
     let message = format!("{path}: {error}");
     match error {
         TraceError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -105,6 +112,7 @@ impl PyTrace {
             damaged: Vec::new(),
             gaps: Vec::new(),
             loss: Vec::new(),
+            messages: Vec::new(),
             counts: None,
         })
     }
@@ -152,6 +160,10 @@ impl PyTrace {
         list(py, std::mem::take(&mut self.loss))
     }
 
+    fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.messages))
+    }
+
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Some(counts) = &self.counts else {
             let message = format!("{}: counts are known at the end of the trace", self.path);
@@ -174,9 +186,11 @@ impl PyTrace {
 
 impl PyTrace {
     fn keep(&mut self, beside: Beside) {
-        let Beside { damaged, gaps, loss } = beside;
+        let Beside { damaged, gaps, loss, messages } = beside;
         self.damaged.extend(damaged);
-        for (batch, kept) in [(gaps, &mut self.gaps), (loss, &mut self.loss)] {
+        for (batch, kept) in
+            [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
+        {
             if batch.num_rows() > 0 {
                 kept.push(batch);
             }
@@ -244,6 +258,11 @@ fn packets<'py>(py: Python<'py>, counts: &CaptureCounts) -> PyResult<Bound<'py, 
 }
 
 #[pyfunction]
+fn messages_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    messages::schema().to_pyarrow(py)
+}
+
+#[pyfunction]
 fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     schema::operations().to_pyarrow(py)
 }
@@ -251,5 +270,6 @@ fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Adds what this file defines.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTrace>()?;
+    module.add_function(wrap_pyfunction!(messages_schema, module)?)?;
     module.add_function(wrap_pyfunction!(operations_schema, module)?)
 }
