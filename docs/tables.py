@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from data.replay.schema import MANIFEST
 from data.replay.schema import OPERATIONS as REWRITTEN
-from data.schema import ENTRY, FILES, MESSAGES, NAMES, OPERATIONS
+from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
 
@@ -22,6 +22,7 @@ TABLES = {
     ),
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
+    "loss": (LOSS, "One row per five minutes, server and client: what the monitor lost."),
     "manifest": (MANIFEST, "One row per name that must exist before a replay."),
     "rewritten operations": (REWRITTEN, "One row per operation of a replay, in their order."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
