@@ -7,6 +7,7 @@
 
 use crate::batch::Batches;
 use crate::fields::Fields;
+use crate::loss::Losses;
 use crate::message::{CallKey, Envelope, Hosts};
 use crate::messages::Messages;
 use crate::quarantine::Quarantine;
@@ -166,6 +167,8 @@ pub struct Joiner {
     pub batches: Batches,
     /// What was read and joined so far.
     pub counts: Counts,
+    /// What was lost so far.
+    pub losses: Losses,
     /// The messages that no row is made of.
     pub messages: Messages,
     /// Prints messages as lines.
@@ -181,6 +184,7 @@ pub struct Joiner {
     held: HashMap<CallKey, HeldReply>,
     held_order: VecDeque<(i64, CallKey)>,
     held_bytes: usize,
+    ending: bool,
     hasher: DefaultHashBuilder,
 }
 
@@ -210,6 +214,8 @@ impl Joiner {
             fields.clear();
             return None;
         }
+        let held = &self.held;
+        self.losses.call(&envelope, |key| held.contains_key(key));
         let state = State::Waiting(self.wait(envelope, short, fields));
         let slot = Slot { time: envelope.time, procedure, fingerprint, state };
         if let Some(old) = self.slots.insert(envelope.key, slot) {
@@ -286,6 +292,7 @@ impl Joiner {
     /// `unknown`).
     pub fn hold(&mut self, envelope: Envelope, kind: &'static str, bytes: &[u8]) {
         self.advance(envelope.time);
+        self.losses.reply_first(&envelope.key);
         if self.held_bytes + bytes.len() > HELD_BYTES {
             self.orphan(&envelope, kind, bytes);
             return;
@@ -301,12 +308,14 @@ impl Joiner {
 
     /// Ends the trace: calls still waiting become rows without a reply.
     pub fn finish(&mut self) {
+        self.ending = true;
         while let Some((time, key)) = self.order.pop_front() {
             self.forget(time, key);
         }
         while let Some((time, key)) = self.held_order.pop_front() {
             self.drop_held(time, key);
         }
+        self.losses.finish();
         self.batches.close();
     }
 
@@ -377,10 +386,14 @@ impl Joiner {
         let tally = &mut self.counts.procedures[op as usize];
         tally.operations += 1;
         tally.unanswered += u64::from(reply.is_none());
+        let call = &self.waiting[index as usize];
+        match reply {
+            Some(_) => self.losses.answered(&call.envelope),
+            None => self.losses.unanswered(&call.envelope, self.ending),
+        }
         if op == Op::Compound {
             return self.compound(index, version, reply);
         }
-        let call = &self.waiting[index as usize];
         let short = call.short || reply.is_some_and(|(_, _, short, _)| short);
         let rows = &mut self.batches;
         head(rows, call, (op, version), short);
@@ -403,6 +416,7 @@ impl Joiner {
     fn advance(&mut self, now: i64) {
         let (first, last) = self.counts.period.unwrap_or((now, now));
         self.counts.period = Some((first.min(now), last.max(now)));
+        self.losses.advance(now);
         while let Some(&(time, key)) = self.order.front() {
             if now - time <= WINDOW && self.order.len() <= REMEMBERED {
                 break;
@@ -446,6 +460,7 @@ impl Joiner {
 
     /// Counts a reply whose call was not seen.
     fn orphan(&mut self, envelope: &Envelope, kind: &'static str, bytes: &[u8]) {
+        self.losses.orphan(envelope);
         *self.counts.orphans.entry(kind).or_default() += 1;
         self.note_orphan(envelope, kind, bytes);
     }
