@@ -3,8 +3,10 @@
 
 use pyo3::prelude::*;
 
+mod captures;
 mod components;
 mod lives;
+mod text;
 mod trace;
 
 #[pymodule]
@@ -12,6 +14,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    module.add_class::<captures::PyCaptureWriter>()?;
+    module.add_class::<text::PyTextWriter>()?;
+    module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
     Ok(())
 }
