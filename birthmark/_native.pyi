@@ -86,8 +86,8 @@ class Trace:
         ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
         ``unanswered``), ``orphans`` (by procedure), ``other_programs`` (calls and replies by RPC
         program), ``retransmits``, ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged``
-        (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
-        ``capture``.
+        (by reason), ``records``, ``bytes``; for text ``lines``, ``comments`` and ``heading`` (the
+        first line, bytes, if it is a comment), for captures ``capture``.
         """
 
 def operations_schema() -> pa.Schema:

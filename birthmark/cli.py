@@ -11,6 +11,7 @@ from birthmark import __version__
 from birthmark.commands.ingest import ingest
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.workload import workload
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,7 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
 )
-for command in (ingest, train, evaluate, report, nightly, rollback, serve, predict):
+for command in (ingest, train, evaluate, report, nightly, rollback, serve, predict, workload):
     app.command()(command)
 
 

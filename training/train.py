@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
+from data.generated import Mark, distinct, in_dataset
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
 
@@ -24,12 +25,13 @@ class TrainingError(ValueError):
 class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
-    `files` and `names` are tables of `data.schema`.
+    `files` and `names` are tables of `data.schema`; `generated` says what of it is not real.
     """
 
     datasets: tuple[str, ...]
     files: pa.Table
     names: pa.Table
+    generated: tuple[Mark, ...] = ()
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -55,7 +57,8 @@ def read_lives(datasets: Iterable[Path]) -> Lives:
         pa.concat_tables([births(read(path)) for path in datasets]).unify_dictionaries()
         for read in (read_files, read_names)
     )
-    return Lives(tuple(path.resolve().name for path in datasets), files, names)
+    marks = distinct(mark for path in datasets for mark in in_dataset(path))
+    return Lives(tuple(path.resolve().name for path in datasets), files, names, tuple(marks))
 
 
 def fit(
@@ -88,6 +91,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
         "seed": None,
         "trained_on": {
             "datasets": list(lives.datasets),
+            "generated": list(lives.generated),
             "since": since.isoformat(),
             "until": until.isoformat(),
             "files": len(lives.files),

@@ -44,6 +44,7 @@ def train(
     as_json: _Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
+    from data.generated import describe
     from training.config import Settings
     from training.registry import Registry
     from training.train import train as fit
@@ -56,15 +57,16 @@ def train(
         status.update("publishing")
         version = Registry(registry).publish(model.save, manifest)
     trained = manifest["trained_on"]
-    _tell(
-        {
-            "version": version,
-            "files": trained["files"],
-            "names": trained["names"],
-            "rules": sum(manifest["rules"].values()),
-        },
-        as_json,
-    )
+    result = {
+        "version": version,
+        "files": trained["files"],
+        "names": trained["names"],
+        "rules": sum(manifest["rules"].values()),
+    }
+    if trained["generated"]:
+        marks = trained["generated"]
+        result["generated"] = marks if as_json else describe(marks).removeprefix("generated: ")
+    _tell(result, as_json)
 
 
 def evaluate(
@@ -79,16 +81,22 @@ def evaluate(
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
 
+    from data.generated import describe
     from training.registry import Registry
     from training.tables import accuracy_tables
     from training.trial import Trial, load
 
     with _working("testing"):
         stored = load(Registry(registry), version)
-        evaluation = Trial(stored, dataset).evaluation
+        trial = Trial(stored, dataset)
+        evaluation = trial.evaluation
         if parquet is not None:
             write_table(evaluation, parquet)
-    result = {"version": stored.version, "figures": evaluation.to_pylist()}
+    result = {
+        "version": stored.version,
+        "generated": trial.generated,
+        "figures": evaluation.to_pylist(),
+    }
     text = json.dumps(result, indent=1, allow_nan=False) + "\n"
     if as_json == "-":
         sys.stdout.write(text)
@@ -97,7 +105,7 @@ def evaluate(
         Path(as_json).write_text(text, encoding="utf-8")
     # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
     console = Console(width=max(200, Console().width))
-    console.print(*accuracy_tables(evaluation))
+    console.print(*accuracy_tables(evaluation, describe(trial.generated)))
 
 
 def report(

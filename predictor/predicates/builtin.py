@@ -45,7 +45,8 @@ _AMTIME = [
     ),
     (
         "amtime>0",
-        "written, and at the most recent observation the access time is after the modification time",
+        "written, and at the most recent observation the access time is after the modification"
+        " time",
         rules.read_after_write,
     ),
 ]

@@ -1,0 +1,137 @@
+"""Workloads written to files, each with its mark (`data.generated`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from data import generated
+from data.datasets import ROW_GROUP, parquet_writer
+from data.durable import replaced
+from data.workloads.generate import Workload, generate
+
+FORMATS = {"operations": ".parquet"}
+"""What a workload is written as, and the suffix that stands for it."""
+
+Batches = Iterable[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: `operations` rows, from the first call to the last reply (µs)."""
+
+    out: str
+    format: str
+    workload: Workload
+    operations: int
+    bytes: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object; `generated` is the workload."""
+        return {
+            "out": self.out,
+            "format": self.format,
+            "generated": self.workload.to_json(),
+            "operations": self.operations,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 3),
+            "operations_per_second": round(self.operations / self.seconds),
+        }
+
+
+def format_of(path: Path, named: str | None = None) -> str:
+    """Return the format that is named, or else the one that the suffix of `path` stands for.
+
+    Raises `ValueError` where neither is known.
+    """
+    if named is not None:
+        if named not in FORMATS:
+            raise ValueError(f"format: expected one of {', '.join(FORMATS)}, found {named!r}")
+        return named
+    for name, suffix in FORMATS.items():
+        if path.suffix == suffix:
+            return name
+    suffixes = ", ".join(FORMATS.values())
+    raise ValueError(f"{path}: expected a name that ends in one of {suffixes}, or a format")
+
+
+def write(
+    workload: Workload,
+    path: Path,
+    form: str | None = None,
+    progress: Callable[[float, int], None] | None = None,
+) -> Written:
+    """Generate a workload into a file, which appears under its name only when it is complete.
+
+    `progress` is called with the part of the trace that is done, from 0 to 1, and the rows so far.
+    Raises `ValueError` for an unknown format, and `OSError` where the file cannot be written.
+    """
+    form = format_of(path, form)
+    began, rows = time.monotonic(), 0
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in generate(workload):
+            rows += batch.num_rows
+            if progress and batch.num_rows:
+                progress(_part(workload, batch), rows)
+            yield batch
+
+    with replaced(path) as aside:
+        _WRITERS[form](aside, workload.to_json(), counted())
+    size = path.stat().st_size
+    return Written(str(path), form, workload, rows, size, time.monotonic() - began)
+
+
+def _part(workload: Workload, batch: pa.RecordBatch) -> float:
+    """Return how much of the trace is done with this batch, from 0 to 1."""
+    start = datetime.fromisoformat(workload.start).replace(tzinfo=UTC)
+    now: datetime = batch["reply_time"][batch.num_rows - 1].as_py()
+    return (now - start) / timedelta(days=workload.days)
+
+
+def _write_operations(path: Path, mark: generated.Mark, batches: Batches) -> None:
+    """Write a Parquet file, in row groups, while the next rows are generated."""
+    writer = None
+    with ThreadPoolExecutor(1) as pool:
+        waiting = None
+        for table in _groups(batches, mark):
+            writer = writer or parquet_writer(path, table)
+            if waiting is not None:
+                waiting.result()
+            waiting = pool.submit(writer.write_table, table, row_group_size=len(table))
+        if waiting is not None:
+            waiting.result()
+    if writer is not None:
+        writer.close()
+
+
+def _groups(batches: Batches, mark: generated.Mark) -> Iterator[pa.Table]:
+    """Gather batches to tables of about `ROW_GROUP` rows, their schema marked; at least one."""
+    waiting: list[pa.RecordBatch] = []
+    rows = given = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= ROW_GROUP:
+            yield _marked(waiting, mark)
+            waiting, rows, given = [], 0, given + 1
+    if rows or not given:
+        yield _marked(waiting, mark)
+
+
+def _marked(batches: list[pa.RecordBatch], mark: generated.Mark) -> pa.Table:
+    return pa.Table.from_batches(batches).replace_schema_metadata(generated.metadata(mark))
+
+
+_WRITERS: dict[str, Callable[[Path, generated.Mark, Batches], None]] = {
+    "operations": _write_operations,
+}

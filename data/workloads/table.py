@@ -1,0 +1,217 @@
+"""Planned rows as batches of the operations table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from data.generated import Mark, machine
+from data.schema import OPERATIONS, TIME, WORD
+from data.workloads.attributes import Shown, follow
+from data.workloads.objects import FSID
+from data.workloads.rows import (
+    ACCESS,
+    COMMIT,
+    CREATE,
+    FSSTAT,
+    LINK,
+    LOOKUP,
+    NONE,
+    OPS,
+    READ,
+    REMOVE,
+    SETATTR,
+    WRITE,
+    Flags,
+    Ints,
+    Rows,
+)
+from data.workloads.site import Site
+
+_PORT = 2049
+_UNSTABLE, _FILE_SYNC = 0, 2
+_EXCLUSIVE, _UNCHECKED = 2, 0
+_TO_SERVER_TIME = 1
+_BLOCK = 4096  # bytes in which space is used
+_BOOT = b"\x3b\xd3\x51\x00\x00\x00\x00\x01"
+_VOLUME = 56_908_316_672  # bytes: one of CAMPUS's disk arrays of 53 GB
+
+
+class OperationsTable:
+    """Makes batches, in the order of replies; every call's machine name has the mark."""
+
+    def __init__(self, site: Site, mark: Mark) -> None:
+        self._site = site
+        profile = site.profile
+        hosts = range(len(site.hosts))
+        self._server = pa.array([profile.server])
+        self._transport = pa.array([profile.transport])
+        self._clients = pa.array(
+            [f"{profile.network}.{1 + i // 240}.{10 + i % 240}" for i in hosts]
+        )
+        self._machines = pa.array(
+            [f"{host}.{machine(mark)}".encode() for host in site.hosts], pa.binary()
+        )
+        self._names = pa.array(site.names, pa.binary())
+        self._nulls = _no_values(0)  # made once: most columns have no value in any row
+        self._xids = (np.arange(len(site.hosts)) * 0x0123_4567 + 0x1000_0000) & 0xFFFF_FFFF
+
+    def batch(self, rows: Rows) -> pa.RecordBatch:
+        """Return rows of `data.schema.OPERATIONS`; `rows` are in the order of their replies."""
+        shown, directory = follow(rows, self._site.objects)
+        columns = self._call(rows, shown, directory)
+        columns |= self._reply(rows, shown)
+        ok = rows["status"] == 0
+        op = rows["op"]
+        columns |= self._attributes(
+            "", shown, shown.there & ok & (op != REMOVE), ok & _in(op, WRITE, SETATTR)
+        )
+        changes = _in(op, CREATE, REMOVE, LINK)
+        columns |= self._attributes("dir_", directory, directory.there, changes & ok)
+        if len(rows) > self._nulls.num_rows:
+            self._nulls = _no_values(len(rows))
+        empty = self._nulls.slice(0, len(rows))
+        arrays = [columns.get(each.name, empty[each.name]) for each in OPERATIONS]
+        return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
+
+    def _call(self, rows: Rows, shown: Shown, directory: Shown) -> dict[str, pa.Array]:
+        site, op, count = self._site, rows["op"], len(rows)
+        everywhere = np.ones(count, bool)
+        transfer = _in(op, READ, WRITE, COMMIT)
+        named = rows["name"] != NONE
+        made = op == CREATE
+        bare = made & (rows["arg"] == NONE)
+        set_mode = (made & ~bare) | (op == SETATTR)
+        by_name = _in(op, LOOKUP, CREATE, REMOVE)
+        subject = np.where(by_name, directory.of, shown.of)
+        exact = op == SETATTR
+        return {
+            "time": _times(rows["call"], everywhere),
+            "server": _words(np.zeros(count, np.int32), self._server),
+            "server_port": _numbers(np.full(count, _PORT), everywhere, pa.uint16()),
+            "client": _words(rows["client"].astype(np.int32), self._clients),
+            "client_port": _numbers(700 + rows["client"] % 300, everywhere, pa.uint16()),
+            "transport": _words(np.zeros(count, np.int32), self._transport),
+            "version": _numbers(np.full(count, 3), everywhere, pa.uint8()),
+            "xid": _numbers(self._next_xids(rows["client"]), everywhere, pa.uint32()),
+            "op": _words(op.astype(np.int32), pa.array(OPS)),
+            "retransmits": _numbers(np.zeros(count), everywhere, pa.uint32()),
+            "duplicate_replies": _numbers(np.zeros(count), everywhere, pa.uint32()),
+            "short": pa.array(~everywhere),
+            "uid": _numbers(site.uids[rows["user"]], everywhere, pa.uint32()),
+            "gid": _numbers(site.gids[rows["user"]], everywhere, pa.uint32()),
+            "machine": self._machines.take(pa.array(rows["client"])),
+            "fh": site.objects.handles(subject, everywhere),
+            "name": self._names_of(rows["name"], named),
+            "fh2": site.objects.handles(directory.of, op == LINK),
+            "offset": _numbers(rows["offset"], transfer, pa.uint64()),
+            "count": _numbers(rows["count"] * (op != COMMIT), transfer, pa.uint32()),
+            "stable": _numbers(np.full(count, _UNSTABLE), op == WRITE, pa.uint8()),
+            "how": _numbers(np.where(bare, _EXCLUSIVE, _UNCHECKED), made, pa.uint8()),
+            "create_verifier": _verifiers(rows["call"], bare),
+            "access": _numbers(rows["arg"], op == ACCESS, pa.uint32()),
+            "set_mode": _numbers(rows["arg"], set_mode, pa.uint32()),
+            "set_atime_how": _numbers(np.full(count, _TO_SERVER_TIME), exact, pa.uint8()),
+            "set_mtime_how": _numbers(np.full(count, _TO_SERVER_TIME), exact, pa.uint8()),
+        }
+
+    def _reply(self, rows: Rows, shown: Shown) -> dict[str, pa.Array]:
+        op, count = rows["op"], len(rows)
+        everywhere, ok = np.ones(count, bool), rows["status"] == 0
+        writes, stats = op == WRITE, op == FSSTAT
+        end = rows["offset"] + rows["count"] >= shown.values["size"]
+        boot = pa.array([_BOOT, None], pa.binary())
+        free = _VOLUME // 3
+        space = dict.fromkeys(("fs_free_bytes", "fs_available_bytes"), free)
+        files = dict.fromkeys(("fs_free_files", "fs_available_files"), 2_000_000)
+        fixed = {"fs_total_bytes": _VOLUME, **space, "fs_total_files": 3_000_000, **files}
+        return {
+            "reply_time": _times(rows["reply"], everywhere),
+            "status": _numbers(rows["status"], everywhere, pa.uint32()),
+            "new_fh": self._site.objects.handles(shown.of, ok & _in(op, LOOKUP, CREATE)),
+            "reply_count": _numbers(rows["count"], _in(op, READ, WRITE), pa.uint32()),
+            "eof": pa.array(end, mask=op != READ),
+            "reply_stable": _numbers(np.full(count, _FILE_SYNC), writes, pa.uint8()),
+            "reply_verifier": boot.take(pa.array(np.where(_in(op, WRITE, COMMIT), 0, 1))),
+            "reply_access": _numbers(rows["arg"] & 0x1F, op == ACCESS, pa.uint32()),
+            "fs_invariant_seconds": _numbers(np.zeros(count), stats, pa.uint32()),
+            **{name: _numbers(np.full(count, n), stats, pa.uint64()) for name, n in fixed.items()},
+        }
+
+    def _attributes(
+        self, prefix: str, shown: Shown, at: Flags, changed: Flags
+    ) -> dict[str, pa.Array]:
+        """Return the columns of one set of attributes, `at` those rows, and what was before."""
+        still = {
+            name: self._site.objects.columns[name][shown.of]
+            for name in ("ftype", "mode", "owner", "group", "fileid")
+        }
+        values = still | shown.values
+        used = -(-values["size"] // _BLOCK) * _BLOCK
+        zeros = np.zeros(len(at), np.int64)
+        values |= {"used": used, "rdev_major": zeros, "rdev_minor": zeros}
+        values["fsid"] = np.full(len(at), FSID)
+        columns = {}
+        for name, column in values.items():
+            kind = OPERATIONS.field(prefix + name).type
+            where = changed if name.startswith("pre_") else at
+            make = _times if name.endswith("time") else _numbers
+            columns[prefix + name] = make(column, where, kind)
+        return columns
+
+    def _names_of(self, names: Ints, named: Flags) -> pa.Array:
+        """Return names: those of the site by their index, those of created files by slot."""
+        own = np.flatnonzero(names < NONE)
+        slots, places = np.unique(-2 - names[own], return_inverse=True)
+        known = self._site.objects.names
+        pool = pa.concat_arrays(
+            [self._names, pa.array([known[slot] for slot in slots.tolist()], pa.binary())]
+        )
+        index = names.astype(np.int64)
+        index[own] = len(self._names) + places
+        return pool.take(pa.array(index, mask=~named))
+
+    def _next_xids(self, clients: Any) -> Ints:
+        """Return for each row the next transaction id of its client."""
+        order = np.argsort(clients, kind="stable")
+        counts = np.bincount(clients, minlength=len(self._xids))
+        starts = np.cumsum(counts) - counts
+        place = np.empty(len(clients), np.int64)
+        place[order] = np.arange(len(clients)) - np.repeat(starts, counts)
+        xids: Ints = (place + self._xids[clients]) & 0xFFFF_FFFF
+        self._xids = (self._xids + counts) & 0xFFFF_FFFF
+        return xids
+
+
+def _no_values(count: int) -> pa.RecordBatch:
+    nullable = pa.schema([each.with_nullable(True) for each in OPERATIONS])
+    columns = [pa.nulls(count, each.type) for each in nullable]
+    return pa.RecordBatch.from_arrays(columns, schema=nullable)
+
+
+def _in(op: Any, *codes: int) -> Flags:
+    wanted = np.zeros(len(OPS), bool)
+    wanted[list(codes)] = True
+    found: Flags = wanted[op]
+    return found
+
+
+def _numbers(values: Any, where: Flags, kind: pa.DataType) -> pa.Array:
+    return pa.array(values.astype(str(kind)), kind, mask=~where)
+
+
+def _times(values: Ints, where: Flags, kind: pa.DataType = TIME) -> pa.Array:
+    return pa.array(values, pa.int64(), mask=~where).cast(kind)
+
+
+def _words(codes: Any, words: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes), words).cast(WORD)
+
+
+def _verifiers(calls: Ints, where: Flags) -> pa.Array:
+    """Return eight bytes for each exclusive create: clients take their clock."""
+    values = [b"%08x" % (call & 0xFFFF_FFFF) for call in calls[where].tolist()]
+    places = np.cumsum(where) - 1
+    return pa.array(values, pa.binary()).take(pa.array(places, mask=~where))
