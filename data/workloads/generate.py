@@ -56,36 +56,42 @@ def generate(workload: Workload) -> Iterator[pa.RecordBatch]:
     A batch has the replies of one window of time; about 60,000 rows are in the works at once,
     whatever the length of the trace. Operations whose reply would come after the end are left out.
     """
-    profile = read_profile(workload.name)
-    seed = [workload.seed, WORKLOADS.index(workload.name)]
-    clock = Clock(profile, workload.rate)
-    windows = clock.windows(date.fromisoformat(workload.start), workload.days, seed)
-    source = _Source(profile, workload, seed)
-    pending = np.zeros(0, ROW)
-    for window in windows:
-        rows = np.concatenate([pending, *source.plan(window)])
-        due = rows["reply"] < window.end
-        pending, rows = rows[~due], rows[due]
-        rows = rows[np.argsort(rows["reply"], kind="stable")]
+    source = Source(workload)
+    for rows in source.plan():
         yield source.table.batch(rows)
-        source.site.objects.release(rows["obj"][rows["last"]].astype(np.int64))
 
 
-class _Source:
-    """Everything that operations come from: the site, its new files, its sessions."""
+class Source:
+    """Everything that a workload's operations come from: the site, its new files, its sessions.
 
-    def __init__(self, profile: Profile, workload: Workload, seed: list[int]) -> None:
-        self._seed = seed
-        start = round(np.datetime64(workload.start, "us").astype(np.int64))
-        self.site, self._nursery = _population(profile, workload.rate, start, seed)
-        each = operations_per_birth(profile, workload.rate, start, seed)
+    Attributes:
+        site: users, hosts and files; what is there and how it is moves on with the plan.
+        table: makes batches of the rows that `plan` gives, each in its turn.
+    """
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        profile = read_profile(workload.name)
+        self._seed = [workload.seed, WORKLOADS.index(workload.name)]
+        self._clock = Clock(profile, workload.rate)
+        start = int(np.datetime64(workload.start, "us").astype(np.int64))
+        self.site, self._nursery = _population(profile, workload.rate, start, self._seed)
+        each = operations_per_birth(profile, workload.rate, start, self._seed)
         self._sessions = Sessions(self.site, each)
         self.table = OperationsTable(self.site, workload.to_json())
 
-    def plan(self, window: Window) -> list[Rows]:
-        """Return what begins within `window`."""
-        rng = np.random.default_rng([*self._seed, 2, window.index])
-        return [*self._nursery.plan(window, rng), *self._sessions.plan(window, rng)]
+    def plan(self) -> Iterator[Rows]:
+        """Yield the rows of each window of time, in the order of their replies."""
+        workload, pending = self._workload, np.zeros(0, ROW)
+        start = date.fromisoformat(workload.start)
+        for window in self._clock.windows(start, workload.days, self._seed):
+            rng = np.random.default_rng([*self._seed, 2, window.index])
+            begun = [*self._nursery.plan(window, rng), *self._sessions.plan(window, rng)]
+            rows = np.concatenate([pending, *begun])
+            due = rows["reply"] < window.end
+            pending, rows = rows[~due], rows[due]
+            yield rows[np.argsort(rows["reply"], kind="stable")]
+            self.site.objects.release(rows["obj"][rows["last"]].astype(np.int64))
 
 
 def _population(profile: Profile, rate: float, start: int, seed: list[int]) -> tuple[Site, Nursery]:

@@ -50,8 +50,9 @@ class Site:
 
     def draw_users(self, rng: np.random.Generator, count: int) -> Ints:
         """Draw users, the busier the more often."""
-        users: Ints = np.searchsorted(self._user_parts, rng.random(count))
-        return users.clip(max=len(self.users) - 1)
+        users = np.searchsorted(self._user_parts, rng.random(count))
+        drawn: Ints = np.minimum(users, len(self.users) - 1)
+        return drawn
 
     def clients_of(self, rng: np.random.Generator, users: Ints, hosts: list[str] | None) -> Ints:
         """Draw the clients that users are at: their own, where they have one, half of the time.
@@ -78,7 +79,8 @@ class Site:
         counts = np.array([kind.count for kind in self.profile.kinds])[drawn]
         personal = np.array([not kind.shared for kind in self.profile.kinds])[drawn]
         member = (rng.random(len(users)) * counts).astype(np.int64)
-        return self._first[drawn] + np.where(personal, users * counts, 0) + member
+        files: Ints = self._first[drawn] + np.where(personal, users * counts, 0) + member
+        return files
 
     def _make_directories(self) -> dict[str, Ints]:
         users = len(self.users)
@@ -105,7 +107,8 @@ class Site:
             firsts.append(slots[0])
             parents.append(self.directory(kind.directory, users))
             self.names += [
-                kind.name.format(w=word(int(slot)), n=int(slot)).encode() for slot in slots
+                kind.name.format(w=word(slot).capitalize(), n=slot).encode()
+                for slot in slots.tolist()
             ]
         self._first = np.array(firsts)
         self.first_file = int(firsts[0])
