@@ -4,9 +4,29 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.captures import Written
 from data.traces import Damaged
 
 __version__: str
+
+class CaptureWriter:
+    """Writes operations as a pcap file (``data.captures`` is its Python face, and says how)."""
+
+    def __init__(self, path: str, cut_data: bool = False) -> None:
+        """Create the file, with files' data in it or only their lengths.
+
+        Raises ``OSError`` if it cannot be written.
+        """
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
+        every row must have a value, and ``OSError`` if the file cannot be written.
+        """
+
+    def finish(self) -> Written:
+        """End the capture, and return what it holds."""
 
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
