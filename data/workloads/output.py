@@ -13,11 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from data import generated
+from data.captures import write_capture
 from data.datasets import ROW_GROUP, parquet_writer
 from data.durable import replaced
 from data.workloads.generate import Workload, generate
 
-FORMATS = {"operations": ".parquet"}
+FORMATS = {"operations": ".parquet", "pcap": ".pcap"}
 """What a workload is written as, and the suffix that stands for it."""
 
 Batches = Iterable[pa.RecordBatch]
@@ -107,7 +108,7 @@ def _write_operations(path: Path, mark: generated.Mark, batches: Batches) -> Non
             writer = writer or parquet_writer(path, table)
             if waiting is not None:
                 waiting.result()
-            waiting = pool.submit(writer.write_table, table, row_group_size=len(table))
+            waiting = pool.submit(writer.write_table, table, row_group_size=ROW_GROUP)
         if waiting is not None:
             waiting.result()
     if writer is not None:
@@ -132,6 +133,12 @@ def _marked(batches: list[pa.RecordBatch], mark: generated.Mark) -> pa.Table:
     return pa.Table.from_batches(batches).replace_schema_metadata(generated.metadata(mark))
 
 
+def _write_capture(path: Path, mark: generated.Mark, batches: Batches) -> None:
+    """Write a packet capture; its mark is in the calls' machine names, their data cut off."""
+    write_capture(batches, path, cut_data=True)
+
+
 _WRITERS: dict[str, Callable[[Path, generated.Mark, Batches], None]] = {
     "operations": _write_operations,
+    "pcap": _write_capture,
 }

@@ -30,7 +30,7 @@ from data.workloads.rows import (
 )
 from data.workloads.site import Site
 
-_PORT = 2049
+_PORT, _CLIENT_PORT = 2049, 1022
 _UNSTABLE, _FILE_SYNC = 0, 2
 _EXCLUSIVE, _UNCHECKED = 2, 0
 _TO_SERVER_TIME = 1
@@ -92,7 +92,7 @@ class OperationsTable:
             "server": _words(np.zeros(count, np.int32), self._server),
             "server_port": _numbers(np.full(count, _PORT), everywhere, pa.uint16()),
             "client": _words(rows["client"].astype(np.int32), self._clients),
-            "client_port": _numbers(700 + rows["client"] % 300, everywhere, pa.uint16()),
+            "client_port": _numbers(np.full(count, _CLIENT_PORT), everywhere, pa.uint16()),
             "transport": _words(np.zeros(count, np.int32), self._transport),
             "version": _numbers(np.full(count, 3), everywhere, pa.uint8()),
             "xid": _numbers(self._next_xids(rows["client"]), everywhere, pa.uint32()),
