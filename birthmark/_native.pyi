@@ -79,6 +79,30 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     and anything else raises ``ValueError``.
     """
 
+class TextWriter:
+    """Writes operations as nfsdump text, in the order of the lines' times.
+
+    What was read from text is printed as it stood there. What was not is printed as nfsdump 1.2.0c
+    prints it: addresses in 8 hexadecimal digits, ``XXX`` for the lengths at the end, and of a
+    reply's attributes only those that it prints; ``all_attributes`` adds whatever else there is a
+    key for (the directory's attributes, those of directory entries).
+    """
+
+    left_out: int  # operations so far that the format has no form for: those of NFS version 4
+
+    def __init__(self, all_attributes: bool = False) -> None: ...
+    def write(self, batch: pa.RecordBatch) -> bytes:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Returns the lines now due: some 64 MB of lines wait for earlier ones. Columns that may be
+        null may be missing. Raises ``ValueError``, naming the column, if another is missing, or
+        one is of another type, or null where every row must have a value; and if a host is neither
+        an address nor a number of up to 8 hexadecimal digits.
+        """
+
+    def finish(self) -> bytes:
+        """Return the lines that are left."""
+
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
 

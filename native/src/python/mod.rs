@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 mod captures;
 mod components;
 mod lives;
+mod text;
 mod trace;
 
 #[pymodule]
@@ -14,6 +15,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<captures::PyCaptureWriter>()?;
+    module.add_class::<text::PyTextWriter>()?;
     components::register(module)?;
     Ok(())
 }

@@ -5,6 +5,7 @@ mod fields;
 mod line;
 mod trailer;
 mod value;
+pub mod write;
 
 use crate::fields::Fields;
 use crate::input::Input;
