@@ -12,13 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark._native import TextWriter
 from data import generated
 from data.captures import write_capture
 from data.datasets import ROW_GROUP, parquet_writer
 from data.durable import replaced
 from data.workloads.generate import Workload, generate
 
-FORMATS = {"operations": ".parquet", "pcap": ".pcap"}
+FORMATS = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
 """What a workload is written as, and the suffix that stands for it."""
 
 Batches = Iterable[pa.RecordBatch]
@@ -133,6 +134,16 @@ def _marked(batches: list[pa.RecordBatch], mark: generated.Mark) -> pa.Table:
     return pa.Table.from_batches(batches).replace_schema_metadata(generated.metadata(mark))
 
 
+def _write_text(path: Path, mark: generated.Mark, batches: Batches) -> None:
+    """Write nfsdump text, its mark in the first line."""
+    writer = TextWriter()
+    with path.open("wb") as file:
+        file.write(generated.comment(mark) + b"\n")
+        for batch in batches:
+            file.write(writer.write(batch))
+        file.write(writer.finish())
+
+
 def _write_capture(path: Path, mark: generated.Mark, batches: Batches) -> None:
     """Write a packet capture; its mark is in the calls' machine names, their data cut off."""
     write_capture(batches, path, cut_data=True)
@@ -140,5 +151,6 @@ def _write_capture(path: Path, mark: generated.Mark, batches: Batches) -> None:
 
 _WRITERS: dict[str, Callable[[Path, generated.Mark, Batches], None]] = {
     "operations": _write_operations,
+    "text": _write_text,
     "pcap": _write_capture,
 }

@@ -58,6 +58,17 @@ def test_a_capture_holds_the_operations_and_the_mark(tmp_path, operations):
         assert found[name].to_pylist() == expected.to_pylist(), name
 
 
+def test_a_text_holds_the_operations_and_the_whole_workload(tmp_path, operations):
+    write(SMALL, tmp_path / "campus.txt")
+    assert (tmp_path / "campus.txt").read_bytes().startswith(b"# generated {")
+    trace = open_trace(tmp_path / "campus.txt")
+    found = pa.Table.from_batches(list(trace), schema=OPERATIONS)
+    trace.counts()
+    assert trace.generated == SMALL.to_json()
+    for name in ("time", "reply_time", "op", "status", "fh", "name", "new_fh", "offset", "count"):
+        assert found[name].to_pylist() == operations[name].to_pylist(), name
+
+
 def test_batches_of_any_size_are_written_alike(tmp_path, monkeypatch):
     hours = replace(SMALL, days=0.15)
     write(hours, tmp_path / "one.parquet")
@@ -85,7 +96,7 @@ def test_nothing_is_left_of_a_workload_that_cannot_be_written(tmp_path):
     assert list((tmp_path / "small").iterdir()) == []
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".pcap"])
+@pytest.mark.parametrize("suffix", [".parquet", ".txt", ".pcap"])
 def test_what_is_made_of_a_generated_trace_says_so(tmp_path, suffix):
     write(SMALL, tmp_path / f"trace{suffix}")
     summary = ingest([tmp_path / f"trace{suffix}"], tmp_path / "days")
