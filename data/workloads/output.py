@@ -15,12 +15,15 @@ import pyarrow as pa
 from birthmark._native import TextWriter
 from data import generated
 from data.captures import write_capture
-from data.datasets import ROW_GROUP, parquet_writer
+from data.datasets import parquet_writer
 from data.durable import replaced
 from data.workloads.generate import Workload, generate
 
 FORMATS = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
 """What a workload is written as, and the suffix that stands for it."""
+
+ROW_GROUP = 131_072
+"""Rows of a row group: a writer keeps what it knows of every one until the file is closed."""
 
 Batches = Iterable[pa.RecordBatch]
 
