@@ -16,6 +16,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
+    module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
     Ok(())
 }
