@@ -32,10 +32,10 @@ def test_the_same_seed_gives_the_same_operations_and_another_gives_others(worklo
 
 
 def test_a_longer_trace_begins_with_the_shorter_one(workload):
-    short, long = table(replace(workload, days=0.0417)), table(workload)
+    short, long = table(replace(workload, days=1 / 24)), table(workload)
     whole = micros(long["reply_time"]) < micros(short["reply_time"])[-1]
     assert 100 < whole.sum() < len(long)
-    assert short.slice(0, whole.sum()).equals(long.filter(pa.array(whole)))
+    assert short.slice(0, int(whole.sum())).equals(long.filter(pa.array(whole)))
 
 
 def test_batches_are_of_the_operations_table_in_the_order_of_replies(workload):

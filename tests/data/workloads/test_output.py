@@ -116,6 +116,20 @@ def test_what_is_made_of_a_generated_trace_says_so(tmp_path, suffix):
     assert "generated: campus, seed 7" in ingested.stdout
 
 
+def test_text_that_is_printed_of_a_generated_trace_says_so(tmp_path):
+    write(SMALL, tmp_path / "campus.parquet")
+    write(SMALL, tmp_path / "campus.pcap")
+    ingest([tmp_path / "campus.parquet"], tmp_path / "days")
+    for trace, options in (
+        ("campus.parquet", ["--from", "operations"]),
+        ("days", ["--from", "operations"]),
+        ("campus.pcap", []),
+    ):
+        printed = CliRunner().invoke(app, ["dump", str(tmp_path / trace), *options])
+        assert printed.exit_code == 0, printed.output
+        assert printed.stdout.startswith('# generated {"name": "campus", "seed": 7')
+
+
 @pytest.mark.parametrize(
     ("heading", "mark"),
     [
