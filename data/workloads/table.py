@@ -31,7 +31,7 @@ from data.workloads.rows import (
 from data.workloads.site import Site
 
 _PORT, _CLIENT_PORT = 2049, 1022
-_UNSTABLE, _FILE_SYNC = 0, 2
+_UNSTABLE = 0
 _EXCLUSIVE, _UNCHECKED = 2, 0
 _TO_SERVER_TIME = 1
 _BLOCK = 4096  # bytes in which space is used
@@ -87,6 +87,7 @@ class OperationsTable:
         by_name = _in(op, LOOKUP, CREATE, REMOVE)
         subject = np.where(by_name, directory.of, shown.of)
         exact = op == SETATTR
+        as_root = op == FSSTAT  # which clients ask as root, whoever it is for (section 4.4.6)
         return {
             "time": _times(rows["call"], everywhere),
             "server": _words(np.zeros(count, np.int32), self._server),
@@ -100,8 +101,8 @@ class OperationsTable:
             "retransmits": _numbers(np.zeros(count), everywhere, pa.uint32()),
             "duplicate_replies": _numbers(np.zeros(count), everywhere, pa.uint32()),
             "short": pa.array(~everywhere),
-            "uid": _numbers(site.uids[rows["user"]], everywhere, pa.uint32()),
-            "gid": _numbers(site.gids[rows["user"]], everywhere, pa.uint32()),
+            "uid": _numbers(site.uids[rows["user"]] * ~as_root, everywhere, pa.uint32()),
+            "gid": _numbers(site.gids[rows["user"]] * ~as_root, everywhere, pa.uint32()),
             "machine": self._machines.take(pa.array(rows["client"])),
             "fh": site.objects.handles(subject, everywhere),
             "name": self._names_of(rows["name"], named),
@@ -133,7 +134,7 @@ class OperationsTable:
             "new_fh": self._site.objects.handles(shown.of, ok & _in(op, LOOKUP, CREATE)),
             "reply_count": _numbers(rows["count"], _in(op, READ, WRITE), pa.uint32()),
             "eof": pa.array(end, mask=op != READ),
-            "reply_stable": _numbers(np.full(count, _FILE_SYNC), writes, pa.uint8()),
+            "reply_stable": _numbers(np.full(count, _UNSTABLE), writes, pa.uint8()),
             "reply_verifier": boot.take(pa.array(np.where(_in(op, WRITE, COMMIT), 0, 1))),
             "reply_access": _numbers(rows["arg"] & 0x1F, op == ACCESS, pa.uint32()),
             "fs_invariant_seconds": _numbers(np.zeros(count), stats, pa.uint32()),
