@@ -56,8 +56,13 @@ def lock_rows(births: Births, lock: Ints, rng: np.random.Generator) -> Rows:
         rows_of(op, count, **common | more, call=replies[:, i] - waits[:, i], reply=replies[:, i])
         for i, (op, more) in enumerate(zip(_STEPS, columns, strict=True))
     ]
-    gone = born + births.life
-    wait = latencies(rng, REMOVE, count).clip(max=_QUICK)
-    held = {"name": lock, "obj": object_, "call": gone - wait, "reply": gone}
-    steps.append(rows_of(REMOVE, count, **common, **held))
-    return np.concatenate(steps)
+    return np.concatenate([*steps, _let_go(births, lock, born + births.life, rng)])
+
+
+def _let_go(births: Births, lock: Ints, gone: Ints, rng: np.random.Generator) -> Rows:
+    """Return the removals of the locks' names, which end the files."""
+    wait = latencies(rng, REMOVE, len(gone)).clip(max=_QUICK)
+    return rows_of(
+        REMOVE, len(gone), user=births.user, client=births.client, dir=births.directory,
+        name=lock, obj=births.slot, call=gone - wait, reply=gone,
+    )  # fmt: skip

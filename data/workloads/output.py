@@ -30,7 +30,7 @@ Batches = Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: `operations` rows, from the first call to the last reply (µs)."""
+    """What was written: so many operations, bytes, and seconds that it took."""
 
     out: str
     format: str
@@ -80,20 +80,26 @@ def write(
     Raises `ValueError` for an unknown format, and `OSError` where the file cannot be written.
     """
     form = format_of(path, form)
-    began, rows = time.monotonic(), 0
-
-    def counted() -> Iterator[pa.RecordBatch]:
-        nonlocal rows
-        for batch in generate(workload):
-            rows += batch.num_rows
-            if progress and batch.num_rows:
-                progress(_part(workload, batch), rows)
-            yield batch
-
+    began, batches = time.monotonic(), _Counted(workload, progress)
     with replaced(path) as aside:
-        _WRITERS[form](aside, workload.to_json(), counted())
-    size = path.stat().st_size
-    return Written(str(path), form, workload, rows, size, time.monotonic() - began)
+        _WRITERS[form](aside, workload.to_json(), batches)
+    seconds = time.monotonic() - began
+    return Written(str(path), form, workload, batches.rows, path.stat().st_size, seconds)
+
+
+class _Counted:
+    """The batches of a workload, their rows counted and told as they go by."""
+
+    def __init__(self, workload: Workload, progress: Callable[[float, int], None] | None) -> None:
+        self._workload, self._progress = workload, progress
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in generate(self._workload):
+            self.rows += batch.num_rows
+            if self._progress and batch.num_rows:
+                self._progress(_part(self._workload, batch), self.rows)
+            yield batch
 
 
 def _part(workload: Workload, batch: pa.RecordBatch) -> float:

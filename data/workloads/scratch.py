@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,35 +37,55 @@ _LONGEST = 7_200_000_000  # microseconds after which nobody comes back to a file
 _QUICK = 4_000  # microseconds: most that the calls before the first write take
 
 
-def file_rows(births: Births, rng: np.random.Generator) -> Rows:
-    """Return the operations on written files, each life divided up by its lifespan.
+@dataclass(frozen=True)
+class _Schedule:
+    """When things are done to each file; `writing` and what follows in µs after its birth."""
 
-    The first half of a life has the writes, at a steady pace; then come the reads, and what is
-    written again; at its end the file is removed.
-    """
-    count, written = len(births.start), births.size > 0
+    looked: Ints
+    wait: Ints  # for the reply to the create
+    born: Ints
+    span: Floats
+    writing: Floats  # how long the writes take
+    committed: Floats
+    read_from: Floats
+    reading: Floats  # how long the reads take
+
+
+def _schedule(births: Births, rng: np.random.Generator) -> _Schedule:
+    """Divide each life up by its lifespan: the first half has the writes, at a steady pace."""
+    count = len(births.start)
     looked = births.start + latencies(rng, LOOKUP, count).clip(max=_QUICK)
     wait = latencies(rng, CREATE, count).clip(max=_QUICK)
-    born = looked + 200 + wait
     span = np.minimum(births.life, _LONGEST).astype(np.float64)
     steady = -(-births.size // _TRANSFER) * float(_PACE)
-    writing, reading = np.minimum(0.5 * span, steady), np.minimum(0.2 * span, steady)
+    writing = np.minimum(0.5 * span, steady)
+    committed = writing + np.minimum(0.02 * span, 20_000)
     read_from = writing + (0.1 + 0.3 * rng.random(count)) * (span - writing)
+    reading = np.minimum(0.2 * span, steady)
+    born = looked + 200 + wait
+    return _Schedule(looked, wait, born, span, writing, committed, read_from, reading)
+
+
+def file_rows(births: Births, rng: np.random.Generator) -> Rows:
+    """Return the operations on written files.
+
+    After the writes come the reads, and what is written again; at its end the file is removed.
+    """
+    at, written = _schedule(births, rng), births.size > 0
     again = written & (births.use == _REWRITTEN)
     comes_back = written & (births.use == _READ) | again
-    committed = writing + np.minimum(0.02 * span, 20_000)
     mortal = births.life != NEVER
+    room = 0.01 * at.span
     steps = [
-        _made(births, LOOKUP, looked, looked - births.start, status=NO_ENTRY),
-        _made(births, CREATE, born, wait, obj=births.slot, arg=births.mode),
-        _transfers(births, WRITE, written, born, (0 * span, writing), rng),
-        _single(births, COMMIT, written, born + committed, 0.01 * span, rng),
-        _single(births, GETATTR, comes_back, born + read_from - 0.01 * span, 0.01 * span, rng),
-        _transfers(births, READ, comes_back, born, (read_from, reading), rng),
-        _single(births, WRITE, again, born + 0.92 * span, 0.01 * span, rng),
+        _made(births, LOOKUP, at.looked, at.looked - births.start, status=NO_ENTRY),
+        _made(births, CREATE, at.born, at.wait, obj=births.slot, arg=births.mode),
+        _transfers(births, WRITE, written, at.born, (0 * at.span, at.writing), rng),
+        _single(births, COMMIT, written, at.born + at.committed, room, rng),
+        _single(births, GETATTR, comes_back, at.born + at.read_from - room, room, rng),
+        _transfers(births, READ, comes_back, at.born, (at.read_from, at.reading), rng),
+        _single(births, WRITE, again, at.born + 0.92 * at.span, room, rng),
     ]
-    ends = born + births.life * mortal
-    removed = _single(births, REMOVE, mortal, ends, 0.01 * span, rng)
+    removed = _single(births, REMOVE, mortal, at.born + births.life * mortal, room, rng)
     removed["dir"], removed["name"] = births.directory[mortal], own_name(births.slot[mortal])
     return np.concatenate([*steps, removed])
 

@@ -160,6 +160,23 @@ class Sessions:
         """Return removals of files that were made before the trace began, each looked up first."""
         site, count = self._site, int(rng.poisson(expected))
         users = site.draw_users(rng, count)
+        slots = self._strangers(users, window, rng)
+        start = rng.integers(window.start, window.end, count)
+        common = {
+            "user": users, "client": site.clients_of(rng, users, None), "obj": slots,
+            "dir": site.directory("home", users), "name": own_name(slots),
+        }  # fmt: skip
+        looked, removed = start + 400_000, start + 900_000
+        waits = [latencies(rng, op, count) for op in (LOOKUP, REMOVE)]
+        rows = [
+            rows_of(LOOKUP, count, **common, reply=looked, call=looked - waits[0]),
+            rows_of(REMOVE, count, **common, reply=removed, call=removed - waits[1]),
+        ]
+        return mark_last(np.concatenate(rows))
+
+    def _strangers(self, users: Ints, window: Window, rng: np.random.Generator) -> Ints:
+        """Make files of users that are older than the trace and were not named in it."""
+        site, count = self._site, len(users)
         old = window.start - 86_400_000_000
         slots = site.objects.add(
             count, mode=0o644, owner=site.uids[users], group=site.gids[users],
@@ -169,19 +186,4 @@ class Sessions:
         self._serial += count
         made = {s: b"old-%d" % n for s, n in zip(slots.tolist(), serials, strict=True)}
         site.objects.names.update(made)
-        start = rng.integers(window.start, window.end, count)
-        common = {
-            "user": users, "client": site.clients_of(rng, users, None), "obj": slots,
-            "dir": site.directory("home", users), "name": own_name(slots),
-        }  # fmt: skip
-        rows = [
-            rows_of(
-                op,
-                count,
-                **common,
-                reply=start + late,
-                call=start + late - latencies(rng, op, count),
-            )
-            for op, late in ((LOOKUP, 400_000), (REMOVE, 900_000))
-        ]
-        return mark_last(np.concatenate(rows))
+        return slots

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from data.generated import Mark, machine
-from data.schema import OPERATIONS, TIME, WORD
+from data.schema import OPERATIONS
 from data.workloads.attributes import Shown, follow
+from data.workloads.columns import any_of, no_values, numbers, times, verifiers, words
 from data.workloads.objects import FSID
 from data.workloads.rows import (
     ACCESS,
@@ -55,72 +56,78 @@ class OperationsTable:
             [f"{host}.{machine(mark)}".encode() for host in site.hosts], pa.binary()
         )
         self._names = pa.array(site.names, pa.binary())
-        self._nulls = _no_values(0)  # made once: most columns have no value in any row
+        self._nulls = no_values(0)  # made once: most columns have no value in any row
         self._xids = (np.arange(len(site.hosts)) * 0x0123_4567 + 0x1000_0000) & 0xFFFF_FFFF
 
     def batch(self, rows: Rows) -> pa.RecordBatch:
         """Return rows of `data.schema.OPERATIONS`; `rows` are in the order of their replies."""
         shown, directory = follow(rows, self._site.objects)
-        columns = self._call(rows, shown, directory)
+        columns = self._envelope(rows) | self._call(rows, shown, directory)
         columns |= self._reply(rows, shown)
         ok = rows["status"] == 0
         op = rows["op"]
         columns |= self._attributes(
-            "", shown, shown.there & ok & (op != REMOVE), ok & _in(op, WRITE, SETATTR)
+            "", shown, shown.there & ok & (op != REMOVE), ok & any_of(op, WRITE, SETATTR)
         )
-        changes = _in(op, CREATE, REMOVE, LINK)
+        changes = any_of(op, CREATE, REMOVE, LINK)
         columns |= self._attributes("dir_", directory, directory.there, changes & ok)
         if len(rows) > self._nulls.num_rows:
-            self._nulls = _no_values(len(rows))
+            self._nulls = no_values(len(rows))
         empty = self._nulls.slice(0, len(rows))
         arrays = [columns.get(each.name, empty[each.name]) for each in OPERATIONS]
         return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
 
-    def _call(self, rows: Rows, shown: Shown, directory: Shown) -> dict[str, pa.Array]:
+    def _envelope(self, rows: Rows) -> dict[str, pa.Array]:
+        """Return when each call was made, between whom, and on whose behalf."""
         site, op, count = self._site, rows["op"], len(rows)
-        everywhere = np.ones(count, bool)
-        transfer = _in(op, READ, WRITE, COMMIT)
-        named = rows["name"] != NONE
-        made = op == CREATE
-        bare = made & (rows["arg"] == NONE)
-        set_mode = (made & ~bare) | (op == SETATTR)
-        by_name = _in(op, LOOKUP, CREATE, REMOVE)
-        subject = np.where(by_name, directory.of, shown.of)
-        exact = op == SETATTR
-        as_root = op == FSSTAT  # which clients ask as root, whoever it is for (section 4.4.6)
+        everywhere, zeros = np.ones(count, bool), np.zeros(count, np.int32)
+        for_user = op != FSSTAT  # which clients ask as root, whoever it is for (section 4.4.6)
         return {
-            "time": _times(rows["call"], everywhere),
-            "server": _words(np.zeros(count, np.int32), self._server),
-            "server_port": _numbers(np.full(count, _PORT), everywhere, pa.uint16()),
-            "client": _words(rows["client"].astype(np.int32), self._clients),
-            "client_port": _numbers(np.full(count, _CLIENT_PORT), everywhere, pa.uint16()),
-            "transport": _words(np.zeros(count, np.int32), self._transport),
-            "version": _numbers(np.full(count, 3), everywhere, pa.uint8()),
-            "xid": _numbers(self._next_xids(rows["client"]), everywhere, pa.uint32()),
-            "op": _words(op.astype(np.int32), pa.array(OPS)),
-            "retransmits": _numbers(np.zeros(count), everywhere, pa.uint32()),
-            "duplicate_replies": _numbers(np.zeros(count), everywhere, pa.uint32()),
+            "time": times(rows["call"], everywhere),
+            "reply_time": times(rows["reply"], everywhere),
+            "server": words(zeros, self._server),
+            "server_port": numbers(zeros + _PORT, everywhere, pa.uint16()),
+            "client": words(rows["client"].astype(np.int32), self._clients),
+            "client_port": numbers(zeros + _CLIENT_PORT, everywhere, pa.uint16()),
+            "transport": words(zeros, self._transport),
+            "version": numbers(zeros + 3, everywhere, pa.uint8()),
+            "xid": numbers(self._next_xids(rows["client"]), everywhere, pa.uint32()),
+            "op": words(op.astype(np.int32), pa.array(OPS)),
+            "status": numbers(rows["status"], everywhere, pa.uint32()),
+            "retransmits": numbers(zeros, everywhere, pa.uint32()),
+            "duplicate_replies": numbers(zeros, everywhere, pa.uint32()),
             "short": pa.array(~everywhere),
-            "uid": _numbers(site.uids[rows["user"]] * ~as_root, everywhere, pa.uint32()),
-            "gid": _numbers(site.gids[rows["user"]] * ~as_root, everywhere, pa.uint32()),
+            "uid": numbers(site.uids[rows["user"]] * for_user, everywhere, pa.uint32()),
+            "gid": numbers(site.gids[rows["user"]] * for_user, everywhere, pa.uint32()),
             "machine": self._machines.take(pa.array(rows["client"])),
-            "fh": site.objects.handles(subject, everywhere),
-            "name": self._names_of(rows["name"], named),
-            "fh2": site.objects.handles(directory.of, op == LINK),
-            "offset": _numbers(rows["offset"], transfer, pa.uint64()),
-            "count": _numbers(rows["count"] * (op != COMMIT), transfer, pa.uint32()),
-            "stable": _numbers(np.full(count, _UNSTABLE), op == WRITE, pa.uint8()),
-            "how": _numbers(np.where(bare, _EXCLUSIVE, _UNCHECKED), made, pa.uint8()),
-            "create_verifier": _verifiers(rows["call"], bare),
-            "access": _numbers(rows["arg"], op == ACCESS, pa.uint32()),
-            "set_mode": _numbers(rows["arg"], set_mode, pa.uint32()),
-            "set_atime_how": _numbers(np.full(count, _TO_SERVER_TIME), exact, pa.uint8()),
-            "set_mtime_how": _numbers(np.full(count, _TO_SERVER_TIME), exact, pa.uint8()),
+        }
+
+    def _call(self, rows: Rows, shown: Shown, directory: Shown) -> dict[str, pa.Array]:
+        """Return what each call asks for."""
+        handles, op, count = self._site.objects.handles, rows["op"], len(rows)
+        transfer, made = any_of(op, READ, WRITE, COMMIT), op == CREATE
+        bare = made & (rows["arg"] == NONE)
+        by_name = any_of(op, LOOKUP, CREATE, REMOVE)
+        to_now = numbers(np.full(count, _TO_SERVER_TIME), op == SETATTR, pa.uint8())
+        return {
+            "fh": handles(np.where(by_name, directory.of, shown.of), np.ones(count, bool)),
+            "name": self._names_of(rows["name"], rows["name"] != NONE),
+            "fh2": handles(directory.of, op == LINK),
+            "offset": numbers(rows["offset"], transfer, pa.uint64()),
+            "count": numbers(rows["count"] * (op != COMMIT), transfer, pa.uint32()),
+            "stable": numbers(np.full(count, _UNSTABLE), op == WRITE, pa.uint8()),
+            "how": numbers(np.where(bare, _EXCLUSIVE, _UNCHECKED), made, pa.uint8()),
+            "create_verifier": verifiers(rows["call"], bare),
+            "access": numbers(rows["arg"], op == ACCESS, pa.uint32()),
+            "set_mode": numbers(rows["arg"], (made & ~bare) | (op == SETATTR), pa.uint32()),
+            "set_atime_how": to_now,
+            "set_mtime_how": to_now,
         }
 
     def _reply(self, rows: Rows, shown: Shown) -> dict[str, pa.Array]:
+        """Return what each reply tells, attributes apart."""
         op, count = rows["op"], len(rows)
-        everywhere, ok = np.ones(count, bool), rows["status"] == 0
+        ok = rows["status"] == 0
         writes, stats = op == WRITE, op == FSSTAT
         end = rows["offset"] + rows["count"] >= shown.values["size"]
         boot = pa.array([_BOOT, None], pa.binary())
@@ -129,16 +136,14 @@ class OperationsTable:
         files = dict.fromkeys(("fs_free_files", "fs_available_files"), 2_000_000)
         fixed = {"fs_total_bytes": _VOLUME, **space, "fs_total_files": 3_000_000, **files}
         return {
-            "reply_time": _times(rows["reply"], everywhere),
-            "status": _numbers(rows["status"], everywhere, pa.uint32()),
-            "new_fh": self._site.objects.handles(shown.of, ok & _in(op, LOOKUP, CREATE)),
-            "reply_count": _numbers(rows["count"], _in(op, READ, WRITE), pa.uint32()),
+            "new_fh": self._site.objects.handles(shown.of, ok & any_of(op, LOOKUP, CREATE)),
+            "reply_count": numbers(rows["count"], any_of(op, READ, WRITE), pa.uint32()),
             "eof": pa.array(end, mask=op != READ),
-            "reply_stable": _numbers(np.full(count, _UNSTABLE), writes, pa.uint8()),
-            "reply_verifier": boot.take(pa.array(np.where(_in(op, WRITE, COMMIT), 0, 1))),
-            "reply_access": _numbers(rows["arg"] & 0x1F, op == ACCESS, pa.uint32()),
-            "fs_invariant_seconds": _numbers(np.zeros(count), stats, pa.uint32()),
-            **{name: _numbers(np.full(count, n), stats, pa.uint64()) for name, n in fixed.items()},
+            "reply_stable": numbers(np.full(count, _UNSTABLE), writes, pa.uint8()),
+            "reply_verifier": boot.take(pa.array(np.where(any_of(op, WRITE, COMMIT), 0, 1))),
+            "reply_access": numbers(rows["arg"] & 0x1F, op == ACCESS, pa.uint32()),
+            "fs_invariant_seconds": numbers(np.zeros(count), stats, pa.uint32()),
+            **{name: numbers(np.full(count, n), stats, pa.uint64()) for name, n in fixed.items()},
         }
 
     def _attributes(
@@ -158,7 +163,7 @@ class OperationsTable:
         for name, column in values.items():
             kind = OPERATIONS.field(prefix + name).type
             where = changed if name.startswith("pre_") else at
-            make = _times if name.endswith("time") else _numbers
+            make = times if name.endswith("time") else numbers
             columns[prefix + name] = make(column, where, kind)
         return columns
 
@@ -184,35 +189,3 @@ class OperationsTable:
         xids: Ints = (place + self._xids[clients]) & 0xFFFF_FFFF
         self._xids = (self._xids + counts) & 0xFFFF_FFFF
         return xids
-
-
-def _no_values(count: int) -> pa.RecordBatch:
-    nullable = pa.schema([each.with_nullable(True) for each in OPERATIONS])
-    columns = [pa.nulls(count, each.type) for each in nullable]
-    return pa.RecordBatch.from_arrays(columns, schema=nullable)
-
-
-def _in(op: Any, *codes: int) -> Flags:
-    wanted = np.zeros(len(OPS), bool)
-    wanted[list(codes)] = True
-    found: Flags = wanted[op]
-    return found
-
-
-def _numbers(values: Any, where: Flags, kind: pa.DataType) -> pa.Array:
-    return pa.array(values.astype(str(kind)), kind, mask=~where)
-
-
-def _times(values: Ints, where: Flags, kind: pa.DataType = TIME) -> pa.Array:
-    return pa.array(values, pa.int64(), mask=~where).cast(kind)
-
-
-def _words(codes: Any, words: pa.Array) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes), words).cast(WORD)
-
-
-def _verifiers(calls: Ints, where: Flags) -> pa.Array:
-    """Return eight bytes for each exclusive create: clients take their clock."""
-    values = [b"%08x" % (call & 0xFFFF_FFFF) for call in calls[where].tolist()]
-    places = np.cumsum(where) - 1
-    return pa.array(values, pa.binary()).take(pa.array(places, mask=~where))
