@@ -10,6 +10,7 @@ from rich.console import Console
 from birthmark import __version__
 from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
+from birthmark.commands.replay import app as replay
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
 from birthmark.commands.workload import workload
@@ -35,6 +36,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(replay, name="replay")
 
 
 def version(value: bool) -> None:
