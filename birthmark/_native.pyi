@@ -181,7 +181,8 @@ class Trace:
         ``not_run`` (those that the server did not come to), ``orphans`` (by procedure),
         ``other_programs`` (calls and replies by RPC program), ``retransmits``,
         ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
-        ``bytes``; for text ``lines`` and ``comments``, for captures ``capture``.
+        ``bytes``; for text ``lines``, ``comments`` and ``heading`` (the first line, bytes, if it is
+        a comment), for captures ``capture``.
         """
 
 def messages_schema() -> pa.Schema:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
+from data import generated
 from data.schema import MESSAGES, OPERATIONS
 
 PARQUET_MAGIC = b"PAR1"
@@ -39,9 +40,11 @@ class Trace:
         path: the file, ``-`` for standard input.
         format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
+        generated: the mark of a generated trace (`data.generated`), once it has been read.
         tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
     """
 
+    generated: generated.Mark | None = None
     tells_loss = True
 
     def __init__(self, path: str) -> None:
@@ -52,6 +55,7 @@ class Trace:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         while (batch := self._native.next_batch()) is not None:
+            self.generated = self.generated or generated.in_operations(batch)
             yield batch
 
     def take_damaged(self) -> list[Damaged]:
@@ -78,7 +82,9 @@ class Trace:
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
-        return self._native.counts()
+        counts = self._native.counts()
+        self.generated = generated.in_comment(counts.pop("heading", None)) or self.generated
+        return counts
 
 
 COUNTED = [
@@ -109,6 +115,7 @@ class OperationsTrace(Trace):
         self._file = pq.ParquetFile(path)
         self._counts: list[pa.Table] = []
         schema = self._file.schema_arrow
+        self.generated = generated.in_metadata(schema)
         for wanted in OPERATIONS:
             index = schema.get_field_index(wanted.name)
             if index < 0 and wanted.nullable:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from data.generated import describe
 from data.ingest import IngestSummary
 from data.ingest import ingest as run
 from data.loss import Estimate
@@ -75,7 +76,8 @@ def _lines(summary: IngestSummary) -> list[str]:
         f"{count:,} {name.replace('_', ' ')}" for name, count in summary.records_out.items()
     )
     aside = sum(summary.records_set_aside.values())
-    lines = [f"records   {summary.records_in:,} = {out or 0} + {aside:,} set aside"]
+    lines = [describe(summary.generated)] if summary.generated else []
+    lines += [f"records   {summary.records_in:,} = {out or 0} + {aside:,} set aside"]
     for reason, count in summary.records_set_aside.items():
         lines.append(f"          set aside: {count:,} {reason}")
     if summary.not_run:

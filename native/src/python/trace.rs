@@ -173,9 +173,10 @@ impl PyTrace {
         dict.set_item("damaged", &counts.damaged)?;
         dict.set_item("records", counts.records)?;
         dict.set_item("bytes", counts.bytes)?;
-        if let Some(text) = counts.text {
+        if let Some(text) = &counts.text {
             dict.set_item("lines", text.lines)?;
             dict.set_item("comments", text.comments)?;
+            dict.set_item("heading", text.heading.as_deref().map(|line| PyBytes::new(py, line)))?;
         }
         if let Some(capture) = &counts.capture {
             dict.set_item("capture", packets(py, capture)?)?;

@@ -30,12 +30,14 @@ pub struct TextDecoder {
 }
 
 /// What a text trace holds besides calls and replies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextCounts {
     /// Lines; a block of zero bytes counts as one, and ends the line before it.
     pub lines: u64,
     /// Comments and empty lines.
     pub comments: u64,
+    /// The first line, if it is a comment: it says where the trace is from.
+    pub heading: Option<Vec<u8>>,
 }
 
 /// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
@@ -128,6 +130,9 @@ impl TextDecoder {
     /// Reads one line.
     fn line(&mut self, text: &[u8], position: u64, joiner: &mut Joiner) {
         self.counts.lines += 1;
+        if self.counts.lines == 1 && text.starts_with(b"#") {
+            self.counts.heading = Some(text.to_vec());
+        }
         if matches!(text, [] | [b'\r'] | [b'#', ..]) {
             self.counts.comments += 1;
         } else if let Err((reason, expected)) = self.message(text, joiner) {
