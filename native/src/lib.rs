@@ -12,6 +12,7 @@ pub mod message;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;
+pub mod scan;
 pub mod schema;
 pub mod source;
 pub mod text;

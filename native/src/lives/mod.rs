@@ -18,7 +18,7 @@
 //!   is observed only until it was last seen, and so is a name whose directory is gone.
 
 mod births;
-mod columns;
+pub(crate) mod columns;
 mod ends;
 mod filter;
 mod inodes;

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 mod components;
 mod lives;
+mod scan;
 mod trace;
 
 #[pymodule]
@@ -12,6 +13,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    module.add_class::<scan::ScanCounter>()?;
+    module.add_class::<scan::ScanMerger>()?;
     components::register(module)?;
     Ok(())
 }
