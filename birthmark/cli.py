@@ -9,6 +9,7 @@ from rich.console import Console
 
 from birthmark import __version__
 from birthmark.commands.ingest import ingest
+from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 for command in (ingest, train, evaluate, report, nightly, rollback, serve, predict):
     app.command()(command)
+app.add_typer(scan, name="scan")
 
 
 def version(value: bool) -> None:

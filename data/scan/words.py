@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from data.scan.tables import KEYS, WORDS
 
@@ -68,3 +69,28 @@ def time(text: str) -> int:
         ) from error
     aware = found if found.tzinfo else found.replace(tzinfo=UTC)
     return round(aware.timestamp() * 1e6)
+
+
+def numbers(text: str) -> list[int]:
+    """Return the numbers of users or groups in a list with commas.
+
+    Raises:
+        ValueError: one is no number of 32 bits.
+    """
+    if not all(re.fullmatch(r"\d{1,10}", word) and int(word) < 1 << 32 for word in text.split(",")):
+        raise ValueError(f"{text!r}: expected numbers of users or groups, as in 0,1001")
+    return [int(word) for word in text.split(",")]
+
+
+def zone(name: str) -> tzinfo:
+    """Return a time zone.
+
+    Raises:
+        ValueError: this machine knows none of that name.
+    """
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(
+            f"{name!r} is no time zone known here: expected one like Europe/Paris"
+        ) from error
