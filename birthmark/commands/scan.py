@@ -246,7 +246,7 @@ def view(
     ] = None,
     lines: Annotated[
         int, typer.Option(min=1, help="lines for the busiest; one for the others")
-    ] = 6,
+    ] = 4,
     overlay: Annotated[
         str | None, typer.Option(help="lay days over each other: 1d, or another length of time")
     ] = None,

@@ -186,7 +186,7 @@ def _values(
     sums = np.bincount(places, rows["value"].to_numpy(), len(starts))
     if measure == "latency":
         answered = np.bincount(places, rows["answered"].to_numpy(), len(starts))
-        return np.divide(sums, 1e3 * answered, out=np.full(len(starts), np.nan), where=answered > 0)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(sums / (1e3 * answered))  # 0 / 0 is NaN: no latency
     scale = 1e6 if measure in ("read", "written") else 1
-    per_second: np.ndarray = sums / scale / (period / 1e6)
-    return per_second
+    return np.asarray(sums / scale / (period / 1e6))
