@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from types import TracebackType
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -66,7 +67,10 @@ class FileMap:
         self.take(True, least=1)
         if self._writer is not None:
             self._writer.close()
-        return sum(batch.num_rows for batch in self.batches())
+        seen = np.zeros(self._count, bool)
+        for at in range(self._groups()):
+            seen[self._group(at, ["id"])["id"].to_numpy()] = True
+        return int(seen.sum())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Give the files (:data:`data.scan.tables.FILES`), as often as asked."""
@@ -77,10 +81,9 @@ class FileMap:
 
     def _between(self, start: int, end: int) -> pa.Table:
         """Return the files with these numbers, put together from all that was seen."""
-        file = pq.ParquetFile(pa.PythonFile(self._file, "r"))
         parts = []
-        for group in range(file.num_row_groups):
-            part = file.read_row_group(group)
+        for group in range(self._groups()):
+            part = self._group(group)
             ids = part["id"]
             parts.append(part.filter(pc.and_(pc.greater_equal(ids, start), pc.less(ids, end))))
         table = pa.concat_tables(parts)
@@ -95,6 +98,18 @@ class FileMap:
         }
         found = pa.table([columns[name] for name in FILES.names], FILES.names).cast(FILES)
         return found.sort_by("path")
+
+    def _groups(self) -> int:
+        if self._writer is None:
+            return 0
+        groups: int = self._read().num_row_groups
+        return groups
+
+    def _group(self, at: int, columns: list[str] | None = None) -> pa.Table:
+        return self._read().read_row_group(at, columns)
+
+    def _read(self) -> pq.ParquetFile:
+        return pq.ParquetFile(pa.PythonFile(self._file, "r"))
 
 
 def _kinds(ftypes: pa.ChunkedArray) -> pa.Array:

@@ -70,8 +70,8 @@ def over_time(
 ) -> Plotted:
     """Return the values of each period, in all or by a key or ``op``: the ``most`` busiest values.
 
-    The others are added up in a last line. A period without operations counts as 0, and has no
-    latency.
+    The others are added up in a last line, unless they are directories, which hold each other. A
+    period without operations counts as 0, and has no latency.
 
     Raises:
         ValueError: the table has no such key, or no rows, or very many periods.
@@ -173,7 +173,7 @@ def _busiest(sums: pa.Table, by: str | None, most: int) -> dict[str, list[str]]:
     order = sums.group_by("key", use_threads=False).aggregate([("ops", "sum")])
     keys = order.sort_by([("ops_sum", "descending"), ("key", "ascending")])["key"].to_pylist()
     shown = {f"{by} {key}" if by in ("uid", "gid") else key: [key] for key in keys[:most]}
-    if keys[most:]:
+    if keys[most:] and by != "directory":
         shown[f"{len(keys) - most:,} others"] = keys[most:]
     return shown
 

@@ -1,6 +1,6 @@
 //! Operations counted.
 
-use super::cells::{Cells, Key, Periods, Tally};
+use super::cells::{By, Cells, Key, Periods, Tally};
 use super::columns::{Columns, Names};
 use super::files::Files;
 use super::paths::Paths;
@@ -11,6 +11,7 @@ use crate::lives::columns::{bytes, get};
 use crate::lives::Error;
 use crate::message::Hosts;
 use arrow_array::{BooleanArray, RecordBatch, StringArray};
+use hashbrown::hash_map::Entry;
 use hashbrown::HashSet;
 
 /// What a procedure's successful reply shows of the hierarchy.
@@ -287,7 +288,7 @@ impl Counter {
             self.again |= !self.written.insert(start);
             let mut paths = Paths::new(&self.tree);
             let cells = match by.file || by.directory {
-                true => resolved(cells, by, &mut paths),
+                true => resolved(cells, by, &self.tree, &mut paths),
                 false => cells,
             };
             let words = Words { hosts: &self.hosts, paths: &paths.words, ops: &self.counted };
@@ -324,23 +325,44 @@ fn count(tally: &mut Tally, columns: &Columns, row: usize, op: Op) {
 }
 
 /// Counts by file number become counts by path, of the file and of the directories above it.
-fn resolved(cells: Cells, by: super::cells::By, paths: &mut Paths) -> Cells {
+fn resolved(cells: Cells, by: By, tree: &Tree, paths: &mut Paths) -> Cells {
+    let cells = match by.file {
+        true => cells,
+        false => {
+            // first those of a directory's files together, as there are fewer directories
+            let mut found = Cells::new();
+            for (key, tally) in cells {
+                add(&mut found, Key { file: tree.nearest_directory(key.file), ..key }, tally);
+            }
+            found
+        }
+    };
     let mut sorted: Vec<(Key, Tally)> = cells.into_iter().collect();
-    sorted.sort_unstable_by_key(|(key, _)| *key);
+    sorted.sort_unstable_by_key(|(key, _)| (key.file, *key));
     let mut found = Cells::new();
     let (mut last, mut directories) = (None, Vec::new());
     for (key, tally) in sorted {
         let file = if by.file { paths.path(key.file) } else { 0 };
-        if by.directory && last != Some(key.file) {
+        if !by.directory {
+            add(&mut found, Key { file, ..key }, tally);
+            continue;
+        }
+        if last != Some(key.file) {
             paths.directories(key.file, &mut directories);
             last = Some(key.file);
-        }
-        if !by.directory {
-            found.entry(Key { file, ..key }).or_default().merge(&tally);
         }
         for directory in directories.iter().copied() {
             found.entry(Key { file, directory, ..key }).or_default().merge(&tally);
         }
     }
     found
+}
+
+fn add(cells: &mut Cells, key: Key, tally: Tally) {
+    match cells.entry(key) {
+        Entry::Occupied(mut cell) => cell.get_mut().merge(&tally),
+        Entry::Vacant(cell) => {
+            cell.insert(tally);
+        }
+    }
 }

@@ -38,21 +38,24 @@ impl<'a> Paths<'a> {
         }
         let mut chain = std::mem::take(&mut self.chain);
         self.tree.chain(id, &mut chain);
-        let mut path = String::new();
-        for (above, node) in chain.iter().rev().enumerate() {
-            match above {
-                0 => self.top(*node, &mut path),
-                _ => {
-                    if !path.ends_with('/') {
-                        path.push('/');
-                    }
-                    escape(self.tree.name_of(*node), &mut path);
-                }
+        let known = chain.iter().position(|node| self.known.contains_key(node));
+        let (mut number, below) = match known {
+            Some(at) => (self.known[&chain[at]], at),
+            None => {
+                let top = chain[chain.len() - 1];
+                (self.top(top), chain.len() - 1)
             }
+        };
+        for node in chain[..below].iter().rev() {
+            let mut path = self.words.names()[number as usize].clone();
+            if !path.ends_with('/') {
+                path.push('/');
+            }
+            escape(self.tree.name_of(*node), &mut path);
+            number = self.words.intern(&path);
+            self.known.insert(*node, number);
         }
         self.chain = chain;
-        let number = self.words.intern(&path);
-        self.known.insert(id, number);
         number
     }
 
@@ -73,13 +76,16 @@ impl<'a> Paths<'a> {
         }
     }
 
-    fn top(&self, node: NodeId, path: &mut String) {
+    /// The path of a file without a known parent.
+    fn top(&mut self, node: NodeId) -> u32 {
         let hash = fnv(self.tree.handle(node));
-        let _ = match self.tree.roots(node) {
-            (true, _) => write!(path, "/"),
-            (_, true) => write!(path, "[{hash:016x}]"),
-            _ => write!(path, "{UNKNOWN}/{hash:016x}"),
+        let number = match self.tree.roots(node) {
+            (true, _) => self.words.intern("/"),
+            (_, true) => self.words.intern(&format!("[{hash:016x}]")),
+            _ => self.words.intern(&format!("{UNKNOWN}/{hash:016x}")),
         };
+        self.known.insert(node, number);
+        number
     }
 }
 

@@ -115,7 +115,6 @@ impl Rows {
     }
 
     fn key(&mut self, key: &Key, words: Words) {
-        let word = |list: &Hosts, id: u32| list.names()[id as usize].clone();
         let By { server, client, uid, gid, file, directory } = self.by;
         let wanted = [
             (server, words.hosts, key.server),
@@ -126,7 +125,7 @@ impl Rows {
         ];
         for (builder, (wanted, list, id)) in self.words.iter_mut().zip(wanted) {
             if wanted {
-                builder.append_value(word(list, id));
+                builder.append_value(&list.names()[id as usize]);
             }
         }
         for (builder, (wanted, id)) in self.ids.iter_mut().zip([(uid, key.uid), (gid, key.gid)]) {

@@ -128,6 +128,14 @@ impl Tree {
         self.nodes[id as usize].flags & DIRECTORY != 0
     }
 
+    /// A directory itself, or the directory of a file; [`NONE`] if it is not known.
+    pub fn nearest_directory(&self, id: NodeId) -> NodeId {
+        match self.nodes.get(id as usize) {
+            Some(node) if node.flags & DIRECTORY == 0 => node.parent,
+            _ => id,
+        }
+    }
+
     /// A file's handle.
     pub fn handle(&self, id: NodeId) -> &[u8] {
         text(&self.heap, self.nodes[id as usize].fh)
