@@ -18,7 +18,7 @@ from data.scan.merge import merged
 from data.scan.outputs import FORMATS, Batches, check, format_of, write
 from data.scan.sources import Source
 from data.scan.stage import Stage
-from data.scan.tables import DEFAULT_OPS, FILES, counts_schema
+from data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
 
 PERIOD = 300_000_000
 """Five minutes, as the thesis has it (3.6.2)."""
@@ -30,7 +30,7 @@ class Plan:
 
     Attributes:
         period: the length of a period, µs.
-        by: the keys that rows are told apart by (:data:`data.scan.tables.KEYS`), in that order.
+        by: the keys that rows are told apart by (:data:`data.scan.tables.KEYS`).
         ops: the operations that have rows of their own; all if none.
         clients, uids, gids: count only the operations of these, if there is a list.
     """
@@ -41,6 +41,9 @@ class Plan:
     clients: Sequence[str] | None = None
     uids: Sequence[int] | None = None
     gids: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        self.by = [key for key in KEYS if key in self.by]
 
     def counter(self, files: bool) -> ScanCounter:
         """Return what counts so."""

@@ -61,7 +61,8 @@ class CountsTable:
         groups = range(self._file.num_row_groups)
         times = (self._cast(self._file.read_row_group(at, ["time"])) for at in groups)
         firsts = [pc.min(each["time"].cast(pa.int64())).as_py() or 0 for each in times]
-        return [self._checked(piece) for piece in row_groups(self._file, firsts)]
+        physical = self._file.schema_arrow
+        return [self._checked(piece, physical) for piece in row_groups(self._file, firsts)]
 
     def period(self) -> int:
         """Return the length of its periods, µs; 0 if it has no rows.
@@ -88,11 +89,14 @@ class CountsTable:
                     + ",".join([*self.by, key])
                 )
 
-    def _checked(self, piece: Piece) -> Piece:
-        return Piece(
-            piece.first,
-            lambda: self._cast(pa.Table.from_batches(piece.batches())).to_batches(),
-        )
+    def _checked(self, piece: Piece, physical: pa.Schema) -> Piece:
+        def batches() -> list[pa.RecordBatch]:
+            found: list[pa.RecordBatch] = self._cast(
+                pa.Table.from_batches(piece.batches(), physical)
+            ).to_batches()
+            return found
+
+        return Piece(piece.first, batches)
 
     def _cast(self, table: pa.Table) -> pa.Table:
         """Return the table with the documented columns and types."""

@@ -172,6 +172,7 @@ def _busiest(sums: pa.Table, by: str | None, most: int) -> dict[str, list[str]]:
         return {"all": [""]}
     order = sums.group_by("key", use_threads=False).aggregate([("ops", "sum")])
     keys = order.sort_by([("ops_sum", "descending"), ("key", "ascending")])["key"].to_pylist()
+    most += len(keys) == most + 1  # one other is shown as itself
     shown = {f"{by} {key}" if by in ("uid", "gid") else key: [key] for key in keys[:most]}
     if keys[most:] and by != "directory":
         shown[f"{len(keys) - most:,} others"] = keys[most:]
