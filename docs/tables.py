@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from data.scan import FILES as SEEN
+from data.scan import KEYS, counts_schema
 from data.schema import ENTRY, FILES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
@@ -16,14 +18,21 @@ TABLES = {
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
+    "counts": (
+        counts_schema(list(KEYS)),
+        "One row per period, operation and keys: `birthmark scan`. Only the keys that it was told "
+        "apart by (`--by`) are columns.",
+    ),
+    "map of files": (SEEN, "One row per file seen: `birthmark scan --files`."),
     "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
 }
 
 HEAD = """\
 # Tables
 
-Every column of the three tables that `birthmark ingest` writes, of what models see, and of what an
-evaluation finds. Made from the schemas by `python docs/tables.py > docs/tables.md`.
+Every column of the three tables that `birthmark ingest` writes, of what models see, of the counts
+that `birthmark scan` makes, and of what an evaluation finds. Made from the schemas by
+`python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the
 trace does not tell; a column marked *always* has no nulls. On disk `server` is part of the path, as
@@ -39,7 +48,9 @@ def kind(of: pa.DataType) -> str:
         return "time"
     if pa.types.is_list(of):
         inner = of.value_type
-        return "list of entries" if inner == ENTRY else f"list of {kind(inner)}"
+        if pa.types.is_struct(inner):
+            return "list of entries" if inner == ENTRY else "list of (us, ops)"
+        return f"list of {kind(inner)}"
     names = {"string": "text", "double": "float64", "fixed_size_list": "list of float64"}
     return names.get(str(of), str(of))
 

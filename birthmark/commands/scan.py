@@ -44,7 +44,7 @@ _OUT = Annotated[
     str, typer.Option(help="file.parquet, .csv or .txt, to write the table to; - is CSV on stdout")
 ]
 _JSON = Annotated[bool, typer.Option("--json", help="print one JSON object")]
-_BY = "keys, with commas: server, client, user, group, file, directory"
+_BY = "keys, with commas: server, client, user, group, file, directory; or none"
 
 
 @app.command(DEFAULT)
@@ -64,7 +64,7 @@ def traces(
         ),
     ],
     period: Annotated[str, typer.Option(help="length of a period, as 30s, 5m, 1h or 1d")] = "5m",
-    by: Annotated[str, typer.Option(help=_BY)] = "",
+    by: Annotated[str, typer.Option(help=_BY)] = "none",
     ops: Annotated[
         str, typer.Option(help="operations with rows of their own, with commas, or all")
     ] = "read,write,lookup,getattr,access,create,remove",
@@ -214,6 +214,8 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str]) -> None:
     for heading in ("total ops", "read", "write", "other", "MB read", "MB written", "cost"):
         table.add_column(heading, justify="right")
     for number, row in enumerate(rows):
+        if number == 0 and row["ops"] == 0 and len(rows) > 1:
+            continue  # directories whose top was split off: no row holds each operation once
         names = ["total" if at == 0 else "" for at, _ in enumerate(keys)]
         if number:
             names = ["none" if row[key] is None else str(row[key]) for key in keys]

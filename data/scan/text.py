@@ -1,8 +1,8 @@
 r"""The classic text table: a line per period and keys, a column per operation.
 
-The first line begins with ``#`` and names the columns, which are separated by blanks::
+The first line is ``#`` and the columns' names; columns are separated by blanks::
 
-    # time seconds KEY… total OP… errors unanswered bytes_read bytes_written us_OP…
+    #time seconds KEY… total OP… errors unanswered bytes_read bytes_written us_OP…
 
 ``time`` is the beginning of the period in seconds since 1970, UTC; OP are the operations and
 ``total`` is their sum, ``other`` included; ``us_OP`` is the mean latency in microseconds. ``-``
@@ -77,7 +77,7 @@ def _pivot(table: pa.Table, by: list[str], ops: list[str]) -> pa.Table:
 
 
 def _lines(file: BinaryIO, names: list[str], tables: Iterable[pa.RecordBatch | pa.Table]) -> None:
-    file.write(f"# {' '.join(names)}\n".encode())
+    file.write(f"#{' '.join(names)}\n".encode())
     for table in tables:
         words = [_words(column) for column in table.columns]
         lines = pc.binary_join_element_wise(*words, " ")

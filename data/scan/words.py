@@ -14,10 +14,12 @@ _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d":
 def keys(text: str) -> list[str]:
     """Return the keys that a list with commas names, in the order of the tables' columns.
 
+    ``none`` names no key.
+
     Raises:
         ValueError: one is no key.
     """
-    found = [key(word) for word in text.split(",") if word]
+    found = [] if text == "none" else [key(word) for word in text.split(",") if word]
     return [each for each in KEYS if each in found]
 
 

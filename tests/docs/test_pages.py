@@ -13,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from birthmark.cli import app
+from birthmark.commands.scan import DEFAULT
 from predictor import FILE_PREDICATES, NAME_PREDICATES
 from serving.settings import Settings, variable
 from training.config import Config, read_config
@@ -46,16 +47,25 @@ def rows(page: str, heading: str) -> list[str]:
 
 
 def options() -> dict[str, set[str]]:
-    """Return the long options of each command."""
-    return {
-        name: {
-            option
-            for parameter in command.params
-            for option in (*parameter.opts, *parameter.secondary_opts)
-            if option.startswith("--")
-        }
-        for name, command in get_command(app).commands.items()  # type: ignore[attr-defined]
-    }
+    """Return the long options of each command, those of groups by two words."""
+    found = {}
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        parts = getattr(command, "commands", {"": command})
+        for word, part in parts.items():
+            found[f"{name} {word}".strip()] = {
+                option
+                for parameter in part.params
+                for option in (*parameter.opts, *parameter.secondary_opts)
+                if option.startswith("--")
+            }
+    return found
+
+
+def command_of(mention: str, known: set[str]) -> str:
+    """Return the command that a mention names; `scan` may go without its second word."""
+    first, second = (*mention.strip("$` ").split()[1:3], "")[:2]
+    names = (f"{first} {second}", first, f"{first} {DEFAULT}")
+    return next((name for name in names if name in known), first)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -80,7 +90,7 @@ def test_options_that_are_mentioned_exist(page: Path) -> None:
     known = options()
     every = set().union(*known.values(), {"--help", "--strict"})
     for mention in re.findall(r"^\$ birthmark .*|`birthmark [^`]*`", page.read_text(), re.M):
-        command = mention.strip("$` ").split()[1]
+        command = command_of(mention, set(known))
         if command != "COMMAND":
             assert command in known, mention
             assert set(OPTION.findall(mention)) <= known[command] | {"--help"}, mention
