@@ -4,18 +4,39 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.captures import Written
 from data.traces import Damaged
 
 __version__: str
+
+class CaptureWriter:
+    """Writes operations as a pcap file (``data.captures`` is its Python face, and says how)."""
+
+    def __init__(self, path: str, cut_data: bool = False) -> None:
+        """Create the file, with files' data in it or only their lengths.
+
+        Raises ``OSError`` if it cannot be written.
+        """
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
+        every row must have a value, and ``OSError`` if the file cannot be written.
+        """
+
+    def finish(self) -> Written:
+        """End the capture, and return what it holds."""
 
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
 
     About ``max_live`` lives, of files and of names together, are kept in memory; the others wait
     in a temporary file (in the folder that ``TMPDIR`` names) until an operation names them.
+    ``near`` is how many microseconds a loss may be away from a use of the file that it touches.
     """
 
-    def __init__(self, max_live: int = 200_000) -> None: ...
+    def __init__(self, max_live: int = 200_000, near: int = 50_000) -> None: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -24,12 +45,26 @@ class LivesBuilder:
         temporary file cannot be used.
         """
 
+    def update_loss(self, gaps: pa.RecordBatch) -> None:
+        """Take times in which calls were lost (``Trace.take_gaps``).
+
+        Raises ``ValueError`` if a column is missing.
+        """
+
+    def loss_told(self, told: bool) -> None:
+        """Say whether :meth:`update_loss` is told all about a trace's losses.
+
+        Unless it is about every one, ``loss_nearby`` is null where calls without a reply do not
+        make it true.
+        """
+
     def finish(self) -> None:
         """End the trace: lives that are left become rows, with no death seen."""
 
     def take_files(self) -> pa.RecordBatch:
         """Return the file lives that have ended since the last call (``data.schema.FILES``).
 
+        They wait for a minute of the trace's time, until it is known what was lost near them.
         After :meth:`finish` a call returns some of the lives that were left; a batch of no rows
         says that there are no more.
         """
@@ -59,6 +94,52 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     and anything else raises ``ValueError``.
     """
 
+class TextWriter:
+    """Writes operations as nfsdump text, in the order of the lines' times.
+
+    What was read from text is printed as it stood there. What was not is printed as nfsdump 1.2.0c
+    prints it: addresses in 8 hexadecimal digits, ``XXX`` for the lengths at the end, and of a
+    reply's attributes only those that it prints; ``all_attributes`` adds whatever else there is a
+    key for (the directory's attributes, those of directory entries).
+    """
+
+    left_out: int  # operations so far that the format has no form for: those of NFS version 4
+
+    def __init__(self, all_attributes: bool = False) -> None: ...
+    def write(self, batch: pa.RecordBatch) -> bytes:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Returns the lines now due: some 64 MB of lines wait for earlier ones. Columns that may be
+        null may be missing. Raises ``ValueError``, naming the column, if another is missing, or
+        one is of another type, or null where every row must have a value; and if a host is neither
+        an address nor a number of up to 8 hexadecimal digits.
+        """
+
+    def messages(self, batch: pa.RecordBatch) -> bytes:
+        """Take messages (``data.schema.MESSAGES``): their lines are put among the others."""
+
+    def finish(self) -> bytes:
+        """Return the lines that are left."""
+
+class TraceLines:
+    """A trace printed as nfsdump text in a thread of its own, message by message.
+
+    The lines come in the order of the packets, but for a reply that came before its call, which
+    comes after it. Those at hand are given before more of the trace is waited for.
+    """
+
+    left_out: int  # at the end: messages of NFS version 4, for which the format has no form
+    damaged: dict[str, int]  # at the end: records that could not be read, by reason
+
+    def __init__(self, path: str, all_attributes: bool = False) -> None:
+        """Read a capture or text, or standard input for ``-``; as ``TextWriter`` prints."""
+
+    def next_lines(self) -> bytes | None:
+        """Return further lines, or ``None`` at the end of the trace.
+
+        Raises ``OSError`` if the trace cannot be opened, ``ValueError`` if it is empty or no trace.
+        """
+
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
 
@@ -74,11 +155,23 @@ class Trace:
     def next_batch(self) -> pa.RecordBatch | None:
         """Return the next rows of the operations table, or ``None`` at the end of the trace.
 
-        A batch may be empty, where damaged records wait to be taken.
+        A batch may be empty, where damaged records or messages wait to be taken.
         """
 
     def take_damaged(self) -> list[Damaged]:
         """Return the records that were set aside since the last time."""
+
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return the times in which calls were lost, as far as they came to light since last time.
+
+        Columns ``server``, ``client``, ``since`` and ``until``; batches have rows.
+        """
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return the rows of the loss table (``data.schema.LOSS``) finished since the last time."""
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return the messages, since the last time, that no row is made of."""
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
@@ -89,6 +182,9 @@ class Trace:
         (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
         ``capture``.
         """
+
+def messages_schema() -> pa.Schema:
+    """Return the schema of the messages table (``data.schema.MESSAGES``)."""
 
 def operations_schema() -> pa.Schema:
     """Return the schema of the operations table (``data.schema.OPERATIONS``)."""

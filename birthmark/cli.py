@@ -8,7 +8,9 @@ import typer
 from rich.console import Console
 
 from birthmark import __version__
+from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
+from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
@@ -20,8 +22,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
 )
-for command in (ingest, train, evaluate, report, nightly, rollback, serve, predict):
+for command in (ingest, dump, train, evaluate, report, nightly, rollback, serve, predict):
     app.command()(command)
+app.add_typer(replay, name="replay")
 app.add_typer(scan, name="scan")
 
 

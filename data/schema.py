@@ -1,4 +1,4 @@
-"""The three tables that everything else is built on, as Arrow schemas.
+"""The tables that everything else is built on, as Arrow schemas.
 
 Every field carries its unit and meaning in its metadata under ``b"doc"``. File names and handles
 are bytes: a name need not be UTF-8. Times are microseconds since the epoch, UTC. A value that the
@@ -51,6 +51,24 @@ def attributes_of(prefix: str, whose: str) -> list[pa.Field]:
     return [
         field(prefix + each.name, each.type, f"{whose}: {each.metadata[b'doc'].decode()}")
         for each in ATTRIBUTES
+    ]
+
+
+def printed(prefix: str, which: str) -> list[pa.Field]:
+    """Return what is kept of how a line of nfsdump text was printed; null for captures."""
+    return [
+        field(
+            f"{prefix}_form",
+            pa.uint16(),
+            f"text: how the {which}'s line was printed, as bits (native/src/text/write/form.rs)",
+        ),
+        field(f"{prefix}_con", pa.uint32(), f"text: the number con at the end of the {which}"),
+        field(f"{prefix}_len", pa.uint32(), f"text: the number len at the end of the {which}"),
+        field(
+            f"{prefix}_text",
+            pa.binary(),
+            f"text: the {which}'s line itself, where the other columns do not give it",
+        ),
     ]
 
 
@@ -202,6 +220,8 @@ OPERATIONS = pa.schema(
         field(
             "raw_status", pa.uint32(), "v2 text: the word printed as nfsstat, where it is no status"
         ),
+        *printed("call", "call"),
+        *printed("reply", "reply"),
         field(
             "gids",
             pa.list_(pa.field("item", pa.uint32(), nullable=False)),
@@ -215,6 +235,37 @@ OPERATIONS = pa.schema(
     ]
 )
 """One row per NFS call, its reply joined to it."""
+
+LOSS_NEARBY = "whether lost messages may have touched this life; null: not known what was lost"
+
+MESSAGES = pa.schema(
+    [
+        field("time", TIME, "time of the message", nullable=False),
+        field("server", WORD, "the server, as the trace writes it", nullable=False),
+        field("server_port", pa.uint16(), "its port", nullable=False),
+        field("client", WORD, "the client, written likewise", nullable=False),
+        field("client_port", pa.uint16(), "its port", nullable=False),
+        field("transport", WORD, "udp or tcp", nullable=False),
+        field(
+            "kind",
+            WORD,
+            "retransmission, duplicate reply, reply without call, or other program",
+            nullable=False,
+        ),
+        field("reply", pa.bool_(), "whether it is a reply", nullable=False),
+        field("xid", pa.uint32(), "RPC transaction id", nullable=False),
+        field("program", pa.uint32(), "number of the RPC program, where it is known and not NFS"),
+        field("version", pa.uint8(), "version of NFS, where it is known"),
+        field("op", WORD, "the procedure, as in operations, where it is known"),
+        field("status", pa.uint32(), "NFS status of a reply, as in operations"),
+        field(
+            "line",
+            pa.binary(),
+            "its line of nfsdump text, without the newline; null: the format has no form for it",
+        ),
+    ]
+)
+"""One row per message that is neither the call nor the first reply of a row of operations."""
 
 FILES = pa.schema(
     [
@@ -253,7 +304,7 @@ FILES = pa.schema(
         field("last_size", pa.uint64(), "size last seen, bytes"),
         field("atime", TIME, "access time last seen"),
         field("mtime", TIME, "modification time last seen"),
-        field("loss_nearby", pa.bool_(), "whether lost messages may have touched this life"),
+        field("loss_nearby", pa.bool_(), LOSS_NEARBY),
     ]
 )
 """One row per file life (thesis 6.3.3: born, used, ended)."""
@@ -286,6 +337,35 @@ NAMES = pa.schema(
         field("client", WORD, "host of the caller who made the entry"),
         field("file_writes", pa.uint64(), "writes to the file, from its birth to this entry's end"),
         field("file_max_size", pa.uint64(), "the file's largest size in that time, bytes"),
+        field("loss_nearby", pa.bool_(), LOSS_NEARBY),
     ]
 )
 """One row per directory entry's life (thesis 6.3.5: a lock's names live apart from its inode)."""
+
+LOSS = pa.schema(
+    [
+        field("time", TIME, "beginning of the period, of five minutes", nullable=False),
+        field("server", WORD, "the file server, as the trace writes it", nullable=False),
+        field("client", WORD, "the client, written likewise", nullable=False),
+        field("calls", pa.uint64(), "operations whose call was seen", nullable=False),
+        field("replies", pa.uint64(), "those whose reply was seen, too", nullable=False),
+        field("unanswered", pa.uint64(), "calls whose reply was lost", nullable=False),
+        field("orphans", pa.uint64(), "replies whose call was lost", nullable=False),
+        field(
+            "unseen",
+            pa.uint64(),
+            "operations of which neither was seen, by the numbers of the calls; null: the client"
+            " does not count its calls",
+        ),
+        field("holes", pa.uint64(), "holes in TCP's sequence numbers", nullable=False),
+        field("missing_bytes", pa.uint64(), "their bytes", nullable=False),
+        field("lost", pa.float64(), "messages lost, by the estimate", nullable=False),
+        field(
+            "fraction",
+            pa.float64(),
+            "lost, of calls, replies, orphans and lost together",
+            nullable=False,
+        ),
+    ]
+)
+"""One row per period, server and client: what a monitor lost (thesis 3.5.4)."""

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
-from data.schema import OPERATIONS
+from data.schema import MESSAGES, OPERATIONS
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
@@ -33,13 +33,16 @@ class Trace:
 
     Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
     call without a reply comes a minute of the trace's time after it was made. A batch may be empty:
-    it says that damaged records wait to be taken.
+    it says that damaged records, or messages that no row is made of, wait to be taken.
 
     Attributes:
         path: the file, ``-`` for standard input.
         format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
+        tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
     """
+
+    tells_loss = True
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -55,13 +58,36 @@ class Trace:
         """Return the records set aside since the last time."""
         return self._native.take_damaged()
 
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return the times in which calls were lost that came to light since the last time.
+
+        For :meth:`birthmark._native.LivesBuilder.update_loss`.
+        """
+        return self._native.take_gaps()
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return the rows of :data:`data.schema.LOSS` that were finished since the last time."""
+        return self._native.take_loss()
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return the messages that no row is made of (:data:`data.schema.MESSAGES`), likewise."""
+        return [
+            pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES)
+            for batch in self._native.take_messages()
+        ]
+
     def counts(self) -> dict[str, Any]:
         """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
         return self._native.counts()
 
 
 class OperationsTrace(Trace):
-    """A Parquet file of the operations table, read as a trace."""
+    """A Parquet file of the operations table, read as a trace.
+
+    Of what was lost it shows calls without a reply, and no more.
+    """
+
+    tells_loss = False
 
     def __init__(self, path: str) -> None:
         self.path, self.format, self.compression = path, "operations", "none"
@@ -70,6 +96,8 @@ class OperationsTrace(Trace):
         schema = self._file.schema_arrow
         for wanted in OPERATIONS:
             index = schema.get_field_index(wanted.name)
+            if index < 0 and wanted.nullable:
+                continue  # a column younger than the file
             found = schema.field(index).type if index >= 0 else "no such column"
             if found != wanted.type:
                 raise ValueError(
@@ -89,10 +117,22 @@ class OperationsTrace(Trace):
         ]
         for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
             self._counts.append(pa.table(batch.select(columns)))
-            yield batch
+            yield _whole(batch)
 
     def take_damaged(self) -> list[Damaged]:
         """Return no records: a Parquet file is whole or cannot be read."""
+        return []
+
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return none: the table does not hold what was not seen."""
+        return []
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return none, likewise."""
+        return []
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return no messages: the file holds operations."""
         return []
 
     def counts(self) -> dict[str, Any]:
@@ -119,6 +159,16 @@ class OperationsTrace(Trace):
             "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
         }
+
+
+def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return operations with all columns of the table; those that they lack are null."""
+    names = set(batch.schema.names)
+    arrays = [
+        batch[field.name] if field.name in names else pa.nulls(len(batch), field.type)
+        for field in OPERATIONS
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
 
 
 def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:

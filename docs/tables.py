@@ -7,16 +7,26 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from data.replay.schema import MANIFEST
+from data.replay.schema import OPERATIONS as REWRITTEN
 from data.scan import FILES as SEEN
 from data.scan import KEYS, counts_schema
-from data.schema import ENTRY, FILES, NAMES, OPERATIONS
+from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
 
 TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),
+    "messages": (
+        MESSAGES,
+        "One row per message of which no operation's row is made: sent again, or not of a call of"
+        " NFS that was seen.",
+    ),
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
+    "loss": (LOSS, "One row per five minutes, server and client: what the monitor lost."),
+    "manifest": (MANIFEST, "One row per name that must exist before a replay."),
+    "rewritten operations": (REWRITTEN, "One row per operation of a replay, in their order."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
     "counts": (
         counts_schema(list(KEYS)),
@@ -30,8 +40,9 @@ TABLES = {
 HEAD = """\
 # Tables
 
-Every column of the three tables that `birthmark ingest` writes, of what models see, of the counts
-that `birthmark scan` makes, and of what an evaluation finds. Made from the schemas by
+Every column of the tables that `birthmark ingest` writes, of the two that `birthmark replay build`
+writes, of what models see, of the counts that `birthmark scan` makes, and of what an evaluation
+finds. Made from the schemas by
 `python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the

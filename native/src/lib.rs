@@ -8,7 +8,9 @@ pub mod fields;
 pub mod input;
 pub mod join;
 pub mod lives;
+pub mod loss;
 pub mod message;
+pub mod messages;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;

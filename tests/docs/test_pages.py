@@ -13,7 +13,6 @@ import pytest
 from typer.main import get_command
 
 from birthmark.cli import app
-from birthmark.commands.scan import DEFAULT
 from predictor import FILE_PREDICATES, NAME_PREDICATES
 from serving.settings import Settings, variable
 from training.config import Config, read_config
@@ -47,25 +46,28 @@ def rows(page: str, heading: str) -> list[str]:
 
 
 def options() -> dict[str, set[str]]:
-    """Return the long options of each command, those of groups by two words."""
-    found = {}
-    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
-        parts = getattr(command, "commands", {"": command})
-        for word, part in parts.items():
-            found[f"{name} {word}".strip()] = {
+    """Return the long options of each command; those of a group are called ``GROUP COMMAND``."""
+    found: dict[str, set[str]] = {}
+    waiting = list(get_command(app).commands.items())  # type: ignore[attr-defined]
+    for name, command in waiting:
+        inner = getattr(command, "commands", {})
+        waiting += [(f"{name} {own}", each) for own, each in inner.items()]
+        if not inner or command.invoke_without_command:
+            found[name] = {
                 option
-                for parameter in part.params
+                for parameter in command.params
                 for option in (*parameter.opts, *parameter.secondary_opts)
                 if option.startswith("--")
             }
     return found
 
 
-def command_of(mention: str, known: set[str]) -> str:
-    """Return the command that a mention names; `scan` may go without its second word."""
-    first, second = (*mention.strip("$` ").split()[1:3], "")[:2]
-    names = (f"{first} {second}", first, f"{first} {DEFAULT}")
-    return next((name for name in names if name in known), first)
+def mentioned(mention: str, known: dict[str, set[str]]) -> str:
+    """Return the command that a mention is of; of a group without its command, any in it."""
+    one, *more = mention.strip("$` ").split()[1:]
+    both = " ".join([one, *more[:1]])
+    names = [name for name in known if name in (one, both) or name.startswith(f"{one} ")]
+    return both if both in known else one if one in known or not names else names[0]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -90,7 +92,7 @@ def test_options_that_are_mentioned_exist(page: Path) -> None:
     known = options()
     every = set().union(*known.values(), {"--help", "--strict"})
     for mention in re.findall(r"^\$ birthmark .*|`birthmark [^`]*`", page.read_text(), re.M):
-        command = command_of(mention, set(known))
+        command = mentioned(mention, known)
         if command != "COMMAND":
             assert command in known, mention
             assert set(OPTION.findall(mention)) <= known[command] | {"--help"}, mention

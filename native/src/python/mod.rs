@@ -3,9 +3,11 @@
 
 use pyo3::prelude::*;
 
+mod captures;
 mod components;
 mod lives;
 mod scan;
+mod text;
 mod trace;
 
 #[pymodule]
@@ -15,6 +17,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<scan::ScanCounter>()?;
     module.add_class::<scan::ScanMerger>()?;
+    module.add_class::<captures::PyCaptureWriter>()?;
+    module.add_class::<text::PyTextWriter>()?;
+    module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
     Ok(())
 }

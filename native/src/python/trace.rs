@@ -2,6 +2,7 @@
 
 use crate::capture::CaptureCounts;
 use crate::join::{Counts, Tally};
+use crate::messages;
 use crate::quarantine::Damaged;
 use crate::schema::{self, Op};
 use crate::trace::{Trace, TraceCounts, TraceError};
@@ -18,10 +19,40 @@ use std::thread;
 /// Batches decoded ahead of the reader.
 const AHEAD: usize = 2;
 
+/// What came to light with a batch, or at the end.
+struct Beside {
+    damaged: Vec<Damaged>,
+    gaps: RecordBatch,
+    loss: RecordBatch,
+    messages: RecordBatch,
+}
+
+impl Beside {
+    fn take(trace: &mut Trace) -> Result<Beside, TraceError> {
+        Ok(Beside {
+            damaged: trace.take_damaged(),
+            gaps: trace.take_gaps()?,
+            loss: trace.take_loss()?,
+            messages: trace.take_messages()?,
+        })
+    }
+}
+
 enum Item {
-    Batch(RecordBatch, Vec<Damaged>),
-    End(Box<TraceCounts>, Vec<Damaged>),
+    Batch(RecordBatch, Beside),
+    End(Box<TraceCounts>, Beside),
     Failed(TraceError),
+}
+
+impl Item {
+    fn next(trace: &mut Trace) -> Item {
+        let next = trace.next_batch().and_then(|batch| Ok((batch, Beside::take(trace)?)));
+        match next {
+            Ok((Some(batch), beside)) => Item::Batch(batch, beside),
+            Ok((None, beside)) => Item::End(Box::new(trace.counts()), beside),
+            Err(error) => Item::Failed(error),
+        }
+    }
 }
 
 #[pyclass(name = "Trace", module = "birthmark._native")]
@@ -33,10 +64,13 @@ struct PyTrace {
     compression: &'static str,
     items: Receiver<Item>,
     damaged: Vec<Damaged>,
+    gaps: Vec<RecordBatch>,
+    loss: Vec<RecordBatch>,
+    messages: Vec<RecordBatch>,
     counts: Option<Box<TraceCounts>>,
 }
 
-fn raise(path: &str, error: TraceError) -> PyErr {
+pub(super) fn raise(path: &str, error: TraceError) -> PyErr {
     let message = format!("{path}: {error}");
     match error {
         TraceError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -64,17 +98,23 @@ impl PyTrace {
         let (format, compression) = (trace.format.word(), trace.compression.word());
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
-            let item = match trace.next_batch() {
-                Ok(Some(batch)) => Item::Batch(batch, trace.take_damaged()),
-                Ok(None) => Item::End(Box::new(trace.counts()), trace.take_damaged()),
-                Err(error) => Item::Failed(error),
-            };
+            let item = Item::next(&mut trace);
             let last = !matches!(item, Item::Batch(..));
             if sender.send(item).is_err() || last {
                 return;
             }
         });
-        Ok(PyTrace { path: shown, format, compression, items, damaged: Vec::new(), counts: None })
+        Ok(PyTrace {
+            path: shown,
+            format,
+            compression,
+            items,
+            damaged: Vec::new(),
+            gaps: Vec::new(),
+            loss: Vec::new(),
+            messages: Vec::new(),
+            counts: None,
+        })
     }
 
     fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -83,12 +123,12 @@ impl PyTrace {
         }
         let items = &self.items;
         match py.detach(|| items.recv()) {
-            Ok(Item::Batch(batch, damaged)) => {
-                self.damaged.extend(damaged);
+            Ok(Item::Batch(batch, beside)) => {
+                self.keep(beside);
                 batch.to_pyarrow(py).map(Some)
             }
-            Ok(Item::End(counts, damaged)) => {
-                self.damaged.extend(damaged);
+            Ok(Item::End(counts, beside)) => {
+                self.keep(beside);
                 self.counts = Some(counts);
                 Ok(None)
             }
@@ -112,6 +152,18 @@ impl PyTrace {
         Ok(list)
     }
 
+    fn take_gaps<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.gaps))
+    }
+
+    fn take_loss<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.loss))
+    }
+
+    fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.messages))
+    }
+
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Some(counts) = &self.counts else {
             let message = format!("{}: counts are known at the end of the trace", self.path);
@@ -130,6 +182,28 @@ impl PyTrace {
         }
         Ok(dict)
     }
+}
+
+impl PyTrace {
+    fn keep(&mut self, beside: Beside) {
+        let Beside { damaged, gaps, loss, messages } = beside;
+        self.damaged.extend(damaged);
+        for (batch, kept) in
+            [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
+        {
+            if batch.num_rows() > 0 {
+                kept.push(batch);
+            }
+        }
+    }
+}
+
+fn list(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        list.append(batch.to_pyarrow(py)?)?;
+    }
+    Ok(list)
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
@@ -184,6 +258,11 @@ fn packets<'py>(py: Python<'py>, counts: &CaptureCounts) -> PyResult<Bound<'py, 
 }
 
 #[pyfunction]
+fn messages_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    messages::schema().to_pyarrow(py)
+}
+
+#[pyfunction]
 fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     schema::operations().to_pyarrow(py)
 }
@@ -191,5 +270,6 @@ fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Adds what this file defines.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTrace>()?;
+    module.add_function(wrap_pyfunction!(messages_schema, module)?)?;
     module.add_function(wrap_pyfunction!(operations_schema, module)?)
 }
