@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.schema import OPERATIONS, WORD
-from data.traces import PARQUET_MAGIC, open_trace
+from data.traces import PARQUET_MAGIC, Trace, open_trace
 
 BATCH_ROWS = 131_072
 
@@ -38,9 +38,17 @@ class Source:
         else:
             trace = open_trace(self.path)
             for batch in trace:
-                trace.take_damaged()  # counted in its counts; ingest keeps them
+                _drop_what_ingest_keeps(trace)
                 yield batch.select(self._columns)
             self.counts = trace.counts()
+
+
+def _drop_what_ingest_keeps(trace: Trace) -> None:
+    """Let go of what waits to be taken; it is in the trace's counts."""
+    trace.take_damaged()
+    trace.take_messages()
+    trace.take_gaps()
+    trace.take_loss()
 
 
 def _is_parquet(path: Path) -> bool:
@@ -53,16 +61,23 @@ def _is_parquet(path: Path) -> bool:
 def _parquet(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(path) as file:
         found = file.schema_arrow
+        missing = []
         for name in columns:
-            wanted = OPERATIONS.field(name).type
+            wanted = OPERATIONS.field(name)
             index = found.get_field_index(name)
+            if index < 0 and wanted.nullable:
+                missing.append(wanted)  # a column younger than the file
+                continue
             kind = found.field(index).type if index >= 0 else "no such column"
-            if kind != wanted:
+            if kind != wanted.type:
                 raise ValueError(
-                    f"{path}: column {name}: expected {wanted} as in the operations table, "
+                    f"{path}: column {name}: expected {wanted.type} as in the operations table, "
                     f"found {kind}"
                 )
-        yield from file.iter_batches(BATCH_ROWS, columns=columns)
+        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+            for wanted in missing:
+                batch = batch.append_column(wanted, pa.nulls(batch.num_rows, wanted.type))
+            yield batch
 
 
 def _dataset(directory: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:

@@ -266,6 +266,12 @@ def test_a_table_without_a_needed_column_is_refused_by_name(tmp_path: Path) -> N
     assert not (tmp_path / "out2.csv").exists()
 
 
+def test_a_column_younger_than_the_file_is_empty(tmp_path: Path) -> None:
+    pq.write_table(pq.read_table(DAYS[0]).drop_columns("uid"), tmp_path / "old.parquet")
+    (row,) = counted([tmp_path / "old.parquet"], tmp_path, by=["uid"], ops=[])
+    assert (row["uid"], row["ops"]) == (None, 104_344)
+
+
 def test_no_table_is_left_of_a_scan_that_fails(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "not.txt").write_bytes(b"\x01\x02 no trace")
