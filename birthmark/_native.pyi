@@ -190,3 +190,65 @@ def messages_schema() -> pa.Schema:
 
 def operations_schema() -> pa.Schema:
     """Return the schema of the operations table (``data.schema.OPERATIONS``)."""
+
+class ScanCounter:
+    """Counts operations per period and keys (``data.scan`` is its Python face).
+
+    Attributes:
+        columns: the columns of the operations table that it needs.
+        rows: how many rows wait to be taken.
+        again: whether a period came more than once, so that rows must be merged.
+        files: how many files wait to be taken.
+    """
+
+    columns: list[str]
+    rows: int
+    again: bool
+    files: int
+
+    def __init__(
+        self,
+        period: int,
+        by: list[str],
+        ops: list[str] | None = None,
+        files: bool = False,
+        clients: set[str] | None = None,
+        uids: set[int] | None = None,
+        gids: set[int] | None = None,
+    ) -> None:
+        """Count in periods of so many µs, by keys (``data.scan.tables.KEYS``).
+
+        ``ops`` have rows of their own (all, if ``None``); ``files`` says whether to keep the map
+        of files; of ``clients``, ``uids`` and ``gids`` only those listed are counted.
+        """
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take operations, in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing or of another type.
+        """
+
+    def finish(self) -> None:
+        """End the trace: all periods have passed."""
+
+    def take(self) -> pa.RecordBatch:
+        """Return the rows of the periods that have passed since the last time."""
+
+    def take_files(self) -> pa.RecordBatch:
+        """Return the files seen since the last time, with their numbers (``id``)."""
+
+    def paths(self, ids: pa.Array) -> pa.RecordBatch:
+        """Return ``path``, the last known, and ``gone`` of files, by their numbers (uint32)."""
+
+class ScanMerger:
+    """Adds up rows of a scan's table, by keys and in periods of ``period`` µs from ``origin``."""
+
+    def __init__(self, period: int, by: list[str], origin: int) -> None: ...
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take rows (``data.scan.counts_schema``), which may have further keys."""
+
+    def close(self, time: int) -> None:
+        """Make rows of the periods that end no later than ``time``, µs."""
+
+    def take(self) -> pa.RecordBatch:
+        """Return the rows made since the last time."""

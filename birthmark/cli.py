@@ -11,6 +11,7 @@ from birthmark import __version__
 from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
 from birthmark.commands.replay import app as replay
+from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
 from birthmark.commands.workload import workload
@@ -37,6 +38,7 @@ COMMANDS = (
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(replay, name="replay")
+app.add_typer(scan, name="scan")
 
 
 def version(value: bool) -> None:

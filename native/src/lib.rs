@@ -15,6 +15,7 @@ pub mod messages;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;
+pub mod scan;
 pub mod schema;
 pub mod source;
 pub mod text;

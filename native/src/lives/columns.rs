@@ -265,13 +265,13 @@ impl<'a> Entries<'a> {
 }
 
 /// Where columns are looked for.
-enum Source<'a> {
+pub(crate) enum Source<'a> {
     Batch(&'a RecordBatch),
     Entries(&'a StructArray),
 }
 
 impl<'a> Source<'a> {
-    fn column(&self, name: &str) -> Result<&'a dyn Array, Error> {
+    pub(crate) fn column(&self, name: &str) -> Result<&'a dyn Array, Error> {
         let found = match self {
             Source::Batch(batch) => batch.column_by_name(name),
             Source::Entries(entries) => entries.column_by_name(name),
@@ -279,7 +279,10 @@ impl<'a> Source<'a> {
         found.map(AsRef::as_ref).ok_or_else(|| Error::Missing(self.path(name)))
     }
 
-    fn primitive<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
+    pub(crate) fn primitive<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<&'a PrimitiveArray<T>, Error> {
         let array = self.column(name)?;
         let expected = match T::DATA_TYPE {
             arrow_schema::DataType::Timestamp(..) => "timestamp[us, tz=UTC]".to_owned(),
@@ -288,7 +291,10 @@ impl<'a> Source<'a> {
         array.as_primitive_opt().ok_or_else(|| self.wrong(name, array, &expected))
     }
 
-    fn required<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
+    pub(crate) fn required<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<&'a PrimitiveArray<T>, Error> {
         let array = self.primitive(name)?;
         match array.null_count() {
             0 => Ok(array),
@@ -301,13 +307,17 @@ impl<'a> Source<'a> {
         array.as_boolean_opt().ok_or_else(|| self.wrong(name, array, "Boolean"))
     }
 
-    fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
+    pub(crate) fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
         let array = self.column(name)?;
         array.as_binary_opt().ok_or_else(|| self.wrong(name, array, "Binary"))
     }
 
     /// The rows of a dictionary column, each word of the dictionary looked up once.
-    fn words<T: Clone>(&self, name: &str, meaning: impl FnMut(&str) -> T) -> Result<Vec<T>, Error> {
+    pub(crate) fn words<T: Clone>(
+        &self,
+        name: &str,
+        meaning: impl FnMut(&str) -> T,
+    ) -> Result<Vec<T>, Error> {
         let array = self.column(name)?;
         let wrong = || self.wrong(name, array, "Dictionary(Int32, Utf8)");
         let words = array.as_dictionary_opt::<Int32Type>().ok_or_else(wrong)?;
@@ -320,7 +330,7 @@ impl<'a> Source<'a> {
         keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong)).collect()
     }
 
-    fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> Error {
+    pub(crate) fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> Error {
         Error::Type {
             column: self.path(name),
             found: array.data_type().to_string(),

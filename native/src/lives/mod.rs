@@ -20,7 +20,7 @@
 //!   is observed only until it was last seen, and so is a name whose directory is gone.
 
 mod births;
-mod columns;
+pub(crate) mod columns;
 mod ends;
 mod filter;
 mod gaps;
