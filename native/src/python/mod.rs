@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod anonymize;
 mod components;
 mod lives;
 mod trace;
@@ -12,6 +13,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    anonymize::register(module)?;
     components::register(module)?;
     Ok(())
 }
