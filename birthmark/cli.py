@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from birthmark import __version__
+from birthmark.commands.anonymize import anonymize
 from birthmark.commands.ingest import ingest
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
@@ -19,7 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
 )
-for command in (ingest, train, evaluate, report, nightly, rollback, serve, predict):
+for command in (ingest, anonymize, train, evaluate, report, nightly, rollback, serve, predict):
     app.command()(command)
 
 

@@ -77,10 +77,9 @@ impl Mapping {
         })?;
         let mut mapping = Mapping::new(settings, seed)?;
         while !lines.is_last()? {
-            lines
-                .expect("a pair, `user`, `group`, `host`, `name` or `handle` and both", |line| {
-                    mapping.pair(line)
-                })?;
+            lines.expect("a pair, of a user, group, host, name, label or handle", |line| {
+                mapping.pair(line)
+            })?;
         }
         let end = format!("end {} {:08x}", mapping.count(), lines.sum.sum());
         lines
@@ -117,7 +116,7 @@ fn print(word: &str, text: &[u8], out: &mut Vec<u8>) {
             out.extend(u32::from_be_bytes([*a, *b, *c, *d]).to_string().into_bytes());
         }
         ("handle", handle) => out.extend(handle.iter().flat_map(|byte| hex(*byte))),
-        ("name" | "host", text) => {
+        ("name" | "label" | "host", text) => {
             out.push(b'"');
             for byte in text {
                 if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\') {

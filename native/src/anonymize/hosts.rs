@@ -22,7 +22,7 @@ pub fn map(hosts: &mut Pairs, host: &[u8], random: &mut Random) -> io::Result<St
     }
     let address: Option<IpAddr> = std::str::from_utf8(host).ok().and_then(|text| text.parse().ok());
     for tries in 0.. {
-        let bits = u128::from(random.next()?) << 64 | u128::from(random.next()?);
+        let bits = u128::from(random.bits()?) << 64 | u128::from(random.bits()?);
         let narrow = tries < TRIES;
         let value = match address {
             Some(IpAddr::V4(_)) => {

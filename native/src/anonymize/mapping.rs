@@ -35,10 +35,15 @@ pub struct Mapping {
     pub(super) groups: Pairs,
     pub(super) hosts: Pairs,
     pub(super) names: Names,
+    /// Accounts, domains, machines: what is no file's name, so that its beginning need not show.
+    pub(super) labels: Names,
     pub(super) handles: Pairs,
     pub(super) seed: Option<u64>,
     pub(super) random: Random,
 }
+
+/// How many kinds of things there are.
+const KINDS: usize = 6;
 
 /// What is mapped without a table: hosts whose address is left out.
 pub const NO_HOST: &str = "0";
@@ -53,16 +58,18 @@ impl Mapping {
         let head = if settings.prefix { names::HEAD } else { 0 };
         let names = Names::new(head);
         let (users, groups, hosts, handles) = Default::default();
-        Ok(Mapping { settings, users, groups, hosts, names, handles, seed, random })
+        let labels = Names::new(0);
+        Ok(Mapping { settings, users, groups, hosts, names, labels, handles, seed, random })
     }
 
     /// The tables by the word that stands for each in the mapping's file.
-    pub(super) fn tables(&self) -> [(&'static str, &Pairs); 5] {
+    pub(super) fn tables(&self) -> [(&'static str, &Pairs); KINDS] {
         [
             ("user", &self.users),
             ("group", &self.groups),
             ("host", &self.hosts),
             ("name", &self.names.pairs),
+            ("label", &self.labels.pairs),
             ("handle", &self.handles),
         ]
     }
@@ -73,21 +80,23 @@ impl Mapping {
             b"group" => &mut self.groups,
             b"host" => &mut self.hosts,
             b"name" => &mut self.names.pairs,
+            b"label" => &mut self.labels.pairs,
             b"handle" => &mut self.handles,
             _ => return None,
         })
     }
 
     /// How many things of each kind are mapped.
-    pub fn sizes(&self) -> [(&'static str, usize); 5] {
+    pub fn sizes(&self) -> [(&'static str, usize); KINDS] {
         self.tables().map(|(word, pairs)| (word, pairs.len()))
     }
 
-    /// Lets things of a kind stay as they are: names, hosts, or ids in decimal.
+    /// Lets things of a kind stay as they are: names, labels, hosts, or ids in decimal.
     pub fn keep(&mut self, kind: &str, what: &[u8]) -> Result<(), Error> {
         let late = || Error::Mapped(format!("{kind} {}", what.escape_ascii()));
         let kept = match kind {
             "name" => self.names.keep(what),
+            "label" => self.labels.keep(what),
             "host" => stay(&mut self.hosts, what),
             kind => {
                 let id = std::str::from_utf8(what).ok().and_then(|text| text.parse::<u32>().ok());
@@ -136,9 +145,14 @@ impl Mapping {
         }
         for (index, part) in text.split(|byte| *byte == b'@').enumerate() {
             out.extend((index > 0).then_some(b'@'));
-            self.name(part, out)?;
+            self.label(part, out)?;
         }
         Ok(())
+    }
+
+    /// Writes to `out` what an account, a domain, a machine or a remark is mapped to.
+    pub fn label(&mut self, text: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+        self.labels.map(text, &mut self.random, out)
     }
 
     /// Writes to `out` what a handle is mapped to: bytes of the same number. All zeros stay, which
@@ -183,7 +197,7 @@ fn number(pairs: &mut Pairs, id: u32, random: &mut Random) -> io::Result<u32> {
         return Ok(u32::from_be_bytes([*a, *b, *c, *d]));
     }
     loop {
-        let value = random.next()? as u32;
+        let value = random.bits()? as u32;
         if pairs.add(&key, &value.to_be_bytes()) {
             return Ok(value);
         }

@@ -29,7 +29,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> io::Result<u64> {
+    pub fn bits(&mut self) -> io::Result<u64> {
         match self {
             Random::System(file, bytes, used) => {
                 if *used == bytes.len() {
@@ -53,14 +53,14 @@ impl Random {
 
     /// A number below `bound`, which must not be 0; each as likely as the others, to 2^-32.
     pub fn below(&mut self, bound: u32) -> io::Result<u32> {
-        let product = u128::from(self.next()?) * u128::from(bound);
+        let product = u128::from(self.bits()?) * u128::from(bound);
         Ok((product >> 64) as u32)
     }
 
     /// Fills `out`.
     pub fn fill(&mut self, out: &mut [u8]) -> io::Result<()> {
         for chunk in out.chunks_mut(8) {
-            let eight = self.next()?.to_le_bytes();
+            let eight = self.bits()?.to_le_bytes();
             chunk.copy_from_slice(&eight[..chunk.len()]);
         }
         Ok(())

@@ -21,8 +21,11 @@ pub enum Treatment {
     Name,
     User,
     Group,
+    /// A user as NFS version 4 names them: `name@domain`, or a number.
     UserName,
     GroupName,
+    /// A machine's name, or a remark.
+    Label,
     Host,
     /// A file handle.
     Handle,
@@ -31,13 +34,14 @@ pub enum Treatment {
 }
 
 impl Treatment {
-    const ALL: [(&'static str, Treatment); 9] = [
+    const ALL: [(&'static str, Treatment); 10] = [
         ("keep", Treatment::Keep),
         ("name", Treatment::Name),
         ("user", Treatment::User),
         ("group", Treatment::Group),
         ("user_name", Treatment::UserName),
         ("group_name", Treatment::GroupName),
+        ("label", Treatment::Label),
         ("host", Treatment::Host),
         ("handle", Treatment::Handle),
         ("opaque", Treatment::Opaque),
@@ -139,7 +143,7 @@ impl Mapping {
     fn omits(&self, treatment: Treatment) -> bool {
         let omit = self.settings.omit;
         match treatment {
-            Treatment::Name => omit.names,
+            Treatment::Name | Treatment::Label => omit.names,
             Treatment::User | Treatment::UserName => omit.users,
             Treatment::Group | Treatment::GroupName => omit.groups,
             _ => false, // a host that is left out is a host still: the tables ask for one
@@ -199,6 +203,7 @@ impl Mapping {
             text.clear();
             match treatment {
                 Treatment::Name => self.name(value, &mut text)?,
+                Treatment::Label => self.label(value, &mut text)?,
                 Treatment::UserName => self.principal(value, true, &mut text)?,
                 Treatment::GroupName => self.principal(value, false, &mut text)?,
                 _ => self.handle(value, &mut text)?,
