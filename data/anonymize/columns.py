@@ -13,7 +13,17 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 Treatment = Literal[
-    "keep", "name", "user", "group", "user_name", "group_name", "label", "host", "handle", "opaque"
+    "keep",
+    "name",
+    "user",
+    "group",
+    "user_name",
+    "group_name",
+    "label",
+    "host",
+    "handle",
+    "opaque",
+    "drop",
 ]
 
 _MAPPED: dict[Treatment, str] = {
@@ -49,11 +59,16 @@ fs_no_trunc fs_chown_restricted fs_case_insensitive fs_case_preserving raw_statu
 kind how_born born birth_seen first_seen died death_seen how_died last_seen observed_until
 operations reads writes bytes_read bytes_written max_size last_size loss_nearby
 file_writes file_max_size entries.cookie
+call_form call_con call_len reply_form reply_con reply_len
+minor_version compound_index compound_status opcode client_id slot sequence open_claim share_access
+share_deny open_flags delegation lock_type layout_type layout_mode length offset2 reply_offset
+reply_length asked_attributes attributes_set set_umask dir_change_atomic dir2_change_atomic
+fs_lease_time last_closed
 """
 
 _ATTRIBUTES = """
 ftype mode nlink size used rdev_major rdev_minor fsid fileid atime mtime ctime blksize blocks
-pre_size pre_mtime pre_ctime
+pre_size pre_mtime pre_ctime fsid_minor mounted_fileid btime change pre_change
 """
 
 COLUMNS: dict[str, Treatment] = {

@@ -12,6 +12,9 @@ pub mod random;
 pub mod tables;
 pub mod text;
 
+#[cfg(test)]
+mod tests;
+
 pub use mapping::{Mapping, Settings};
 
 /// Why something could not be anonymized.

@@ -31,10 +31,12 @@ pub enum Treatment {
     Handle,
     /// Bytes in which a host may have put what it likes: mapped as handles are, always.
     Opaque,
+    /// What may hold anything: null.
+    Drop,
 }
 
 impl Treatment {
-    const ALL: [(&'static str, Treatment); 10] = [
+    const ALL: [(&'static str, Treatment); 11] = [
         ("keep", Treatment::Keep),
         ("name", Treatment::Name),
         ("user", Treatment::User),
@@ -45,6 +47,7 @@ impl Treatment {
         ("host", Treatment::Host),
         ("handle", Treatment::Handle),
         ("opaque", Treatment::Opaque),
+        ("drop", Treatment::Drop),
     ];
 
     /// The treatment that a word stands for.
@@ -143,6 +146,7 @@ impl Mapping {
     fn omits(&self, treatment: Treatment) -> bool {
         let omit = self.settings.omit;
         match treatment {
+            Treatment::Drop => true,
             Treatment::Name | Treatment::Label => omit.names,
             Treatment::User | Treatment::UserName => omit.users,
             Treatment::Group | Treatment::GroupName => omit.groups,

@@ -246,6 +246,14 @@ impl Rewriter {
                 mark(key, out)?;
                 continue;
             }
+            if key[0] == b'"' && matches!(line.procedure, Procedure::Other(_)) {
+                // MOUNT's path has no key
+                if !mapping.settings.omit.names {
+                    space(gap, out);
+                    self.value(Value::Name, key, mapping, out)?;
+                }
+                continue;
+            }
             let kind = kind(line, key).ok_or(Stop::Damage("unknown-field"))?;
             let omit = mapping.settings.omit;
             let omitted = match kind {
