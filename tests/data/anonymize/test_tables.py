@@ -91,7 +91,8 @@ def test_nothing_is_left_of_a_capture(shared: Path, tmp_path: Path) -> None:
     capture = shared / "captures" / "tiny.pcap"
     ingest([capture], tmp_path / "original")
     before = read_table(tmp_path / "original", "operations")
-    anonymize([str(capture)], str(tmp_path / "out"), tmp_path / "mapping")
+    settings = Settings(names=(), suffixes=())
+    anonymize([str(capture)], str(tmp_path / "out"), tmp_path / "mapping", settings)
     after = bare(read_table(tmp_path / "out", "operations"))
     names = {name for name in before["name"].to_pylist() if name and len(name) > 5}
     handles = set(before["fh"].drop_null().to_pylist())
