@@ -5,9 +5,29 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.captures import Written
 from data.traces import Damaged
 
 __version__: str
+
+class CaptureWriter:
+    """Writes operations as a pcap file (``data.captures`` is its Python face, and says how)."""
+
+    def __init__(self, path: str, cut_data: bool = False) -> None:
+        """Create the file, with files' data in it or only their lengths.
+
+        Raises ``OSError`` if it cannot be written.
+        """
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
+        every row must have a value, and ``OSError`` if the file cannot be written.
+        """
+
+    def finish(self) -> Written:
+        """End the capture, and return what it holds."""
 
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
@@ -128,6 +148,30 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     ``names`` and ``rules`` are binary; a rule is a component as ``name_components`` writes it,
     and anything else raises ``ValueError``.
     """
+
+class TextWriter:
+    """Writes operations as nfsdump text, in the order of the lines' times.
+
+    What was read from text is printed as it stood there. What was not is printed as nfsdump 1.2.0c
+    prints it: addresses in 8 hexadecimal digits, ``XXX`` for the lengths at the end, and of a
+    reply's attributes only those that it prints; ``all_attributes`` adds whatever else there is a
+    key for (the directory's attributes, those of directory entries).
+    """
+
+    left_out: int  # operations so far that the format has no form for: those of NFS version 4
+
+    def __init__(self, all_attributes: bool = False) -> None: ...
+    def write(self, batch: pa.RecordBatch) -> bytes:
+        """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
+
+        Returns the lines now due: some 64 MB of lines wait for earlier ones. Columns that may be
+        null may be missing. Raises ``ValueError``, naming the column, if another is missing, or
+        one is of another type, or null where every row must have a value; and if a host is neither
+        an address nor a number of up to 8 hexadecimal digits.
+        """
+
+    def finish(self) -> bytes:
+        """Return the lines that are left."""
 
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""

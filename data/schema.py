@@ -54,6 +54,24 @@ def attributes_of(prefix: str, whose: str) -> list[pa.Field]:
     ]
 
 
+def printed(prefix: str, which: str) -> list[pa.Field]:
+    """Return what is kept of how a line of nfsdump text was printed; null for captures."""
+    return [
+        field(
+            f"{prefix}_form",
+            pa.uint16(),
+            f"text: how the {which}'s line was printed, as bits (native/src/text/write/form.rs)",
+        ),
+        field(f"{prefix}_con", pa.uint32(), f"text: the number con at the end of the {which}"),
+        field(f"{prefix}_len", pa.uint32(), f"text: the number len at the end of the {which}"),
+        field(
+            f"{prefix}_text",
+            pa.binary(),
+            f"text: the {which}'s line itself, where the other columns do not give it",
+        ),
+    ]
+
+
 ENTRY = pa.struct(
     [
         pa.field("name", pa.binary()),
@@ -202,6 +220,8 @@ OPERATIONS = pa.schema(
         field(
             "raw_status", pa.uint32(), "v2 text: the word printed as nfsstat, where it is no status"
         ),
+        *printed("call", "call"),
+        *printed("reply", "reply"),
         field(
             "gids",
             pa.list_(pa.field("item", pa.uint32(), nullable=False)),

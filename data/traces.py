@@ -70,6 +70,8 @@ class OperationsTrace(Trace):
         schema = self._file.schema_arrow
         for wanted in OPERATIONS:
             index = schema.get_field_index(wanted.name)
+            if index < 0 and wanted.nullable:
+                continue  # a column younger than the file
             found = schema.field(index).type if index >= 0 else "no such column"
             if found != wanted.type:
                 raise ValueError(
@@ -89,7 +91,7 @@ class OperationsTrace(Trace):
         ]
         for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
             self._counts.append(pa.table(batch.select(columns)))
-            yield batch
+            yield _whole(batch)
 
     def take_damaged(self) -> list[Damaged]:
         """Return no records: a Parquet file is whole or cannot be read."""
@@ -119,6 +121,16 @@ class OperationsTrace(Trace):
             "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
         }
+
+
+def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return operations with all columns of the table; those that they lack are null."""
+    names = set(batch.schema.names)
+    arrays = [
+        batch[field.name] if field.name in names else pa.nulls(len(batch), field.type)
+        for field in OPERATIONS
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
 
 
 def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:

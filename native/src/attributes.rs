@@ -71,6 +71,29 @@ attributes! {
 }
 
 impl Attribute {
+    /// All of them, in the orders in which nfsdump prints those of version 2 and of version 3.
+    pub const PRINTED: [Attribute; 19] = [
+        Attribute::PreSize,
+        Attribute::PreMtime,
+        Attribute::PreCtime,
+        Attribute::Ftype,
+        Attribute::Mode,
+        Attribute::Nlink,
+        Attribute::Owner,
+        Attribute::Group,
+        Attribute::Size,
+        Attribute::Used,
+        Attribute::Blksize,
+        Attribute::RdevMajor,
+        Attribute::RdevMinor,
+        Attribute::Blocks,
+        Attribute::Fsid,
+        Attribute::Fileid,
+        Attribute::Atime,
+        Attribute::Mtime,
+        Attribute::Ctime,
+    ];
+
     /// The one after it in the order of version 3.
     #[inline]
     pub fn next(self) -> Option<Attribute> {

@@ -216,6 +216,15 @@ columns! {
     FsCasePreserving "fs_case_preserving" Bool,
     // v2 traces: the word that stands where a status should be
     RawStatus "raw_status" U32,
+    // nfsdump text: how the two lines were printed
+    CallForm "call_form" U16,
+    CallCon "call_con" U32,
+    CallLen "call_len" U32,
+    CallText "call_text" Bytes,
+    ReplyForm "reply_form" U16,
+    ReplyCon "reply_con" U32,
+    ReplyLen "reply_len" U32,
+    ReplyText "reply_text" Bytes,
 }
 
 columns! {

@@ -16,9 +16,9 @@
 //! line counts the pairs and has the CRC-32 (IEEE 802.3) of all lines before it.
 
 use super::pairs::Pairs;
+use super::quote::{hex, quote, unhex, unquote};
 use super::random::Random;
 use super::{Error, Mapping, Settings};
-use crate::text::value::{quoted, unhex};
 use flate2::Crc;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -109,26 +109,12 @@ impl Mapping {
 }
 
 fn print(word: &str, text: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let hex = |byte: u8| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
     match (word, text) {
         ("user" | "group", [a, b, c, d]) => {
             out.extend(u32::from_be_bytes([*a, *b, *c, *d]).to_string().into_bytes());
         }
-        ("handle", handle) => out.extend(handle.iter().flat_map(|byte| hex(*byte))),
-        ("name" | "label" | "host", text) => {
-            out.push(b'"');
-            for byte in text {
-                if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\') {
-                    out.push(*byte);
-                } else {
-                    out.push(b'\\');
-                    out.extend(hex(*byte));
-                }
-            }
-            out.push(b'"');
-        }
-        _ => {}
+        ("handle", handle) => handle.iter().for_each(|byte| hex(*byte, out)),
+        (_, text) => quote(text, true, out),
     }
 }
 
@@ -140,7 +126,7 @@ fn scan(word: &[u8], text: &[u8]) -> Option<Vec<u8>> {
             out.extend(id.to_be_bytes());
         }
         b"handle" => unhex(text, &mut out).then_some(())?,
-        _ => quoted(text, &mut out).then_some(())?,
+        _ => unquote(text, &mut out).then_some(())?,
     }
     Some(out)
 }

@@ -8,6 +8,7 @@ pub mod mapping;
 pub mod names;
 pub mod output;
 pub mod pairs;
+mod quote;
 pub mod random;
 pub mod tables;
 pub mod text;

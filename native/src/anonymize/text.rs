@@ -2,16 +2,16 @@
 //! that the decoder would set aside is dropped, since it may hold a name where none is expected,
 //! and so is a comment.
 
-use super::{mapping, Mapping};
+use super::{mapping, quote, Mapping};
 use crate::fields::Fields;
 use crate::input::Input;
 use crate::join::Procedure;
 use crate::message::Hosts;
 use crate::schema::Op;
 use crate::text::fields;
-use crate::text::line::{word, Direction, Endpoints, Line};
+use crate::text::line::{Direction, Endpoints, Line};
 use crate::text::trailer;
-use crate::text::value::{hex, quoted, time, unhex};
+use crate::text::value::{hex, time};
 use crate::text::{Damage, LONGEST};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -290,13 +290,13 @@ impl Rewriter {
                 let id = id.ok_or(Stop::Damage("bad-number"))?;
                 let user = matches!(kind, Value::User);
                 let id = if user { mapping.user(id)? } else { mapping.group(id)? };
-                hexadecimal(id, 1, out);
+                quote::number(id, 1, out);
             }
             Value::Name | Value::Handle => {
                 let is_quoted = value.first() == Some(&b'"');
                 self.plain.clear();
                 self.mapped.clear();
-                let read = if is_quoted { quoted } else { unhex };
+                let read = if is_quoted { quote::unquote } else { quote::unhex };
                 if !read(value, &mut self.plain) {
                     return Err(Stop::Damage("bad-name"));
                 }
@@ -306,9 +306,9 @@ impl Rewriter {
                     _ => mapping.handle(&self.plain, &mut self.mapped)?,
                 }
                 if is_quoted {
-                    quote(&self.mapped, out);
+                    quote::quote(&self.mapped, false, out);
                 } else {
-                    self.mapped.iter().for_each(|byte| digits(*byte, out));
+                    self.mapped.iter().for_each(|byte| quote::hex(*byte, out));
                 }
             }
         }
@@ -323,6 +323,15 @@ fn copy<'a>(rest: &mut &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     space(usize::from(!first), out);
     out.extend_from_slice(text);
     text
+}
+
+/// Takes the next word off a line, and the spaces before it.
+fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let start = rest.iter().position(|byte| *byte != b' ').unwrap_or(rest.len());
+    let text = &rest[start..];
+    let end = memchr::memchr(b' ', text).unwrap_or(text.len());
+    *rest = &text[end..];
+    &text[..end]
 }
 
 fn space(count: usize, out: &mut Vec<u8>) {
@@ -403,37 +412,8 @@ fn map_host(host: &[u8], mapping: &mut Mapping) -> Result<Vec<u8>, Stop> {
     let mapped = mapping.host(Ipv4Addr::from(number).to_string().as_bytes())?;
     let mut out = Vec::new();
     match mapped.parse() {
-        Ok(IpAddr::V4(address)) => hexadecimal(u32::from(address), 8, &mut out),
+        Ok(IpAddr::V4(address)) => quote::number(u32::from(address), 8, &mut out),
         _ => out.extend_from_slice(mapping::NO_HOST.as_bytes()),
     }
     Ok(out)
-}
-
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
-fn digits(byte: u8, out: &mut Vec<u8>) {
-    out.push(DIGITS[usize::from(byte >> 4)]);
-    out.push(DIGITS[usize::from(byte & 15)]);
-}
-
-/// A number in at least so many hexadecimal digits.
-fn hexadecimal(number: u32, least: u32, out: &mut Vec<u8>) {
-    let needed = (32 - number.leading_zeros()).div_ceil(4).max(least);
-    for digit in (0..needed).rev() {
-        out.push(DIGITS[(number >> (4 * digit)) as usize & 15]);
-    }
-}
-
-/// A name in double quotes, as nfsdump writes it.
-fn quote(name: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    for byte in name {
-        if byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\\' | 0) {
-            out.push(b'\\');
-            digits(*byte, out);
-        } else {
-            out.push(*byte);
-        }
-    }
-    out.push(b'"');
 }

@@ -14,6 +14,8 @@
 //! keeps its length, so that a stream is bytes and holes of known length; a message is read as
 //! far as it is there; and where a hole swallowed the beginning of a message, the next beginning
 //! is searched for.
+//!
+//! [`write`] goes the other way, from operations to a capture file.
 
 pub mod attributes;
 pub mod boundary;
@@ -41,6 +43,7 @@ pub mod stream;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod write;
 pub mod xdr;
 
 pub use counts::CaptureCounts;

@@ -21,7 +21,8 @@ const DENIED: u32 = 1;
 /// `reject_stat`: for the caller's credentials.
 const AUTH_ERROR: u32 = 1;
 
-const AUTH_UNIX: u32 = 1;
+/// Credentials that name the caller by numbers.
+pub const AUTH_UNIX: u32 = 1;
 const RPCSEC_GSS: u32 = 6;
 
 /// Added to a refusal's `accept_stat` to make a status, beyond every NFS status.

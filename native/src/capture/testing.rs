@@ -1,5 +1,6 @@
 //! Hand-made captures for tests: messages, packets around them, files around those.
 
+pub use super::write::words::Words;
 use super::{CaptureCounts, CaptureDecoder, CaptureError};
 use crate::input::Input;
 use crate::join::Joiner;
@@ -7,40 +8,6 @@ use crate::schema::Op;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt32Type};
 use arrow_array::{Array, RecordBatch};
-
-/// XDR values, one after the other.
-#[derive(Clone, Default)]
-pub struct Words(pub Vec<u8>);
-
-impl Words {
-    /// Words.
-    pub fn of(words: &[u32]) -> Words {
-        Words::default().words(words)
-    }
-
-    /// More words.
-    pub fn words(mut self, words: &[u32]) -> Words {
-        self.0.extend(words.iter().flat_map(|word| word.to_be_bytes()));
-        self
-    }
-
-    /// A number of 64 bits.
-    pub fn long(self, number: u64) -> Words {
-        self.raw(&number.to_be_bytes())
-    }
-
-    /// Bytes as they are.
-    pub fn raw(mut self, bytes: &[u8]) -> Words {
-        self.0.extend(bytes);
-        self
-    }
-
-    /// Bytes behind their number, padded.
-    pub fn opaque(self, bytes: &[u8]) -> Words {
-        let padding = bytes.len().next_multiple_of(4) - bytes.len();
-        self.words(&[bytes.len() as u32]).raw(bytes).raw(&[0; 4][..padding])
-    }
-}
 
 /// A call of NFS without credentials.
 pub fn call(xid: u32, version: u32, procedure: u32, arguments: Words) -> Vec<u8> {

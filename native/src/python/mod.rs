@@ -4,8 +4,10 @@
 use pyo3::prelude::*;
 
 mod anonymize;
+mod captures;
 mod components;
 mod lives;
+mod text;
 mod trace;
 
 #[pymodule]
@@ -14,6 +16,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
     anonymize::register(module)?;
+    module.add_class::<captures::PyCaptureWriter>()?;
+    module.add_class::<text::PyTextWriter>()?;
     components::register(module)?;
     Ok(())
 }

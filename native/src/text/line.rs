@@ -205,14 +205,18 @@ fn procedure(number: &[u8], name: &[u8], version: u8) -> Result<Procedure, Damag
         _ => number.and_then(Op::from_v3),
     };
     let op = op.ok_or(EXPECTED)?;
-    let printed = match op {
+    if procedure_name(op, version).as_bytes() != name {
+        return Err(EXPECTED);
+    }
+    Ok(Procedure::Nfs(op, version))
+}
+
+/// What nfsdump calls a procedure.
+pub fn procedure_name(op: Op, version: u8) -> &'static str {
+    match op {
         Op::Readdirplus => "readdirp",
         Op::Writecache => "wrcache",
         Op::Fsstat if version == 2 => "statfs",
         op => op.word(),
-    };
-    if printed.as_bytes() != name {
-        return Err(EXPECTED);
     }
-    Ok(Procedure::Nfs(op, version))
 }

@@ -5,6 +5,7 @@ pub(crate) mod fields;
 pub(crate) mod line;
 pub(crate) mod trailer;
 pub(crate) mod value;
+pub mod write;
 
 use crate::fields::Fields;
 use crate::input::Input;

@@ -1,0 +1,112 @@
+//! nfsdump text, written: what [`super`] reads.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `print` | values, as the format has them |
+//! | `fields` | keys and values, in the tool's order |
+//! | `line` | whole lines |
+//! | `form` | how a line that was read had been printed |
+//! | `rows`, `values` | where the values come from |
+//! | `sorter` | the order of lines |
+
+mod fields;
+mod form;
+mod line;
+mod print;
+mod rows;
+mod sorter;
+mod values;
+
+pub use form::Form;
+pub use line::{Printed, Printer};
+
+use crate::schema::Column;
+use arrow_array::RecordBatch;
+use line::Head;
+use rows::Rows;
+use sorter::Sorter;
+use values::Values;
+
+/// The columns of a call's form, `con` and `len`.
+pub const CALL: [Column; 3] = [Column::CallForm, Column::CallCon, Column::CallLen];
+
+/// The columns of a reply's form, `con` and `len`.
+pub const REPLY: [Column; 3] = [Column::ReplyForm, Column::ReplyCon, Column::ReplyLen];
+
+/// Why rows could not be written as text.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum WriteError {
+    #[error("operations: column {0:?} is missing")]
+    Missing(String),
+    #[error("operations: column {name:?} is {found}, expected {expected}")]
+    Type { name: String, found: String, expected: String },
+    #[error("operations: column {0:?} has nulls, where every row must have a value")]
+    Null(String),
+    #[error(
+        "operations: a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
+         them, of up to 8 hexadecimal digits"
+    )]
+    Host(String),
+}
+
+/// Makes lines of the operations table.
+#[derive(Default)]
+pub struct TextWriter {
+    printer: Printer,
+    sorter: Sorter,
+    /// Operations of versions that the format does not know.
+    pub left_out: u64,
+}
+
+impl TextWriter {
+    /// A writer; `all` as in [`Printer`].
+    pub fn new(all: bool) -> TextWriter {
+        TextWriter { printer: Printer { all }, ..TextWriter::default() }
+    }
+
+    /// Takes operations, about in the order of their replies; gives the lines now due.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
+        let rows = Rows::new(batch)?;
+        for index in 0..batch.num_rows() {
+            let row = rows.row(index);
+            let Some(head) = row.head()? else {
+                self.left_out += 1;
+                continue;
+            };
+            let out = self.sorter.text();
+            let call = match row.bytes(Column::CallText) {
+                Some(text) => printed_text(text, out),
+                None => self.printer.call(&head, &row.printed(CALL), &row, out),
+            };
+            if !call {
+                self.left_out += 1;
+                continue;
+            }
+            self.sorter.end_line(head.time);
+            let Some(time) = row.number(Column::ReplyTime).map(|time| time as i64) else {
+                continue;
+            };
+            let head = Head { time, ..head };
+            let status = row.number(Column::Status).map(|status| status as u32);
+            let out = self.sorter.text();
+            match row.bytes(Column::ReplyText) {
+                Some(text) => printed_text(text, out),
+                None => self.printer.reply(&head, status, &row.printed(REPLY), &row, out),
+            };
+            self.sorter.end_line(time);
+        }
+        Ok(self.sorter.due())
+    }
+
+    /// The lines that are left.
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.sorter.rest()
+    }
+}
+
+fn printed_text(text: &[u8], out: &mut Vec<u8>) -> bool {
+    out.extend_from_slice(text);
+    out.push(b'\n');
+    true
+}
