@@ -23,7 +23,7 @@ Treatment = Literal[
     "host",
     "handle",
     "opaque",
-    "drop",
+    "line",
 ]
 
 _MAPPED: dict[Treatment, str] = {
@@ -44,6 +44,8 @@ _MAPPED: dict[Treatment, str] = {
     "opaque": (
         "cookie_verifier create_verifier reply_verifier state_owner session stateid reply_stateid"
     ),
+    # whole lines of nfsdump text
+    "line": "line call_text reply_text",
 }
 
 _KEPT = """
@@ -59,6 +61,7 @@ fs_no_trunc fs_chown_restricted fs_case_insensitive fs_case_preserving raw_statu
 kind how_born born birth_seen first_seen died death_seen how_died last_seen observed_until
 operations reads writes bytes_read bytes_written max_size last_size loss_nearby
 file_writes file_max_size entries.cookie
+reply program
 call_form call_con call_len reply_form reply_con reply_len
 minor_version compound_index compound_status opcode client_id slot sequence open_claim share_access
 share_deny open_flags delegation lock_type layout_type layout_mode length offset2 reply_offset

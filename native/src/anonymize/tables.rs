@@ -1,5 +1,6 @@
 //! Columns of Arrow tables, each by the treatment that `data/anonymize/columns.py` declares.
 
+use super::text::Rewriter;
 use super::{Error, Mapping};
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
@@ -31,8 +32,8 @@ pub enum Treatment {
     Handle,
     /// Bytes in which a host may have put what it likes: mapped as handles are, always.
     Opaque,
-    /// What may hold anything: null.
-    Drop,
+    /// A line of nfsdump text, without its newline: null where it could not be passed on.
+    Line,
 }
 
 impl Treatment {
@@ -47,7 +48,7 @@ impl Treatment {
         ("host", Treatment::Host),
         ("handle", Treatment::Handle),
         ("opaque", Treatment::Opaque),
-        ("drop", Treatment::Drop),
+        ("line", Treatment::Line),
     ];
 
     /// The treatment that a word stands for.
@@ -146,7 +147,6 @@ impl Mapping {
     fn omits(&self, treatment: Treatment) -> bool {
         let omit = self.settings.omit;
         match treatment {
-            Treatment::Drop => true,
             Treatment::Name | Treatment::Label => omit.names,
             Treatment::User | Treatment::UserName => omit.users,
             Treatment::Group | Treatment::GroupName => omit.groups,
@@ -199,6 +199,7 @@ impl Mapping {
         let values = array.as_binary::<i32>();
         let mut out = BinaryBuilder::with_capacity(values.len(), values.values().len());
         let mut text = Vec::new();
+        let mut rewriter = Rewriter::default();
         for value in values {
             let Some(value) = value else {
                 out.append_null();
@@ -206,6 +207,11 @@ impl Mapping {
             };
             text.clear();
             match treatment {
+                Treatment::Line if !rewriter.rewrite(value, self, &mut text)? => {
+                    out.append_null();
+                    continue;
+                }
+                Treatment::Line => {}
                 Treatment::Name => self.name(value, &mut text)?,
                 Treatment::Label => self.label(value, &mut text)?,
                 Treatment::UserName => self.principal(value, true, &mut text)?,

@@ -162,19 +162,30 @@ impl Rewriter {
             self.counts.comments += 1;
             return Ok(());
         }
+        if self.rewrite(text, mapping, out)? {
+            out.push(b'\n');
+            self.counts.written += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes a line without its newline; false, and nothing, if it may not be passed on.
+    pub fn rewrite(
+        &mut self,
+        text: &[u8],
+        mapping: &mut Mapping,
+        out: &mut Vec<u8>,
+    ) -> io::Result<bool> {
         let start = out.len();
         match self.message(text, mapping, out) {
-            Ok(()) => {
-                out.push(b'\n');
-                self.counts.written += 1;
-            }
+            Ok(()) => Ok(true),
             Err(Stop::Damage(reason)) => {
                 out.truncate(start);
                 self.damaged(reason);
+                Ok(false)
             }
-            Err(Stop::Io(error)) => return Err(error),
+            Err(Stop::Io(error)) => Err(error),
         }
-        Ok(())
     }
 
     fn message(
