@@ -170,8 +170,30 @@ class TextWriter:
         an address nor a number of up to 8 hexadecimal digits.
         """
 
+    def messages(self, batch: pa.RecordBatch) -> bytes:
+        """Take messages (``data.schema.MESSAGES``): their lines are put among the others."""
+
     def finish(self) -> bytes:
         """Return the lines that are left."""
+
+class TraceLines:
+    """A trace printed as nfsdump text in a thread of its own, message by message.
+
+    The lines come in the order of the packets, but for a reply that came before its call, which
+    comes after it. Those at hand are given before more of the trace is waited for.
+    """
+
+    left_out: int  # at the end: messages of NFS version 4, for which the format has no form
+    damaged: dict[str, int]  # at the end: records that could not be read, by reason
+
+    def __init__(self, path: str, all_attributes: bool = False) -> None:
+        """Read a capture or text, or standard input for ``-``; as ``TextWriter`` prints."""
+
+    def next_lines(self) -> bytes | None:
+        """Return further lines, or ``None`` at the end of the trace.
+
+        Raises ``OSError`` if the trace cannot be opened, ``ValueError`` if it is empty or no trace.
+        """
 
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
@@ -188,11 +210,14 @@ class Trace:
     def next_batch(self) -> pa.RecordBatch | None:
         """Return the next rows of the operations table, or ``None`` at the end of the trace.
 
-        A batch may be empty, where damaged records wait to be taken.
+        A batch may be empty, where damaged records or messages wait to be taken.
         """
 
     def take_damaged(self) -> list[Damaged]:
         """Return the records that were set aside since the last time."""
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return the messages, since the last time, that no row is made of."""
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
@@ -203,6 +228,9 @@ class Trace:
         (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
         ``capture``.
         """
+
+def messages_schema() -> pa.Schema:
+    """Return the schema of the messages table (``data.schema.MESSAGES``)."""
 
 def operations_schema() -> pa.Schema:
     """Return the schema of the operations table (``data.schema.OPERATIONS``)."""

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
+from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
@@ -20,7 +21,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
 )
-for command in (ingest, anonymize, train, evaluate, report, nightly, rollback, serve, predict):
+for command in (
+    ingest,
+    dump,
+    anonymize,
+    train,
+    evaluate,
+    report,
+    nightly,
+    rollback,
+    serve,
+    predict,
+):
     app.command()(command)
 
 

@@ -1,15 +1,15 @@
-"""Datasets on disk: the three tables as Parquet, partitioned by server and day.
+"""Datasets on disk: the tables as Parquet, partitioned by server and day.
 
 A dataset is a directory::
 
     operations/server=10.0.0.1/day=2026-11-21/0001.parquet
-    files/server=…   names/server=…
+    messages/server=…   files/server=…   names/server=…
     quarantine/0001.jsonl     the records that could not be read
     ingests/0001.json         what each ingest read, counted and wrote
 
-The day, in UTC, is an operation's time, a file's birth and an entry's birth (where it was not
-seen: the first time it was named). Every ingest adds files under its own number and touches no
-others; they appear under their final names only when all of them are complete.
+The day, in UTC, is an operation's or a message's time, a file's birth and an entry's birth (where
+it was not seen: the first time it was named). Every ingest adds files under its own number and
+touches no others; they appear under their final names only when all of them are complete.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.schema import FILES, NAMES, OPERATIONS
+from data.schema import FILES, MESSAGES, NAMES, OPERATIONS
 
-TABLES = {"operations": OPERATIONS, "files": FILES, "names": NAMES}
+TABLES = {"operations": OPERATIONS, "messages": MESSAGES, "files": FILES, "names": NAMES}
 OPEN_PARTITIONS = 16
 ROW_GROUP = 65_536
 FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
@@ -180,7 +180,7 @@ class DatasetWriter:
 
 
 def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
-    if table == "operations":
+    if table in ("operations", "messages"):
         return batch["time"]
     return pc.coalesce(batch["born"], batch["first_seen"])
 
@@ -211,7 +211,7 @@ def _day(days_since_epoch: int) -> str:
 
 
 def read_table(directory: Path, table: str, columns: list[str] | None = None) -> pa.Table:
-    """Read a table of a dataset, ``operations``, ``files`` or ``names``, as its schema has it.
+    """Read a table of a dataset (a key of :data:`TABLES`) as its schema has it.
 
     Raises:
         FileNotFoundError: the directory is no dataset.

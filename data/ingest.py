@@ -170,18 +170,22 @@ def ingest(
             rows = 0
             for batch in trace:
                 lives.update(batch)
-                writer.write([("operations", batch), *_taken(lives)])
+                messages = [("messages", each) for each in trace.take_messages()]
+                writer.write([("operations", batch), *messages, *_taken(lives)])
                 _set_aside(dataset, trace)
                 rows += batch.num_rows
                 if progress:
                     progress(trace.path, rows)
+            writer.write([("messages", each) for each in trace.take_messages()])
             _set_aside(dataset, trace)
             summary.add(trace, trace.counts())
         lives.finish()
         while rest := _taken(lives):
             writer.write(rest)
         writer.wait()
-        summary.rows = {table: writer.rows[table] for table in ("operations", "files", "names")}
+        summary.rows = {
+            table: writer.rows[table] for table in ("operations", "messages", "files", "names")
+        }
         summary.seconds = round(time.monotonic() - began, 3)
         dataset.write_json(f"ingests/{dataset.number}.json", summary.to_json())
     return summary

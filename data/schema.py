@@ -1,4 +1,4 @@
-"""The three tables that everything else is built on, as Arrow schemas.
+"""The tables that everything else is built on, as Arrow schemas.
 
 Every field carries its unit and meaning in its metadata under ``b"doc"``. File names and handles
 are bytes: a name need not be UTF-8. Times are microseconds since the epoch, UTC. A value that the
@@ -235,6 +235,35 @@ OPERATIONS = pa.schema(
     ]
 )
 """One row per NFS call, its reply joined to it."""
+
+MESSAGES = pa.schema(
+    [
+        field("time", TIME, "time of the message", nullable=False),
+        field("server", WORD, "the server, as the trace writes it", nullable=False),
+        field("server_port", pa.uint16(), "its port", nullable=False),
+        field("client", WORD, "the client, written likewise", nullable=False),
+        field("client_port", pa.uint16(), "its port", nullable=False),
+        field("transport", WORD, "udp or tcp", nullable=False),
+        field(
+            "kind",
+            WORD,
+            "retransmission, duplicate reply, reply without call, or other program",
+            nullable=False,
+        ),
+        field("reply", pa.bool_(), "whether it is a reply", nullable=False),
+        field("xid", pa.uint32(), "RPC transaction id", nullable=False),
+        field("program", pa.uint32(), "number of the RPC program, where it is known and not NFS"),
+        field("version", pa.uint8(), "version of NFS, where it is known"),
+        field("op", WORD, "the procedure, as in operations, where it is known"),
+        field("status", pa.uint32(), "NFS status of a reply, as in operations"),
+        field(
+            "line",
+            pa.binary(),
+            "its line of nfsdump text, without the newline; null: the format has no form for it",
+        ),
+    ]
+)
+"""One row per message that is neither the call nor the first reply of a row of operations."""
 
 FILES = pa.schema(
     [

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
-from data.schema import OPERATIONS
+from data.schema import MESSAGES, OPERATIONS
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
@@ -33,7 +33,7 @@ class Trace:
 
     Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
     call without a reply comes a minute of the trace's time after it was made. A batch may be empty:
-    it says that damaged records wait to be taken.
+    it says that damaged records, or messages that no row is made of, wait to be taken.
 
     Attributes:
         path: the file, ``-`` for standard input.
@@ -54,6 +54,13 @@ class Trace:
     def take_damaged(self) -> list[Damaged]:
         """Return the records set aside since the last time."""
         return self._native.take_damaged()
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return the messages that no row is made of (:data:`data.schema.MESSAGES`), likewise."""
+        return [
+            pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES)
+            for batch in self._native.take_messages()
+        ]
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
@@ -95,6 +102,10 @@ class OperationsTrace(Trace):
 
     def take_damaged(self) -> list[Damaged]:
         """Return no records: a Parquet file is whole or cannot be read."""
+        return []
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return no messages: the file holds operations."""
         return []
 
     def counts(self) -> dict[str, Any]:

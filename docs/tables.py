@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.schema import ENTRY, FILES, NAMES, OPERATIONS
+from data.schema import ENTRY, FILES, MESSAGES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
 
 TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),
+    "messages": (
+        MESSAGES,
+        "One row per message of which no operation's row is made: sent again, or not of a call of"
+        " NFS that was seen.",
+    ),
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
@@ -22,7 +27,7 @@ TABLES = {
 HEAD = """\
 # Tables
 
-Every column of the three tables that `birthmark ingest` writes, of what models see, and of what an
+Every column of the tables that `birthmark ingest` writes, of what models see, and of what an
 evaluation finds. Made from the schemas by `python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the

@@ -50,10 +50,15 @@ class TableWriter:
         for batch in trace:
             lives.update(batch)
             self.write("operations", batch)
-            self.add_lives(lives)
-            trace.take_damaged()
+            self._add_rest(trace, lives)
             rows += batch.num_rows
             progress(trace.path, rows)
+        self._add_rest(trace, lives)
+
+    def _add_rest(self, trace: Trace, lives: LivesBuilder) -> None:
+        for messages in trace.take_messages():
+            self.write("messages", messages)
+        self.add_lives(lives)
         trace.take_damaged()
 
     def add_lives(self, lives: LivesBuilder) -> bool:

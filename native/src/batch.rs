@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::message::{Hosts, TRANSPORTS};
+use crate::text::write::{Form, LineColumns};
 
 /// Rows in a batch.
 pub const BATCH_ROWS: usize = 32_768;
@@ -328,6 +329,31 @@ impl Batches {
         self.open.fields(fields);
     }
 
+    /// Sets a byte string of the row being written.
+    pub fn text(&mut self, column: Column, value: &[u8]) {
+        let row = self.open.rows;
+        self.open.columns[column as usize].text(row, value);
+    }
+
+    /// Sets how a message's line was printed, in the row being written, and whether it was cut.
+    #[inline]
+    pub fn printed(&mut self, columns: LineColumns, short: bool, fields: &Fields) {
+        let printed = &fields.printed;
+        let form = printed.form.with(Form::SHORT, short);
+        if form == Form::default() {
+            return;
+        }
+        self.number(columns.form, form.0.into());
+        for (column, length) in [(columns.con, printed.con), (columns.len, printed.len)] {
+            if let Some(length) = length {
+                self.number(column, length.into());
+            }
+        }
+        if !fields.line.is_empty() {
+            self.text(columns.text, &fields.line);
+        }
+    }
+
     /// Ends the row being written and returns its number, counted over all batches.
     pub fn end_row(&mut self) -> u64 {
         let row = self.before + self.open.rows as u64;
@@ -362,6 +388,11 @@ impl Batches {
             self.before += self.open.rows as u64;
             self.ready.push_back(std::mem::replace(&mut self.open, Open::new()));
         }
+    }
+
+    /// Drops the closed batches.
+    pub fn discard(&mut self) {
+        self.ready.clear();
     }
 
     /// A closed batch. Until `all`, the last one is kept back, so that retransmissions that come

@@ -1,6 +1,7 @@
 //! What a decoder found in one message: columns and their values, in the order of the wire.
 
 use crate::schema::{Column, EntryColumn};
+use crate::text::write::{Form, Printed};
 
 /// The values of one call or reply. One is reused for many messages: [`Fields::clear`] keeps its
 /// memory.
@@ -14,6 +15,10 @@ pub struct Fields {
     pub gids: Option<Vec<u32>>,
     /// Directory entries; `None` where the message is no readdir reply.
     pub entries: Option<Entries>,
+    /// How the message's line was printed, in text.
+    pub printed: Printed,
+    /// That line itself, where the values and `printed` do not give it; else empty.
+    pub line: Vec<u8>,
     heap: Vec<u8>,
 }
 
@@ -36,6 +41,8 @@ impl Fields {
         self.heap.clear();
         self.gids = None;
         self.entries = None;
+        self.printed = Printed::default();
+        self.line.clear();
     }
 
     /// Sets a number, a time (`i64 as u64`), a boolean or a word's code. Setting a column twice
@@ -87,6 +94,31 @@ impl Fields {
         let (start, len) = self.store(value);
         let entries = self.entries.get_or_insert_default();
         entries.bytes.push((entries.count.saturating_sub(1), column, start, len));
+    }
+
+    /// Keeps the message's line itself, which the values do not give.
+    pub fn keep(&mut self, line: &[u8]) {
+        self.printed = Printed { form: Form::TEXT, ..Printed::default() };
+        self.line.clear();
+        self.line.extend_from_slice(line);
+    }
+
+    /// Whether a column has been set.
+    #[inline]
+    pub fn has(&self, column: Column) -> bool {
+        self.numbers.iter().any(|(c, _)| *c == column)
+            || self.bytes.iter().any(|(c, _, _)| *c == column)
+    }
+
+    /// Whether a column of the current entry has been set.
+    pub fn entry_has(&self, column: EntryColumn) -> bool {
+        let Some(entries) = &self.entries else {
+            return false;
+        };
+        let current = entries.count.saturating_sub(1);
+        let (numbers, bytes) = (entries.numbers.iter().rev(), entries.bytes.iter().rev());
+        numbers.take_while(|(entry, ..)| *entry == current).any(|(_, c, _)| *c == column)
+            || bytes.take_while(|(entry, ..)| *entry == current).any(|(_, c, ..)| *c == column)
     }
 
     /// The bytes that a start and a length name.

@@ -14,6 +14,8 @@ pub struct Input {
     position: u64,
     ended: bool,
     error: Option<io::Error>,
+    /// Whether what is there should be read before what comes after it.
+    pub live: bool,
 }
 
 impl Input {
@@ -27,6 +29,7 @@ impl Input {
             position: 0,
             ended: false,
             error: None,
+            live: false,
         }
     }
 
@@ -36,6 +39,11 @@ impl Input {
             self.fill();
         }
         &self.buffer[self.start..self.end]
+    }
+
+    /// As [`Input::peek`] of both, but if the stream is live, only the first is waited for.
+    pub fn glimpse(&mut self, want: usize, beyond: usize) -> &[u8] {
+        self.peek(if self.live { want } else { want + beyond })
     }
 
     /// Reads more, so that the next [`Input::peek`] shows more than the last; false at the end.

@@ -7,12 +7,17 @@
 use crate::batch::Batches;
 use crate::fields::Fields;
 use crate::message::{CallKey, Envelope, Hosts};
+use crate::messages::Messages;
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
+use crate::text::log::Log;
+use crate::text::write::{MessagePrinter, CALL, REPLY};
 use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::BuildHasher;
+
+mod messages;
 
 /// How long a call is remembered, in microseconds of the trace's time.
 pub const WINDOW: i64 = 60_000_000;
@@ -116,6 +121,14 @@ pub struct Joiner {
     pub batches: Batches,
     /// What was read and joined so far.
     pub counts: Counts,
+    /// The messages that no row is made of.
+    pub messages: Messages,
+    /// Prints messages as lines.
+    pub printer: MessagePrinter,
+    /// Where every message is printed, if anywhere.
+    pub log: Option<Log>,
+    /// Whether the trace is text, so that a reply held is a line.
+    pub text: bool,
     slots: HashMap<CallKey, Slot>,
     order: VecDeque<(i64, CallKey)>,
     waiting: Vec<WaitingCall>,
@@ -145,7 +158,9 @@ impl Joiner {
             Procedure::Other(program) => self.counts.other.entry(program).or_default().0 += 1,
         }
         let fingerprint = self.fingerprint(fields);
-        if self.retransmitted(&envelope, procedure, fingerprint) {
+        let again = self.retransmitted(&envelope, procedure, fingerprint);
+        self.note_call(&envelope, procedure, (again, short), fields);
+        if again {
             fields.clear();
             return None;
         }
@@ -161,7 +176,7 @@ impl Joiner {
         let held = self.held.remove(&envelope.key)?;
         self.held_bytes -= held.bytes.len();
         if envelope.time - held.envelope.time > HOLD {
-            self.orphan(held.kind);
+            self.orphan(&held.envelope, held.kind, &held.bytes);
             return None;
         }
         Some(held)
@@ -183,9 +198,14 @@ impl Joiner {
     ) {
         self.advance(envelope.time);
         self.counts.short += u64::from(short);
-        let Some(slot) = self.slots.get_mut(&envelope.key) else {
-            self.orphan("unknown");
+        let Some(slot) = self.slots.get(&envelope.key) else {
+            self.orphan(&envelope, "unknown", &fields.line);
             fields.clear();
+            return;
+        };
+        let (procedure, again) = (slot.procedure, matches!(slot.state, State::Answered(_)));
+        self.note_reply((&envelope, procedure), again, (status, short), fields);
+        let Some(slot) = self.slots.get_mut(&envelope.key) else {
             return;
         };
         match slot.procedure {
@@ -224,7 +244,7 @@ impl Joiner {
     pub fn hold(&mut self, envelope: Envelope, kind: &'static str, bytes: &[u8]) {
         self.advance(envelope.time);
         if self.held_bytes + bytes.len() > HELD_BYTES {
-            self.orphan(kind);
+            self.orphan(&envelope, kind, bytes);
             return;
         }
         self.held_bytes += bytes.len();
@@ -232,7 +252,7 @@ impl Joiner {
         let held = HeldReply { envelope, bytes: bytes.to_vec(), kind };
         if let Some(older) = self.held.insert(envelope.key, held) {
             self.held_bytes -= older.bytes.len();
-            self.orphan(older.kind);
+            self.orphan(&older.envelope, older.kind, &older.bytes);
         }
     }
 
@@ -329,7 +349,9 @@ impl Joiner {
             rows.number(column, value);
         }
         rows.fields(&call.fields);
-        if let Some((time, status, _, fields)) = reply {
+        rows.printed(CALL, call.short, &call.fields);
+        if let Some((time, status, short, fields)) = reply {
+            rows.printed(REPLY, short, fields);
             rows.number(Column::ReplyTime, time as u64);
             if let Some(status) = status {
                 rows.number(Column::Status, status.into());
@@ -380,13 +402,15 @@ impl Joiner {
             if held.get().envelope.time == time {
                 let held = held.remove();
                 self.held_bytes -= held.bytes.len();
-                self.orphan(held.kind);
+                self.orphan(&held.envelope, held.kind, &held.bytes);
             }
         }
     }
 
-    fn orphan(&mut self, kind: &'static str) {
+    /// Counts a reply whose call was not seen.
+    fn orphan(&mut self, envelope: &Envelope, kind: &'static str, bytes: &[u8]) {
         *self.counts.orphans.entry(kind).or_default() += 1;
+        self.note_orphan(envelope, kind, bytes);
     }
 }
 

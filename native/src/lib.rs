@@ -10,6 +10,7 @@ pub mod input;
 pub mod join;
 pub mod lives;
 pub mod message;
+pub mod messages;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;

@@ -64,6 +64,12 @@ pub fn open(path: &Path) -> io::Result<(Compression, Box<dyn Read + Send>)> {
     decompress(Box::new(file))
 }
 
+/// Whether a trace comes as it is made, by a pipe or the like, and not from a file.
+pub fn is_live(path: &Path) -> bool {
+    let path = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+    std::fs::metadata(path).map_or(true, |file| !file.is_file())
+}
+
 /// Undoes the compression, in a thread of its own where there is any.
 pub fn decompress(
     mut raw: Box<dyn Read + Send>,

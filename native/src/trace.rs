@@ -3,16 +3,21 @@
 use crate::capture::{self, CaptureCounts, CaptureDecoder};
 use crate::input::Input;
 use crate::join::{Counts, Joiner};
+use crate::messages::Messages;
 use crate::quarantine::Damaged;
 use crate::schema;
 use crate::source::{self, Compression};
+use crate::text::log::{Flushing, Log, Taker};
 use crate::text::{self, TextCounts, TextDecoder};
 use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// How many first bytes tell the format.
+/// How many first bytes tell a capture, …
+const MAGIC: usize = 4;
+
+/// … and how many tell text.
 const FIRST: usize = 1 << 12;
 
 /// Why a trace could not be read.
@@ -117,9 +122,29 @@ impl Trace {
         compression: Compression,
         reader: Box<dyn Read + Send>,
     ) -> Result<Trace, TraceError> {
-        let mut input = Input::new(reader);
+        Trace::with(compression, Input::new(reader))
+    }
+
+    /// Opens a trace as [`Trace::open`] does, to be printed by [`Trace::print`]: its lines go to
+    /// `taker`, those at hand before more of the trace is waited for; `all` as in
+    /// [`crate::text::write::Printer`].
+    pub fn open_to_print(path: &Path, all: bool, taker: Taker) -> Result<Trace, TraceError> {
+        let (compression, reader) = source::open(path)?;
+        let log = Log::new(taker);
+        let mut input = Input::new(Box::new(Flushing { reader, log: log.clone() }));
+        input.live = source::is_live(path);
+        let mut trace = Trace::with(compression, input)?;
+        trace.joiner.log = Some(log);
+        trace.joiner.printer.printer.all = all;
+        Ok(trace)
+    }
+
+    fn with(compression: Compression, mut input: Input) -> Result<Trace, TraceError> {
         let zeros = input.skip_zeros();
-        let first = input.peek(FIRST);
+        let mut first = input.peek(MAGIC);
+        if !capture::is_capture(first) {
+            first = input.peek(FIRST);
+        }
         let format = if first.is_empty() {
             return Err(input.take_error().map_or(TraceError::Empty, TraceError::Io));
         } else if capture::is_capture(first) {
@@ -148,7 +173,8 @@ impl Trace {
             Format::Text => Decoder::Text(Box::default()),
             Format::Capture => Decoder::Capture(Box::new(CaptureDecoder::new())),
         };
-        let joiner = Joiner::default();
+        let mut joiner = Joiner::default();
+        joiner.text = format == Format::Text;
         Trace { compression, format, input, decoder, joiner, set_aside: 0, ended: false }
     }
 
@@ -163,18 +189,49 @@ impl Trace {
             if self.ended {
                 return Ok(None);
             }
-            let more = match &mut self.decoder {
-                Decoder::Text(decoder) => decoder.step(&mut self.input, joiner),
-                Decoder::Capture(decoder) => decoder
-                    .step(&mut self.input, joiner)
-                    .map_err(|error| TraceError::Capture(error.to_string()))?,
-            };
-            if !more {
-                self.end();
-            } else if self.joiner.quarantine.full() {
+            if self.step()? && (self.joiner.quarantine.full() || self.joiner.messages.full()) {
                 return Ok(Some(RecordBatch::new_empty(schema::operations())));
             }
         }
+    }
+
+    /// Reads on, a step of a decoder; false at the end.
+    fn step(&mut self) -> Result<bool, TraceError> {
+        let more = match &mut self.decoder {
+            Decoder::Text(decoder) => decoder.step(&mut self.input, &mut self.joiner),
+            Decoder::Capture(decoder) => decoder
+                .step(&mut self.input, &mut self.joiner)
+                .map_err(|error| TraceError::Capture(error.to_string()))?,
+        };
+        if !more {
+            self.end();
+        }
+        Ok(more)
+    }
+
+    /// Prints the rest of a trace that was opened for it, as long as `go_on`. What was damaged is
+    /// only counted.
+    pub fn print(&mut self, go_on: impl Fn() -> bool) -> Result<(), TraceError> {
+        while go_on() && !self.ended {
+            self.step()?;
+            self.joiner.batches.discard();
+            self.joiner.quarantine.take();
+            self.joiner.messages = Messages::default();
+        }
+        if let Some(log) = &self.joiner.log {
+            log.flush();
+        }
+        Ok(())
+    }
+
+    /// Messages of NFS that could not be printed, since there is no form for them.
+    pub fn left_out(&self) -> u64 {
+        self.joiner.printer.left_out
+    }
+
+    /// The messages that no row is made of, since the last time.
+    pub fn take_messages(&mut self) -> Result<RecordBatch, TraceError> {
+        Ok(self.joiner.messages.take(&self.joiner.hosts)?)
     }
 
     /// The records set aside since the last time.

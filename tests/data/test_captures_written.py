@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 from data.captures import write_capture
@@ -31,7 +30,7 @@ TEXT = (
 @pytest.fixture(scope="module")
 def sample() -> pa.Table:
     """Return the first 20,000 operations of the bundled sample."""
-    return pq.read_table(SAMPLE).slice(0, 20_000)
+    return read(SAMPLE).slice(0, 20_000)
 
 
 def read(path: Path) -> pa.Table:

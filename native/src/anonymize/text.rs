@@ -157,8 +157,7 @@ impl Rewriter {
     /// Reads one line, and writes it if it may be passed on.
     fn line(&mut self, text: &[u8], mapping: &mut Mapping, out: &mut Vec<u8>) -> io::Result<()> {
         self.counts.lines += 1;
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        if text.is_empty() || text[0] == b'#' {
+        if matches!(text, [] | [b'\r'] | [b'#', ..]) {
             self.counts.comments += 1;
             return Ok(());
         }
@@ -177,7 +176,7 @@ impl Rewriter {
         out: &mut Vec<u8>,
     ) -> io::Result<bool> {
         let start = out.len();
-        match self.message(text, mapping, out) {
+        match self.message(text.strip_suffix(b"\r").unwrap_or(text), mapping, out) {
             Ok(()) => Ok(true),
             Err(Stop::Damage(reason)) => {
                 out.truncate(start);
@@ -196,7 +195,7 @@ impl Rewriter {
     ) -> Result<(), Stop> {
         let line = Line::parse(text, &mut self.endpoints, &mut self.hosts)?;
         self.fields.clear();
-        fields::read(&line, &mut self.fields)?;
+        fields::read(&line, text, &mut self.fields)?;
         let mut rest = text;
         copy(&mut rest, out); // the time
         self.host(&mut rest, mapping, out)?;

@@ -124,9 +124,11 @@ impl Pcap {
         quarantine: &mut Quarantine,
     ) -> Option<Frame> {
         let (offset, mut size) = (input.position(), HEADER + header.captured);
-        let bytes = input.peek(size + HEADER);
-        let followed =
-            bytes.len() == size || bytes.get(size..).and_then(|b| self.header(b)).is_some();
+        let live = input.live;
+        let bytes = input.glimpse(size, HEADER);
+        let followed = bytes.len() == size
+            || (live && bytes.len() < size + HEADER)
+            || bytes.get(size..).and_then(|b| self.header(b)).is_some();
         if !followed {
             let within = &bytes[..size.min(bytes.len())];
             let next = (HEADER..within.len()).find(|&at| self.follows(&bytes[at..]));

@@ -18,6 +18,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     anonymize::register(module)?;
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
+    module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
     Ok(())
 }

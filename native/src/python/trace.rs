@@ -2,6 +2,7 @@
 
 use crate::capture::CaptureCounts;
 use crate::join::{Counts, Tally};
+use crate::messages;
 use crate::quarantine::Damaged;
 use crate::schema::{self, Op};
 use crate::trace::{Trace, TraceCounts, TraceError};
@@ -19,8 +20,8 @@ use std::thread;
 const AHEAD: usize = 2;
 
 enum Item {
-    Batch(RecordBatch, Vec<Damaged>),
-    End(Box<TraceCounts>, Vec<Damaged>),
+    Batch(RecordBatch, RecordBatch, Vec<Damaged>),
+    End(Box<TraceCounts>, RecordBatch, Vec<Damaged>),
     Failed(TraceError),
 }
 
@@ -33,10 +34,11 @@ struct PyTrace {
     compression: &'static str,
     items: Receiver<Item>,
     damaged: Vec<Damaged>,
+    messages: Vec<RecordBatch>,
     counts: Option<Box<TraceCounts>>,
 }
 
-fn raise(path: &str, error: TraceError) -> PyErr {
+pub(super) fn raise(path: &str, error: TraceError) -> PyErr {
     let message = format!("{path}: {error}");
     match error {
         TraceError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
@@ -64,9 +66,12 @@ impl PyTrace {
         let (format, compression) = (trace.format.word(), trace.compression.word());
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
-            let item = match trace.next_batch() {
-                Ok(Some(batch)) => Item::Batch(batch, trace.take_damaged()),
-                Ok(None) => Item::End(Box::new(trace.counts()), trace.take_damaged()),
+            let item = match trace.next_batch().and_then(|next| Ok((next, trace.take_messages()?)))
+            {
+                Ok((Some(batch), messages)) => Item::Batch(batch, messages, trace.take_damaged()),
+                Ok((None, messages)) => {
+                    Item::End(Box::new(trace.counts()), messages, trace.take_damaged())
+                }
                 Err(error) => Item::Failed(error),
             };
             let last = !matches!(item, Item::Batch(..));
@@ -74,7 +79,8 @@ impl PyTrace {
                 return;
             }
         });
-        Ok(PyTrace { path: shown, format, compression, items, damaged: Vec::new(), counts: None })
+        let (damaged, messages) = (Vec::new(), Vec::new());
+        Ok(PyTrace { path: shown, format, compression, items, damaged, messages, counts: None })
     }
 
     fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -83,12 +89,14 @@ impl PyTrace {
         }
         let items = &self.items;
         match py.detach(|| items.recv()) {
-            Ok(Item::Batch(batch, damaged)) => {
+            Ok(Item::Batch(batch, messages, damaged)) => {
                 self.damaged.extend(damaged);
+                self.messages.push(messages);
                 batch.to_pyarrow(py).map(Some)
             }
-            Ok(Item::End(counts, damaged)) => {
+            Ok(Item::End(counts, messages, damaged)) => {
                 self.damaged.extend(damaged);
+                self.messages.push(messages);
                 self.counts = Some(counts);
                 Ok(None)
             }
@@ -108,6 +116,14 @@ impl PyTrace {
             item.set_item("expected", record.expected)?;
             item.set_item("bytes", PyBytes::new(py, &record.bytes))?;
             list.append(item)?;
+        }
+        Ok(list)
+    }
+
+    fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for batch in self.messages.drain(..).filter(|batch| batch.num_rows() > 0) {
+            list.append(batch.to_pyarrow(py)?)?;
         }
         Ok(list)
     }
@@ -184,6 +200,11 @@ fn packets<'py>(py: Python<'py>, counts: &CaptureCounts) -> PyResult<Bound<'py, 
 }
 
 #[pyfunction]
+fn messages_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    messages::schema().to_pyarrow(py)
+}
+
+#[pyfunction]
 fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     schema::operations().to_pyarrow(py)
 }
@@ -191,5 +212,6 @@ fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Adds what this file defines.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTrace>()?;
+    module.add_function(wrap_pyfunction!(messages_schema, module)?)?;
     module.add_function(wrap_pyfunction!(operations_schema, module)?)
 }

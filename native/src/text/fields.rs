@@ -1,7 +1,8 @@
 //! The keys and values of a line, up to its trailer.
 
-use super::line::{word, Direction, Line};
-use super::value::{hex, quoted, time, unhex};
+use super::line::{Direction, Line};
+use super::value::{number, quoted, time, unhex, Fraction};
+use super::write::{Form, ACCESS};
 use super::{trailer, Damage};
 use crate::attributes::{self, Attribute, Subject};
 use crate::fields::Fields;
@@ -13,69 +14,136 @@ const SIZES_MENDED: i64 = 1_063_065_600_000_000;
 
 const BAD_NUMBER: Damage = ("bad-number", "a hexadecimal number that fits its field");
 const BAD_TIME: Damage = ("bad-time", "a time, seconds.microseconds");
+const NO_TRAILER: Damage = ("no-trailer", "the trailer, con = … len = …, at the end");
 
-/// Reads a line's keys and values into `out`; returns whether its packet was cut short.
-pub fn read(line: &Line, out: &mut Fields) -> Result<bool, Damage> {
-    let mut rest = line.rest;
-    let Procedure::Nfs(op, _) = line.procedure else {
-        while !trailer::begins(word(&mut rest), line.direction) {
-            if rest.is_empty() {
-                return Err(("no-trailer", "the trailer, con = … len = …, at the end"));
-            }
+/// Reads a line's keys and values into `out`, and how they were printed; returns whether its
+/// packet was cut short. `text` is the whole line, which is kept where the values and the form do
+/// not give it.
+pub fn read(line: &Line, text: &[u8], out: &mut Fields) -> Result<bool, Damage> {
+    let (short, plain) = match line.procedure {
+        Procedure::Nfs(op, version) => {
+            let mut reader = Reader::new(line, op, version, out);
+            let short = reader.read()?;
+            (short, reader.plain)
         }
-        return trailer::read(rest);
+        Procedure::Other(_) => (other(line)?, false),
     };
-    let mut reader = Reader { line, op, subject: None, out };
-    let mut short = false;
-    loop {
-        let key = word(&mut rest);
-        if trailer::begins(key, line.direction) {
-            short |= key.starts_with(b"PACKET");
-            return Ok(trailer::read(rest)? || short);
-        }
-        match key {
-            b"" => return Err(("no-trailer", "the trailer, con = … len = …, at the end")),
-            key if trailer::is_mark(key) => {}
-            b"SHORT" => short = true,
-            key => {
-                let value = word(&mut rest);
-                match line.direction {
-                    Direction::Call => reader.call(key, value)?,
-                    Direction::Reply => reader.reply(key, value)?,
-                }
-            }
+    if !plain {
+        out.keep(text);
+    }
+    Ok(short)
+}
+
+/// Passes over the values of another program's message.
+fn other(line: &Line) -> Result<bool, Damage> {
+    let mut words = line.words;
+    while !trailer::begins(words.take(), line.direction) {
+        if words.rest.is_empty() {
+            return Err(NO_TRAILER);
         }
     }
+    trailer::read(words.rest)
 }
 
 struct Reader<'a> {
     line: &'a Line<'a>,
     op: Op,
+    version: u8,
     /// Whose attributes are being read, and the last one of them.
     subject: Option<(Subject, Attribute)>,
+    /// Of the subject, the attributes read so far, as bits.
+    seen: u32,
+    form: Form,
+    /// Whether the line can be printed again from the values and the form.
+    plain: bool,
+    /// Whether a time in it had a fraction that began with zero.
+    padded: bool,
     out: &'a mut Fields,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(line: &'a Line, op: Op, version: u8, out: &'a mut Fields) -> Reader<'a> {
+        let (form, plain) = (line.form, line.plain);
+        Reader { line, op, version, subject: None, seen: 0, form, plain, padded: false, out }
+    }
+
+    /// Reads up to the end of the line; whether the packet was cut.
+    fn read(&mut self) -> Result<bool, Damage> {
+        let mut words = self.line.words;
+        let mut short = false;
+        loop {
+            let before = words;
+            let key = words.take();
+            if trailer::begins(key, self.line.direction) {
+                short |= key.starts_with(b"PACKET") | trailer::read(words.rest)?;
+                self.plain &= !short;
+                self.end(before.rest, before.spaced);
+                return Ok(short);
+            }
+            match key {
+                b"" => return Err(NO_TRAILER),
+                key if trailer::is_mark(key) => self.plain = false,
+                b"SHORT" => short = true,
+                key => {
+                    let value = words.take();
+                    match self.line.direction {
+                        Direction::Call => self.call(key, value)?,
+                        Direction::Reply => self.reply(key, value)?,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes how the line was printed, from the spaces before its trailer on.
+    fn end(&mut self, rest: &[u8], spaced: bool) {
+        let two = rest.starts_with(b"  ");
+        self.form = self.form.with(Form::TWO_SPACES, two);
+        self.plain &= !spaced && !(self.padded && self.form.has(Form::UNPADDED_TIMES));
+        if !self.plain {
+            return;
+        }
+        let status = match self.line.direction {
+            Direction::Call => None,
+            Direction::Reply => Some(self.line.status.unwrap_or(0)),
+        };
+        let whole = &rest[1 + usize::from(two)..];
+        match trailer::printed(whole, status, &mut self.out.line) {
+            Some(printed) => {
+                self.out.printed = printed;
+                self.out.printed.form = self.form | printed.form;
+            }
+            None => self.plain = false,
+        }
+    }
+
     fn call(&mut self, key: &[u8], value: &[u8]) -> Result<(), Damage> {
-        let column = match key {
-            b"fh" | b"file" => Column::Fh,
-            b"name" | b"fn" => Column::Name,
-            b"euid" => Column::Uid,
-            b"egid" => Column::Gid,
-            b"off" | b"offset" => Column::Offset,
-            b"count" => Column::Count,
+        let second = self.version == 2;
+        let symlink = self.op == Op::Symlink;
+        let (column, usual) = match key {
+            b"fh" => (Column::Fh, self.op != Op::Commit),
+            b"file" => (Column::Fh, self.op == Op::Commit),
+            b"name" => (Column::Name, !second),
+            b"fn" => (Column::Name, second),
+            b"euid" => (Column::Uid, true),
+            b"egid" => (Column::Gid, true),
+            b"off" => (Column::Offset, !second),
+            b"offset" => (Column::Offset, second),
+            b"count" => (Column::Count, true),
             b"acc" => return self.access(Column::Access, value),
-            b"fh2" => Column::Fh2,
-            b"name2" | b"fn2" => Column::Name2,
-            b"sdata" => Column::Target,
-            b"begoff" => Column::BeginOffset,
-            b"tcount" => Column::TotalCount,
-            b"maxcnt" => Column::MaxCount,
-            b"cookie" => Column::Cookie,
-            b"mode" => Column::SetMode,
-            b"uid" => Column::SetOwner,
-            b"gid" => Column::SetGroup,
+            b"fh2" => (Column::Fh2, true),
+            b"name2" => (Column::Name2, !second),
+            b"fn2" if symlink => (Column::Target, second), // the path that the link holds
+            b"fn2" => (Column::Name2, second),
+            b"sdata" => (Column::Target, symlink && !second),
+            b"begoff" => (Column::BeginOffset, true),
+            b"tcount" => (Column::TotalCount, true),
+            b"maxcnt" => (Column::MaxCount, true),
+            b"cookie" if second => return self.cookie(value),
+            b"cookie" => (Column::Cookie, true),
+            b"mode" => (Column::SetMode, true),
+            b"uid" => (Column::SetOwner, true),
+            b"gid" => (Column::SetGroup, true),
             b"size" => return self.set_size(value),
             b"how" => return self.letter(Column::How, value, b"UGX"),
             b"stable" => return self.letter(Column::Stable, value, b"UDF"),
@@ -83,7 +151,8 @@ impl Reader<'_> {
             b"mtime" => return self.set_time(Column::SetMtime, Column::SetMtimeHow, value),
             _ => return Err(("unknown-field", "a field of an NFS call")),
         };
-        self.value(column, value)
+        self.plain &= usual;
+        self.single(column, value)
     }
 
     fn reply(&mut self, key: &[u8], value: &[u8]) -> Result<(), Damage> {
@@ -95,9 +164,15 @@ impl Reader<'_> {
         }
         let column = match key {
             b"fh" => Column::NewFh,
-            b"name" => Column::Target,
+            b"name" => {
+                self.plain &= self.op == Op::Readlink;
+                Column::Target
+            }
             b"count" => Column::ReplyCount,
-            b"eof" => Column::Eof,
+            b"eof" => {
+                self.plain &= matches!(value, b"0" | b"1");
+                Column::Eof
+            }
             b"stable" => return self.letter(Column::ReplyStable, value, b"UDF"),
             b"acc" => return self.access(Column::ReplyAccess, value),
             b"tsize" => Column::FsTransferSize,
@@ -111,7 +186,7 @@ impl Reader<'_> {
                 None => return self.entry(key, value),
             },
         };
-        self.value(column, value)
+        self.single(column, value)
     }
 
     /// An attribute: `pre-size` and `ftype` begin those of the next object.
@@ -124,6 +199,11 @@ impl Reader<'_> {
                 .ok_or(("bad-attributes", "the attributes of at most three objects"))?,
             (Some((subject, _)), _) => subject,
         };
+        if self.subject.is_none_or(|(last, _)| last != subject) {
+            self.seen = 0;
+        }
+        self.plain &= self.seen & 1 << attribute as u32 == 0;
+        self.seen |= 1 << attribute as u32;
         self.subject = Some((subject, attribute));
         self.value(attributes::column(subject, attribute), value)
     }
@@ -147,8 +227,10 @@ impl Reader<'_> {
     fn entry(&mut self, key: &[u8], value: &[u8]) -> Result<(), Damage> {
         const UNKNOWN: Damage = ("unknown-field", "a field of an NFS reply");
         let dash = memchr::memrchr(b'-', key).ok_or(UNKNOWN)?;
-        let index = std::str::from_utf8(&key[dash + 1..]).ok().and_then(|text| text.parse().ok());
+        let digits = &key[dash + 1..];
+        let index = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok());
         let index: u32 = index.ok_or(UNKNOWN)?;
+        self.plain &= digits[0].is_ascii_digit() && (digits[0] != b'0' || digits.len() == 1);
         let count = self.out.entries.as_ref().map_or(0, |entries| entries.count);
         if index == count {
             self.out.entry();
@@ -160,40 +242,99 @@ impl Reader<'_> {
             b"gid" => EntryColumn::Group,
             b"rdev" => EntryColumn::RdevMajor,
             b"rdev2" => EntryColumn::RdevMinor,
+            b"owner" | b"group" | b"rdev_major" | b"rdev_minor" => return Err(UNKNOWN),
             name => crate::schema::entry_column(name).ok_or(UNKNOWN)?,
         };
+        self.plain &= !self.out.entry_has(column);
         match ENTRY_COLUMNS[column as usize].2 {
             Kind::Bytes => {
                 let mut text = Vec::new();
-                bytes(value, &mut text)?;
+                self.plain &= bytes(value, column == EntryColumn::Name, &mut text)?;
                 self.out.entry_text(column, &text);
             }
-            kind => self.out.entry_number(column, number(kind, value)?),
+            kind => {
+                let value = self.number(kind, value)?;
+                self.out.entry_number(column, value);
+            }
         }
         Ok(())
     }
 
+    /// A value that a line has but once.
+    fn single(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
+        self.plain &= !self.out.has(column);
+        self.value(column, value)
+    }
+
     fn value(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
         match column.kind() {
-            Kind::Bytes => self.out.text_with(column, |heap| bytes(value, heap)),
+            Kind::Bytes => {
+                let name = matches!(column, Column::Name | Column::Name2 | Column::Target);
+                let mut plain = true;
+                self.out.text_with(column, |heap| {
+                    bytes(value, name, heap).map(|as_written| plain = as_written)
+                })?;
+                self.plain &= plain;
+            }
             kind => {
-                self.out.number(column, number(kind, value)?);
-                Ok(())
+                let value = self.number(kind, value)?;
+                self.out.number(column, value);
             }
         }
+        Ok(())
+    }
+
+    #[inline]
+    fn number(&mut self, kind: Kind, value: &[u8]) -> Result<u64, Damage> {
+        let limit = match kind {
+            Kind::Time => return self.time(value),
+            Kind::Bool | Kind::U8 => u64::from(u8::MAX),
+            Kind::U16 => u64::from(u16::MAX),
+            Kind::U32 | Kind::Word => u64::from(u32::MAX),
+            _ => u64::MAX,
+        };
+        let (number, plain) = number(value).ok_or(BAD_NUMBER)?;
+        self.plain &= plain;
+        if number > limit {
+            return Err(BAD_NUMBER);
+        }
+        Ok(number)
+    }
+
+    #[inline]
+    fn time(&mut self, value: &[u8]) -> Result<u64, Damage> {
+        let (time, fraction) = time(value).ok_or(BAD_TIME)?;
+        match fraction {
+            Fraction::Either => {}
+            Fraction::Padded => self.padded = true,
+            Fraction::Unpadded => self.form = self.form | Form::UNPADDED_TIMES,
+            Fraction::Other => self.plain = false,
+        }
+        Ok(time as u64)
+    }
+
+    /// A place in a directory of version 2: four bytes of the server's own, in eight digits.
+    fn cookie(&mut self, value: &[u8]) -> Result<(), Damage> {
+        let (cookie, lower) = super::value::digits(value).ok_or(BAD_NUMBER)?;
+        self.plain &= lower && value.len() == 8 && !self.out.has(Column::Cookie);
+        self.out.number(Column::Cookie, cookie);
+        Ok(())
     }
 
     fn set_size(&mut self, value: &[u8]) -> Result<(), Damage> {
-        let mut size = number(Kind::U64, value)?;
-        if self.line.envelope.time < SIZES_MENDED && size & 0xffff_ffff == 0 {
+        let mut size = self.number(Kind::U64, value)?;
+        if self.line.envelope.time < SIZES_MENDED && size & 0xffff_ffff == 0 && size != 0 {
             size = size.rotate_left(32);
+            self.form = self.form | Form::EXCHANGED_SIZE;
         }
+        self.plain &= !self.out.has(Column::SetSize);
         self.out.number(Column::SetSize, size);
         Ok(())
     }
 
     /// A time to set, or `SERVER`: the server's own (RFC 1813, time_how 1; a client's is 2).
     fn set_time(&mut self, column: Column, how: Column, value: &[u8]) -> Result<(), Damage> {
+        self.plain &= !self.out.has(how);
         if value == b"SERVER" {
             self.out.number(how, 1);
             return Ok(());
@@ -209,6 +350,7 @@ impl Reader<'_> {
             return Err(EXPECTED);
         };
         let code = memchr::memchr(*letter, letters).ok_or(EXPECTED)?;
+        self.plain &= !self.out.has(column);
         self.out.number(column, code as u64);
         Ok(())
     }
@@ -216,40 +358,29 @@ impl Reader<'_> {
     /// Access bits. Early traces print one letter, in upper case, for the bit that they know;
     /// `U` stands for bits that they do not.
     fn access(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
-        let bits = match value {
-            b"R" => 1,
-            b"L" => 2,
-            b"M" => 4,
-            b"E" => 8,
-            b"D" => 16,
-            b"X" => 32,
-            b"U" => 64,
-            value => number(Kind::U32, value)?,
+        self.plain &= !self.out.has(column);
+        let letter = match value {
+            [letter] => memchr::memchr(*letter, ACCESS),
+            _ => None,
         };
+        let bits = match letter {
+            Some(bit) => 1 << bit,
+            None => self.number(Kind::U32, value)?,
+        };
+        self.form = self.form.with(Form::LETTER, letter.is_some());
         self.out.number(column, bits);
         Ok(())
     }
 }
 
-fn number(kind: Kind, value: &[u8]) -> Result<u64, Damage> {
-    if kind == Kind::Time {
-        return time(value).map(|time| time as u64).ok_or(BAD_TIME);
-    }
-    let limit = match kind {
-        Kind::Bool | Kind::U8 => u64::from(u8::MAX),
-        Kind::U16 => u64::from(u16::MAX),
-        Kind::U32 | Kind::Word => u64::from(u32::MAX),
-        _ => u64::MAX,
-    };
-    hex(value).filter(|number| *number <= limit).ok_or(BAD_NUMBER)
-}
-
-/// A quoted name, or a handle in hexadecimal.
-fn bytes(value: &[u8], out: &mut Vec<u8>) -> Result<(), Damage> {
+/// A quoted name, or a handle in hexadecimal; returns whether it is plain, being a name or not.
+fn bytes(value: &[u8], name: bool, out: &mut Vec<u8>) -> Result<bool, Damage> {
+    const BAD_NAME: Damage = ("bad-name", "a name in double quotes, with \\xx escapes");
+    const BAD_HANDLE: Damage = ("bad-handle", "a file handle in hexadecimal digits, two a byte");
     match value.first() {
-        Some(b'"') if quoted(value, out) => Ok(()),
-        Some(b'"') => Err(("bad-name", "a name in double quotes, with \\xx escapes")),
-        Some(_) if unhex(value, out) => Ok(()),
-        _ => Err(("bad-handle", "a file handle in hexadecimal digits, two a byte")),
+        // a handle of no bytes is printed as an empty name
+        Some(b'"') => Ok(quoted(value, out).ok_or(BAD_NAME)? && (name || value.len() == 2)),
+        Some(_) => Ok(unhex(value, out).ok_or(BAD_HANDLE)? && !name),
+        None => Err(BAD_HANDLE),
     }
 }

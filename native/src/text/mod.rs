@@ -3,14 +3,14 @@
 
 pub(crate) mod fields;
 pub(crate) mod line;
+pub mod log;
 pub(crate) mod trailer;
 pub(crate) mod value;
 pub mod write;
 
 use crate::fields::Fields;
 use crate::input::Input;
-use crate::join::{Joiner, Procedure};
-use crate::message::Envelope;
+use crate::join::{HeldReply, Joiner, Procedure};
 use line::{Direction, Endpoints, Line};
 
 /// The longest line that is read as one.
@@ -119,8 +119,7 @@ impl TextDecoder {
     /// Reads one line.
     fn line(&mut self, text: &[u8], position: u64, joiner: &mut Joiner) {
         self.counts.lines += 1;
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        if text.is_empty() || text[0] == b'#' {
+        if matches!(text, [] | [b'\r'] | [b'#', ..]) {
             self.counts.comments += 1;
         } else if let Err((reason, expected)) = self.message(text, joiner) {
             self.fields.clear();
@@ -131,42 +130,55 @@ impl TextDecoder {
 
     /// Decodes one line and hands it on.
     fn message(&mut self, text: &[u8], joiner: &mut Joiner) -> Result<(), Damage> {
-        let line = Line::parse(text, &mut self.endpoints, &mut joiner.hosts)?;
+        let bare = text.strip_suffix(b"\r").unwrap_or(text);
+        let mut line = Line::parse(bare, &mut self.endpoints, &mut joiner.hosts)?;
+        line.plain &= bare.len() == text.len();
         match line.direction {
             Direction::Call => {
-                let short = fields::read(&line, &mut self.fields)?;
+                let short = fields::read(&line, text, &mut self.fields)?;
                 let held = joiner.call(line.envelope, line.procedure, short, &mut self.fields);
                 if let Some(held) = held {
-                    return self.reply(&held.bytes, Some(held.envelope), joiner);
+                    return self.held(&held, line.procedure, joiner);
                 }
                 Ok(())
             }
-            Direction::Reply if joiner.pending(&line.envelope.key).is_some() => {
-                self.answer(&line, joiner)
-            }
-            Direction::Reply => {
-                fields::read(&line, &mut self.fields)?;
-                self.fields.clear();
-                joiner.hold(line.envelope, line.kind(), text);
-                Ok(())
-            }
+            Direction::Reply => match joiner.pending(&line.envelope.key) {
+                Some(procedure) => self.answer(line, text, procedure, joiner),
+                None => {
+                    fields::read(&line, text, &mut self.fields)?;
+                    self.fields.clear();
+                    joiner.hold(line.envelope, line.kind(), text);
+                    Ok(())
+                }
+            },
         }
     }
 
     /// Reads again a reply that was held for its call.
-    fn reply(
+    fn held(
         &mut self,
-        text: &[u8],
-        envelope: Option<Envelope>,
+        held: &HeldReply,
+        procedure: Procedure,
         joiner: &mut Joiner,
     ) -> Result<(), Damage> {
-        let mut line = Line::parse(text, &mut self.endpoints, &mut joiner.hosts)?;
-        line.envelope = envelope.unwrap_or(line.envelope);
-        self.answer(&line, joiner)
+        let text = &held.bytes;
+        let bare = text.strip_suffix(b"\r").unwrap_or(text);
+        let mut line = Line::parse(bare, &mut self.endpoints, &mut joiner.hosts)?;
+        line.plain &= bare.len() == text.len();
+        line.envelope = held.envelope;
+        self.answer(line, text, procedure, joiner)
     }
 
-    fn answer(&mut self, line: &Line, joiner: &mut Joiner) -> Result<(), Damage> {
-        let short = fields::read(line, &mut self.fields)?;
+    /// Reads a reply to a call of that procedure.
+    fn answer(
+        &mut self,
+        mut line: Line,
+        text: &[u8],
+        procedure: Procedure,
+        joiner: &mut Joiner,
+    ) -> Result<(), Damage> {
+        line.plain &= line.procedure == procedure;
+        let short = fields::read(&line, text, &mut self.fields)?;
         let status = match line.procedure {
             Procedure::Other(_) => None,
             Procedure::Nfs(..) => line.status,

@@ -1,8 +1,9 @@
 //! The trailer that ends every line: `con = N len = N`, before which replies have
-//! `status=N pl = N`. What it says is not kept, but a line without it is damaged.
+//! `status=N pl = N`. A line without it is damaged.
 
-use super::line::{word, Direction};
+use super::line::{Direction, Words};
 use super::value::hex;
+use super::write::{self, Form, Printed};
 use super::Damage;
 
 /// What is left of a line after its trailer's first word, in the published traces.
@@ -26,14 +27,15 @@ pub fn is_mark(text: &[u8]) -> bool {
 
 /// Reads the rest of a trailer; returns whether it says that the packet was cut short. A second
 /// trailer may follow, and the marks of large packets.
-pub fn read(mut rest: &[u8]) -> Result<bool, Damage> {
+pub fn read(rest: &[u8]) -> Result<bool, Damage> {
     if PUBLISHED.contains(&rest) {
         return Ok(false);
     }
+    let mut words = Words { rest, spaced: false };
     let mut short = false;
     let (mut length, mut complete) = (false, false);
     loop {
-        let text = word(&mut rest);
+        let text = words.take();
         match text {
             b"" if complete => return Ok(short),
             b"" => return Err(("no-trailer", "a whole trailer, con = … len = …, at the end")),
@@ -54,6 +56,37 @@ pub fn read(mut rest: &[u8]) -> Result<bool, Damage> {
             }
         }
     }
+}
+
+/// How a whole trailer was printed, that of a reply with its status; none if it was not as
+/// [`write`] would. `scratch` is left empty.
+pub fn printed(whole: &[u8], status: Option<u32>, scratch: &mut Vec<u8>) -> Option<Printed> {
+    let mut printed = Printed::default();
+    match status {
+        Some(_) if whole == b"status=XXX pl = XXX con = XXX len = XXX" => return Some(printed),
+        None if whole == b"con = XXX len = XXX" => return Some(printed),
+        _ => {}
+    }
+    let con = memchr::memmem::find(whole, b"con")?;
+    let spaced = whole[con + 3..].starts_with(b" = ");
+    let mut lengths = Words { rest: &whole[con..], spaced: false };
+    printed.form = Form::NUMBERS.with(Form::SPACED, spaced);
+    (printed.con, printed.len) = (length(&mut lengths, spaced), length(&mut lengths, spaced));
+    write::trailer(&printed, status, scratch);
+    let same = scratch.strip_prefix(b" ").and_then(|text| text.strip_suffix(b"\n")) == Some(whole);
+    scratch.clear();
+    same.then_some(printed)
+}
+
+/// The number of the next key, `con=130` or `con = 130`.
+fn length(words: &mut Words, spaced: bool) -> Option<u32> {
+    let mut word = words.take();
+    if spaced {
+        words.take();
+        word = words.take();
+    }
+    let digits = word.rsplit(|byte| *byte == b'=').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// A trailer's number, hidden or not; lengths may be negative.

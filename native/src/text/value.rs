@@ -1,8 +1,17 @@
 //! The values of a line: hexadecimal numbers, decimal times, quoted names.
+//!
+//! Each is read in any form, and said to be plain or not: whether [`super::write`] would print it
+//! so.
 
-/// The digit that a byte stands for, or 16 and more.
+use super::write::print::escaped;
+
+/// Set in a digit that is an upper-case letter, and in what is no digit.
+const UPPER: u8 = 0x20;
+const NONE: u8 = 0x10;
+
+/// The digit that a byte stands for.
 const DIGITS: [u8; 256] = {
-    let mut digits = [0xff; 256];
+    let mut digits = [NONE | UPPER; 256];
     let mut value = 0;
     while value < 10 {
         digits[b'0' as usize + value] = value as u8;
@@ -10,7 +19,7 @@ const DIGITS: [u8; 256] = {
     }
     while value < 16 {
         digits[b'a' as usize + value - 10] = value as u8;
-        digits[b'A' as usize + value - 10] = value as u8;
+        digits[b'A' as usize + value - 10] = value as u8 | UPPER;
         value += 1;
     }
     digits
@@ -19,29 +28,42 @@ const DIGITS: [u8; 256] = {
 /// A hexadecimal number of up to 64 bits.
 #[inline]
 pub fn hex(text: &[u8]) -> Option<u64> {
+    number(text).map(|(value, _)| value)
+}
+
+/// A hexadecimal number of up to 64 bits; plain in lower case without leading zeros.
+#[inline]
+pub fn number(text: &[u8]) -> Option<(u64, bool)> {
+    let (value, lower) = digits(text)?;
+    Some((value, lower && (text[0] != b'0' || text.len() == 1)))
+}
+
+/// Hexadecimal digits of up to 64 bits, and whether they are in lower case.
+#[inline]
+pub fn digits(text: &[u8]) -> Option<(u64, bool)> {
     if text.is_empty() || text.len() > 16 {
         return None;
     }
     let mut value = 0u64;
-    let mut bad = 0u8;
+    let mut all = 0u8;
     for byte in text {
         let digit = DIGITS[*byte as usize];
-        bad |= digit;
+        all |= digit;
         value = value << 4 | u64::from(digit & 15);
     }
-    (bad < 16).then_some(value)
+    (all & NONE == 0).then_some((value, all & UPPER == 0))
 }
 
-/// The bytes that hexadecimal digits stand for, written to `out`; false if they are none.
+/// The bytes that hexadecimal digits stand for, written to `out`; plain in lower case.
 #[inline]
-pub fn unhex(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let mut bad = 0u8;
+pub fn unhex(text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+    let mut all = 0u8;
     out.extend(text.chunks_exact(2).map(|pair| {
         let (high, low) = (DIGITS[pair[0] as usize], DIGITS[pair[1] as usize]);
-        bad |= high | low;
+        all |= high | low;
         high << 4 | (low & 15)
     }));
-    bad < 16 && text.len().is_multiple_of(2)
+    (all & NONE == 0 && text.len().is_multiple_of(2)).then_some(all & UPPER == 0)
 }
 
 fn decimal(text: &[u8]) -> Option<i64> {
@@ -59,33 +81,62 @@ fn decimal(text: &[u8]) -> Option<i64> {
     Some(value)
 }
 
+/// How the fraction of a time is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fraction {
+    /// With six digits, as it would be in any case.
+    Either,
+    /// With six digits, of which the first is zero.
+    Padded,
+    /// With as many digits as it takes.
+    Unpadded,
+    /// Otherwise, or it is the seconds that are not plain.
+    Other,
+}
+
 /// A time, `seconds.microseconds`, in microseconds. The fraction is a count of microseconds,
 /// not always padded: v2 attributes print `.9004` for 9004 of them. A fraction of a second or
 /// more is not a time.
 #[inline]
-pub fn time(text: &[u8]) -> Option<i64> {
+pub fn time(text: &[u8]) -> Option<(i64, Fraction)> {
     let point = memchr::memchr(b'.', text)?;
-    let (seconds, fraction) = (decimal(&text[..point])?, decimal(&text[point + 1..])?);
-    (fraction < 1_000_000).then_some(seconds * 1_000_000 + fraction)
+    let (whole, part) = (&text[..point], &text[point + 1..]);
+    let (seconds, fraction) = (decimal(whole)?, decimal(part)?);
+    let printed = match (part.len(), part[0]) {
+        _ if whole[0] == b'0' && whole.len() > 1 => Fraction::Other,
+        (6, b'0') => Fraction::Padded,
+        (6, _) => Fraction::Either,
+        (1, _) | (2..=5, b'1'..=b'9') => Fraction::Unpadded,
+        _ => Fraction::Other,
+    };
+    (fraction < 1_000_000).then_some((seconds * 1_000_000 + fraction, printed))
 }
 
-/// A name in double quotes, its `\xx` escapes undone, written to `out`; false if it is none.
-pub fn quoted(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(inner) = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) else {
-        return false;
-    };
+/// A name in double quotes, its `\xx` escapes undone, written to `out`; plain where just what
+/// must be is escaped.
+pub fn quoted(text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+    let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""))?;
     let mut rest = inner;
-    while let Some(escape) = memchr::memchr2(b'\\', b'"', rest) {
+    let mut plain = true;
+    while let Some(escape) = rest.iter().position(|byte| escaped(*byte)) {
         out.extend_from_slice(&rest[..escape]);
-        let code = rest.get(escape + 1..escape + 3);
-        match (rest[escape], code.and_then(hex)) {
-            (b'\\', Some(byte)) => out.push(byte as u8),
-            _ => return false,
+        match rest[escape] {
+            b'\\' => {
+                let (byte, lower) = rest.get(escape + 1..escape + 3).and_then(digits)?;
+                plain &= lower && escaped(byte as u8);
+                out.push(byte as u8);
+                rest = &rest[escape + 3..];
+            }
+            b'"' => return None,
+            byte => {
+                plain = false;
+                out.push(byte);
+                rest = &rest[escape + 1..];
+            }
         }
-        rest = &rest[escape + 3..];
     }
     out.extend_from_slice(rest);
-    true
+    Some(plain)
 }
 
 #[cfg(test)]
@@ -94,9 +145,13 @@ mod tests {
 
     #[test]
     fn times_are_microseconds_with_or_without_padding() {
-        assert_eq!(time(b"997133456.000999"), Some(997_133_456_000_999));
-        assert_eq!(time(b"1043906504.9004"), Some(1_043_906_504_009_004));
-        assert_eq!(time(b"911397415.0"), Some(911_397_415_000_000));
+        use Fraction::{Either, Other, Padded, Unpadded};
+        assert_eq!(time(b"997133456.000999"), Some((997_133_456_000_999, Padded)));
+        assert_eq!(time(b"997133456.100999"), Some((997_133_456_100_999, Either)));
+        assert_eq!(time(b"1043906504.9004"), Some((1_043_906_504_009_004, Unpadded)));
+        assert_eq!(time(b"911397415.0"), Some((911_397_415_000_000, Unpadded)));
+        assert_eq!(time(b"911397415.05"), Some((911_397_415_000_005, Other)));
+        assert_eq!(time(b"0911397415.5"), Some((911_397_415_000_005, Other)));
         // from mis-decoded packets: ten digits and a seven-digit fraction
         assert_eq!(time(b"2255194683.3448702"), None);
         assert_eq!(time(b"12"), None);
@@ -105,21 +160,28 @@ mod tests {
     #[test]
     fn names_lose_their_escapes() {
         let mut out = Vec::new();
-        assert!(quoted(b"\"Sent\\20Items\"", &mut out));
+        assert_eq!(quoted(b"\"Sent\\20Items\"", &mut out), Some(true));
         assert_eq!(out, b"Sent Items");
-        assert!(!quoted(b"\"Sent\\2\"", &mut out));
-        assert!(!quoted(b"\"a\"b\"", &mut out));
-        assert!(!quoted(b"\"", &mut out));
+        assert_eq!(quoted(b"\"Sent\\2\"", &mut out), None);
+        assert_eq!(quoted(b"\"a\"b\"", &mut out), None);
+        assert_eq!(quoted(b"\"", &mut out), None);
+        for otherwise in [&b"\"\\41\""[..], b"\"\\5C\"", b"\"a\tb\""] {
+            assert_eq!(quoted(otherwise, &mut out), Some(false));
+        }
     }
 
     #[test]
     fn numbers_are_hexadecimal() {
-        assert_eq!(hex(b"ffffffff8465bccf"), Some(0xffff_ffff_8465_bccf));
+        assert_eq!(number(b"ffffffff8465bccf"), Some((0xffff_ffff_8465_bccf, true)));
+        assert_eq!(number(b"0"), Some((0, true)));
+        assert_eq!(number(b"0a"), Some((10, false)));
+        assert_eq!(number(b"A"), Some((10, false)));
         assert_eq!(hex(b"XXX"), None);
         assert_eq!(hex(b""), None);
         let mut out = Vec::new();
-        assert!(unhex(b"cfbc65", &mut out));
+        assert_eq!(unhex(b"cfbc65", &mut out), Some(true));
         assert_eq!(out, [0xcf, 0xbc, 0x65]);
-        assert!(!unhex(b"cfb", &mut out));
+        assert_eq!(unhex(b"CF", &mut out), Some(false));
+        assert_eq!(unhex(b"cfb", &mut out), None);
     }
 }

@@ -100,7 +100,8 @@ impl<'a> Values<'a> {
 
 /// A batch of operations.
 pub struct Rows<'a> {
-    columns: Vec<Values<'a>>,
+    /// By [`Column`]; none where it is missing, as it may be if it may be null.
+    columns: Vec<Option<Values<'a>>>,
     entries: Vec<Values<'a>>,
     entry_lists: &'a ListArray,
     gids: &'a UInt32Array,
@@ -113,17 +114,22 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     ///
-    /// If one is missing, of another type, or null where it must not be.
+    /// If one is of another type, or null or missing where it must not be.
     pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, RowsError> {
         let mut columns = Vec::with_capacity(COLUMNS.len());
         for &(_, name, kind, required) in COLUMNS {
-            let array = found(name, batch.column_by_name(name).map(AsRef::as_ref))?;
+            let array = batch.column_by_name(name).map(AsRef::as_ref);
+            if array.is_none() && !required {
+                columns.push(None);
+                continue;
+            }
+            let array = found(name, array)?;
             let wrong = || wrong(name, array, &kind.data_type().to_string());
             let values = Values::new(array, kind).ok_or_else(wrong)?;
             if required && array.null_count() > 0 {
                 return Err(RowsError::Null(name.to_owned()));
             }
-            columns.push(values);
+            columns.push(Some(values));
         }
         let (gid_lists, gids) = list(batch, "gids")?;
         let wrong_gids = || wrong("gids", gids, "UInt32");
@@ -179,17 +185,20 @@ pub struct Row<'a> {
 impl<'a> Row<'a> {
     /// A number, a time or a boolean, if it is not null.
     pub fn number(&self, column: Column) -> Option<u64> {
-        self.rows.columns[column as usize].number(self.row)
+        self.rows.columns[column as usize].as_ref()?.number(self.row)
     }
 
     /// Bytes, if they are not null.
     pub fn bytes(&self, column: Column) -> Option<&'a [u8]> {
-        self.rows.columns[column as usize].bytes(self.row)
+        self.rows.columns[column as usize].as_ref()?.bytes(self.row)
     }
 
     /// A word; empty if it is null.
     pub fn word(&self, column: Column) -> &'a str {
-        self.rows.columns[column as usize].word(self.row).unwrap_or_default()
+        self.rows.columns[column as usize]
+            .as_ref()
+            .and_then(|values| values.word(self.row))
+            .unwrap_or_default()
     }
 
     /// The procedure; none for a word that is not NFS's.

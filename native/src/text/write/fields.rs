@@ -8,7 +8,7 @@ use crate::schema::{Column, EntryColumn, Kind, Op};
 
 /// Letters of access bits, in the order of the bits; `U` stands for bits that early versions do
 /// not know.
-const ACCESS: &[u8; 7] = b"RLMEDXU";
+pub const ACCESS: &[u8; 7] = b"RLMEDXU";
 
 /// What version 1.2.0c prints of a directory entry, in its order.
 const ENTRY: [EntryColumn; 4] =

@@ -104,6 +104,15 @@ impl Printer {
     }
 }
 
+/// Prints a reply of which no more than its header could be read.
+pub fn unknown(head: &Head, out: &mut Vec<u8>) {
+    ends(head, Direction::Reply, out);
+    out.extend_from_slice(b" R3 ");
+    print::hex_padded(out, head.xid.into(), 8);
+    out.extend_from_slice(b" ffffffff unknown");
+    trailer(&Printed::default(), Some(0), out);
+}
+
 fn begin(head: &Head, direction: Direction, form: Form, out: &mut Vec<u8>) -> bool {
     let Some(number) = number(head.op, head.version) else {
         return false;
@@ -165,7 +174,7 @@ fn short(form: Form, out: &mut Vec<u8>) {
 }
 
 /// The trailer, of a reply with its status.
-fn trailer(printed: &Printed, status: Option<u32>, out: &mut Vec<u8>) {
+pub fn trailer(printed: &Printed, status: Option<u32>, out: &mut Vec<u8>) {
     let (Some(con), Some(len), true) = (printed.con, printed.len, printed.form.has(Form::NUMBERS))
     else {
         out.extend_from_slice(match status {

@@ -5,6 +5,7 @@
 //! | `print` | values, as the format has them |
 //! | `fields` | keys and values, in the tool's order |
 //! | `line` | whole lines |
+//! | `messages` | lines from messages as they come |
 //! | `form` | how a line that was read had been printed |
 //! | `rows`, `values` | where the values come from |
 //! | `sorter` | the order of lines |
@@ -12,13 +13,17 @@
 mod fields;
 mod form;
 mod line;
-mod print;
+mod messages;
+pub(super) mod print;
 mod rows;
 mod sorter;
 mod values;
 
+pub(super) use fields::ACCESS;
 pub use form::Form;
+pub(super) use line::trailer;
 pub use line::{Printed, Printer};
+pub use messages::MessagePrinter;
 
 use crate::schema::Column;
 use arrow_array::RecordBatch;
@@ -27,24 +32,44 @@ use rows::Rows;
 use sorter::Sorter;
 use values::Values;
 
-/// The columns of a call's form, `con` and `len`.
-pub const CALL: [Column; 3] = [Column::CallForm, Column::CallCon, Column::CallLen];
+/// The columns that say how a message's line was printed.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // data/schema.py says what each one means
+pub struct LineColumns {
+    pub form: Column,
+    pub con: Column,
+    pub len: Column,
+    pub text: Column,
+}
 
-/// The columns of a reply's form, `con` and `len`.
-pub const REPLY: [Column; 3] = [Column::ReplyForm, Column::ReplyCon, Column::ReplyLen];
+/// Those of the call.
+pub const CALL: LineColumns = LineColumns {
+    form: Column::CallForm,
+    con: Column::CallCon,
+    len: Column::CallLen,
+    text: Column::CallText,
+};
+
+/// Those of the reply.
+pub const REPLY: LineColumns = LineColumns {
+    form: Column::ReplyForm,
+    con: Column::ReplyCon,
+    len: Column::ReplyLen,
+    text: Column::ReplyText,
+};
 
 /// Why rows could not be written as text.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum WriteError {
-    #[error("operations: column {0:?} is missing")]
+    #[error("column {0:?} is missing")]
     Missing(String),
-    #[error("operations: column {name:?} is {found}, expected {expected}")]
+    #[error("column {name:?} is {found}, expected {expected}")]
     Type { name: String, found: String, expected: String },
-    #[error("operations: column {0:?} has nulls, where every row must have a value")]
+    #[error("column {0:?} has nulls, where every row must have a value")]
     Null(String),
     #[error(
-        "operations: a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
+        "a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
          them, of up to 8 hexadecimal digits"
     )]
     Host(String),
@@ -75,7 +100,7 @@ impl TextWriter {
                 continue;
             };
             let out = self.sorter.text();
-            let call = match row.bytes(Column::CallText) {
+            let call = match row.bytes(CALL.text) {
                 Some(text) => printed_text(text, out),
                 None => self.printer.call(&head, &row.printed(CALL), &row, out),
             };
@@ -90,10 +115,20 @@ impl TextWriter {
             let head = Head { time, ..head };
             let status = row.number(Column::Status).map(|status| status as u32);
             let out = self.sorter.text();
-            match row.bytes(Column::ReplyText) {
+            match row.bytes(REPLY.text) {
                 Some(text) => printed_text(text, out),
                 None => self.printer.reply(&head, status, &row.printed(REPLY), &row, out),
             };
+            self.sorter.end_line(time);
+        }
+        Ok(self.sorter.due())
+    }
+
+    /// Takes messages of which no row of the operations is made, about in the order of their
+    /// times; gives the lines now due.
+    pub fn messages(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
+        for (time, line) in rows::lines(batch)? {
+            printed_text(line, self.sorter.text());
             self.sorter.end_line(time);
         }
         Ok(self.sorter.due())

@@ -4,7 +4,7 @@ use super::form::Form;
 use super::line::{Head, Printed};
 use super::print;
 use super::values::Values;
-use super::WriteError;
+use super::{LineColumns, WriteError};
 use crate::message::Transport;
 use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS, OPS};
 use arrow_array::cast::AsArray;
@@ -240,12 +240,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// How a message was printed, by the columns of its form, `con` and `len`.
-    pub fn printed(&self, [form, con, len]: [Column; 3]) -> Printed {
+    /// How a message was printed.
+    pub fn printed(&self, columns: LineColumns) -> Printed {
         Printed {
-            form: Form(self.number(form).unwrap_or_default() as u16),
-            con: self.number(con).map(|con| con as u32),
-            len: self.number(len).map(|len| len as u32),
+            form: Form(self.number(columns.form).unwrap_or_default() as u16),
+            con: self.number(columns.con).map(|con| con as u32),
+            len: self.number(columns.len).map(|len| len as u32),
         }
     }
 }
@@ -277,4 +277,14 @@ impl Values for Row<'_> {
         let at = *self.rows.lists?.value_offsets().get(self.row)? as usize;
         self.rows.entries.get(column as usize)?.bytes(at + entry)
     }
+}
+
+/// The times and lines of messages; those without a line are passed over.
+pub fn lines(batch: &RecordBatch) -> Result<impl Iterator<Item = (i64, &[u8])>, WriteError> {
+    let times = Source::new("time", Kind::Time, required(batch, "time")?)?;
+    let line = batch.column_by_name("line");
+    let line = line.ok_or_else(|| WriteError::Missing("line".to_owned()))?;
+    let lines = Source::new("line", Kind::Bytes, line)?;
+    Ok((0..batch.num_rows())
+        .filter_map(move |row| Some((times.number(row)? as i64, lines.bytes(row)?))))
 }

@@ -1,0 +1,70 @@
+"""``birthmark dump``: nfsdump text from a capture, live or not, or from the tables."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, BinaryIO
+
+import typer
+from rich.console import Console
+
+from data.dump import Dump, TablesDump, TraceDump
+from data.durable import replaced
+
+
+class Source(StrEnum):
+    """What is printed."""
+
+    TRACE = "trace"
+    OPERATIONS = "operations"
+
+
+def dump(
+    trace: Annotated[
+        str,
+        typer.Argument(help="capture or text, - is stdin; or a dataset, with --from operations"),
+    ],
+    out: Annotated[Path | None, typer.Option(help="file to write; else standard output")] = None,
+    source: Annotated[
+        Source, typer.Option("--from", help="what it is: a trace, or operations in Parquet")
+    ] = Source.TRACE,
+    all_attributes: Annotated[
+        bool, typer.Option(help="print all that there is a key for, not only what nfsdump prints")
+    ] = False,
+) -> None:
+    """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""
+    lines = (
+        TablesDump(trace, all_attributes)
+        if source is Source.OPERATIONS
+        else TraceDump(trace, all_attributes)
+    )
+    if out is None:
+        write(lines, sys.stdout.buffer)
+    else:
+        with replaced(out) as aside, aside.open("wb") as file:
+            write(lines, file)
+    for message in remarks(lines):
+        Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+
+
+def write(lines: Dump, file: BinaryIO) -> None:
+    """Write lines as they come."""
+    for chunk in lines:
+        file.write(chunk)
+        file.flush()
+
+
+def remarks(lines: Dump) -> list[str]:
+    """Return what is to be said of records that were not printed."""
+    found = []
+    if lines.damaged:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in lines.damaged.items())
+        found.append(f"birthmark dump: not read: {reasons}")
+    if lines.left_out:
+        found.append(
+            f"birthmark dump: not printed: {lines.left_out:,} of NFS version 4, for which nfsdump "
+            "text has no form"
+        )
+    return found
