@@ -12,7 +12,7 @@ import pytest
 
 from data.samples import DAYS
 
-COMMANDS = ["ingest", "train", "evaluate", "report", "nightly", "serve", "predict"]
+COMMANDS = ["ingest", "anonymize", "train", "evaluate", "report", "nightly", "serve", "predict"]
 
 
 def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -23,8 +23,17 @@ const TOKEN: usize = 6;
 /// What they are, and what bytes are mapped to while there are such left.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
+/// How often one of them is drawn before the free ones are looked for.
+const TRIES: u32 = 64;
+
 fn any(_: &u8) -> bool {
     true
+}
+
+/// Draws what may follow in an image: a digit not first, lest it be taken for a number.
+fn draw_letter(before: &[u8], random: &mut Random) -> io::Result<u8> {
+    let letters = if before.is_empty() { 26 } else { LETTERS.len() };
+    Ok(LETTERS[random.below(letters as u32)? as usize])
 }
 
 /// Whether a byte ends a piece.
@@ -133,8 +142,14 @@ impl Names {
             value.push(byte);
             return Ok(());
         }
+        for _ in 0..TRIES {
+            let letter = draw_letter(value, random)?;
+            if self.is_free(value, letter) {
+                value.push(letter);
+                return Ok(());
+            }
+        }
         let tiers: &[fn(&u8) -> bool] = if value.is_empty() {
-            // no digit first, as long as there are others: no image is taken for a number
             &[u8::is_ascii_lowercase, u8::is_ascii_uppercase, |byte| !byte.is_ascii_digit(), any]
         } else {
             &[|byte| LETTERS.contains(byte), u8::is_ascii_alphanumeric, u8::is_ascii_graphic, any]
@@ -169,8 +184,7 @@ impl Names {
         for tries in 0.. {
             value.truncate(head);
             for _ in 0..TOKEN + spare + tries / 16 {
-                let letters = if value.is_empty() { 26 } else { LETTERS.len() };
-                value.push(LETTERS[random.below(letters as u32)? as usize]);
+                value.push(draw_letter(value, random)?);
             }
             if !self.pairs.has_value(value) {
                 break;
