@@ -34,9 +34,10 @@ class LivesBuilder:
 
     About ``max_live`` lives, of files and of names together, are kept in memory; the others wait
     in a temporary file (in the folder that ``TMPDIR`` names) until an operation names them.
+    ``near`` is how many microseconds a loss may be away from a use of the file that it touches.
     """
 
-    def __init__(self, max_live: int = 200_000) -> None: ...
+    def __init__(self, max_live: int = 200_000, near: int = 50_000) -> None: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -45,12 +46,26 @@ class LivesBuilder:
         temporary file cannot be used.
         """
 
+    def update_loss(self, gaps: pa.RecordBatch) -> None:
+        """Take times in which calls were lost (``Trace.take_gaps``).
+
+        Raises ``ValueError`` if a column is missing.
+        """
+
+    def loss_told(self, told: bool) -> None:
+        """Say whether :meth:`update_loss` is told all about a trace's losses.
+
+        Unless it is about every one, ``loss_nearby`` is null where calls without a reply do not
+        make it true.
+        """
+
     def finish(self) -> None:
         """End the trace: lives that are left become rows, with no death seen."""
 
     def take_files(self) -> pa.RecordBatch:
         """Return the file lives that have ended since the last call (``data.schema.FILES``).
 
+        They wait for a minute of the trace's time, until it is known what was lost near them.
         After :meth:`finish` a call returns some of the lives that were left; a batch of no rows
         says that there are no more.
         """
@@ -215,6 +230,15 @@ class Trace:
 
     def take_damaged(self) -> list[Damaged]:
         """Return the records that were set aside since the last time."""
+
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return the times in which calls were lost, as far as they came to light since last time.
+
+        Columns ``server``, ``client``, ``since`` and ``until``; batches have rows.
+        """
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return the rows of the loss table (``data.schema.LOSS``) finished since the last time."""
 
     def take_messages(self) -> list[pa.RecordBatch]:
         """Return the messages, since the last time, that no row is made of."""

@@ -11,6 +11,7 @@ from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
 from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
+from birthmark.commands.replay import app as replay
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
 
@@ -34,6 +35,7 @@ for command in (
     predict,
 ):
     app.command()(command)
+app.add_typer(replay, name="replay")
 
 
 def version(value: bool) -> None:

@@ -3,13 +3,14 @@
 A dataset is a directory::
 
     operations/server=10.0.0.1/day=2026-11-21/0001.parquet
-    messages/server=…   files/server=…   names/server=…
+    messages/server=…   files/server=…   names/server=…   loss/server=…
     quarantine/0001.jsonl     the records that could not be read
     ingests/0001.json         what each ingest read, counted and wrote
 
-The day, in UTC, is an operation's or a message's time, a file's birth and an entry's birth (where
-it was not seen: the first time it was named). Every ingest adds files under its own number and
-touches no others; they appear under their final names only when all of them are complete.
+The day, in UTC, is the time of an operation, a message or a period, a file's birth and an entry's
+birth (where it was not seen: the first time it was named). Every ingest adds files under its own
+number and touches no others; they appear under their final names only when all of them are
+complete.
 """
 
 from __future__ import annotations
@@ -28,9 +29,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.schema import FILES, MESSAGES, NAMES, OPERATIONS
+from data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 
-TABLES = {"operations": OPERATIONS, "messages": MESSAGES, "files": FILES, "names": NAMES}
+TABLES = {
+    "operations": OPERATIONS,
+    "messages": MESSAGES,
+    "files": FILES,
+    "names": NAMES,
+    "loss": LOSS,
+}
 OPEN_PARTITIONS = 16
 ROW_GROUP = 65_536
 FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
@@ -180,7 +187,7 @@ class DatasetWriter:
 
 
 def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
-    if table in ("operations", "messages"):
+    if table in ("operations", "messages", "loss"):
         return batch["time"]
     return pc.coalesce(batch["born"], batch["first_seen"])
 

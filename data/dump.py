@@ -90,7 +90,7 @@ def _batches(path: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
         for batch in trace:
             yield "operations", batch
         return
-    if not (path / "operations").is_dir():
+    if not any((path / folder).is_dir() for folder in ("operations", "ingests")):
         raise FileNotFoundError(f"{path}: no dataset: expected a directory operations/ in it")
     files = [
         _file(path, table, each) for table in PRINTED for each in (path / table).rglob("*.parquet")

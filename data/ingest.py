@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark._native import LivesBuilder
-from data.datasets import DatasetWriter
+from data.datasets import TABLES, DatasetWriter
+from data.loss import Estimate, Losses
 from data.traces import Trace, open_trace
 
 
@@ -50,6 +51,7 @@ class IngestSummary:
     duplicate_replies: int = 0
     short: int = 0
     period: tuple[int, int] | None = None  # microseconds since the epoch, UTC
+    loss: Estimate | None = None  # None: no trace tells it
     rows: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -162,33 +164,45 @@ def ingest(
     """
     began = time.monotonic()
     summary = IngestSummary(str(out))
-    lives = LivesBuilder()
+    lives, losses = LivesBuilder(), Losses()
     with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
         writer = _Writer(dataset, pool)
         for path in traces:
             trace = open_trace(path)
             rows = 0
+            lives.loss_told(trace.tells_loss)
             for batch in trace:
+                lost = _losses(trace, lives, losses)
                 lives.update(batch)
                 messages = [("messages", each) for each in trace.take_messages()]
-                writer.write([("operations", batch), *messages, *_taken(lives)])
+                writer.write([("operations", batch), *messages, *lost, *_taken(lives)])
                 _set_aside(dataset, trace)
                 rows += batch.num_rows
                 if progress:
                     progress(trace.path, rows)
             writer.write([("messages", each) for each in trace.take_messages()])
             _set_aside(dataset, trace)
+            writer.write(_losses(trace, lives, losses))
             summary.add(trace, trace.counts())
         lives.finish()
         while rest := _taken(lives):
             writer.write(rest)
         writer.wait()
-        summary.rows = {
-            table: writer.rows[table] for table in ("operations", "messages", "files", "names")
-        }
+        summary.loss = losses.estimate()
+        summary.rows = {table: writer.rows[table] for table in TABLES}
         summary.seconds = round(time.monotonic() - began, 3)
         dataset.write_json(f"ingests/{dataset.number}.json", summary.to_json())
     return summary
+
+
+def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str, pa.RecordBatch]]:
+    """Tell the lives, and the estimate, what came to be known as lost; return the rows of it."""
+    for gaps in trace.take_gaps():
+        lives.update_loss(gaps)
+    found = trace.take_loss()
+    for batch in found:
+        losses.add(batch)
+    return [("loss", batch) for batch in found]
 
 
 def _taken(lives: LivesBuilder) -> list[tuple[str, pa.RecordBatch]]:

@@ -236,6 +236,8 @@ OPERATIONS = pa.schema(
 )
 """One row per NFS call, its reply joined to it."""
 
+LOSS_NEARBY = "whether lost messages may have touched this life; null: not known what was lost"
+
 MESSAGES = pa.schema(
     [
         field("time", TIME, "time of the message", nullable=False),
@@ -302,7 +304,7 @@ FILES = pa.schema(
         field("last_size", pa.uint64(), "size last seen, bytes"),
         field("atime", TIME, "access time last seen"),
         field("mtime", TIME, "modification time last seen"),
-        field("loss_nearby", pa.bool_(), "whether lost messages may have touched this life"),
+        field("loss_nearby", pa.bool_(), LOSS_NEARBY),
     ]
 )
 """One row per file life (thesis 6.3.3: born, used, ended)."""
@@ -335,6 +337,35 @@ NAMES = pa.schema(
         field("client", WORD, "host of the caller who made the entry"),
         field("file_writes", pa.uint64(), "writes to the file, from its birth to this entry's end"),
         field("file_max_size", pa.uint64(), "the file's largest size in that time, bytes"),
+        field("loss_nearby", pa.bool_(), LOSS_NEARBY),
     ]
 )
 """One row per directory entry's life (thesis 6.3.5: a lock's names live apart from its inode)."""
+
+LOSS = pa.schema(
+    [
+        field("time", TIME, "beginning of the period, of five minutes", nullable=False),
+        field("server", WORD, "the file server, as the trace writes it", nullable=False),
+        field("client", WORD, "the client, written likewise", nullable=False),
+        field("calls", pa.uint64(), "operations whose call was seen", nullable=False),
+        field("replies", pa.uint64(), "those whose reply was seen, too", nullable=False),
+        field("unanswered", pa.uint64(), "calls whose reply was lost", nullable=False),
+        field("orphans", pa.uint64(), "replies whose call was lost", nullable=False),
+        field(
+            "unseen",
+            pa.uint64(),
+            "operations of which neither was seen, by the numbers of the calls; null: the client"
+            " does not count its calls",
+        ),
+        field("holes", pa.uint64(), "holes in TCP's sequence numbers", nullable=False),
+        field("missing_bytes", pa.uint64(), "their bytes", nullable=False),
+        field("lost", pa.float64(), "messages lost, by the estimate", nullable=False),
+        field(
+            "fraction",
+            pa.float64(),
+            "lost, of calls, replies, orphans and lost together",
+            nullable=False,
+        ),
+    ]
+)
+"""One row per period, server and client: what a monitor lost (thesis 3.5.4)."""

@@ -39,7 +39,10 @@ class Trace:
         path: the file, ``-`` for standard input.
         format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
+        tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
     """
+
+    tells_loss = True
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -55,6 +58,17 @@ class Trace:
         """Return the records set aside since the last time."""
         return self._native.take_damaged()
 
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return the times in which calls were lost that came to light since the last time.
+
+        For :meth:`birthmark._native.LivesBuilder.update_loss`.
+        """
+        return self._native.take_gaps()
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return the rows of :data:`data.schema.LOSS` that were finished since the last time."""
+        return self._native.take_loss()
+
     def take_messages(self) -> list[pa.RecordBatch]:
         """Return the messages that no row is made of (:data:`data.schema.MESSAGES`), likewise."""
         return [
@@ -68,7 +82,12 @@ class Trace:
 
 
 class OperationsTrace(Trace):
-    """A Parquet file of the operations table, read as a trace."""
+    """A Parquet file of the operations table, read as a trace.
+
+    Of what was lost it shows calls without a reply, and no more.
+    """
+
+    tells_loss = False
 
     def __init__(self, path: str) -> None:
         self.path, self.format, self.compression = path, "operations", "none"
@@ -102,6 +121,14 @@ class OperationsTrace(Trace):
 
     def take_damaged(self) -> list[Damaged]:
         """Return no records: a Parquet file is whole or cannot be read."""
+        return []
+
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return none: the table does not hold what was not seen."""
+        return []
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return none, likewise."""
         return []
 
     def take_messages(self) -> list[pa.RecordBatch]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.schema import ENTRY, FILES, MESSAGES, NAMES, OPERATIONS
+from data.replay.schema import MANIFEST
+from data.replay.schema import OPERATIONS as REWRITTEN
+from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
 
@@ -20,6 +22,9 @@ TABLES = {
     ),
     "files": (FILES, "One row per file life."),
     "names": (NAMES, "One row per directory entry's life."),
+    "loss": (LOSS, "One row per five minutes, server and client: what the monitor lost."),
+    "manifest": (MANIFEST, "One row per name that must exist before a replay."),
+    "rewritten operations": (REWRITTEN, "One row per operation of a replay, in their order."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
     "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
 }
@@ -27,8 +32,9 @@ TABLES = {
 HEAD = """\
 # Tables
 
-Every column of the tables that `birthmark ingest` writes, of what models see, and of what an
-evaluation finds. Made from the schemas by `python docs/tables.py > docs/tables.md`.
+Every column of the tables that `birthmark ingest` writes, of the two that `birthmark replay build`
+writes, of what models see, and of what an evaluation finds. Made from the schemas by
+`python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the
 trace does not tell; a column marked *always* has no nulls. On disk `server` is part of the path, as

@@ -17,6 +17,7 @@ mincount = 5
 prefix = true
 purity = 1.0
 serve = "name"
+without_loss = false
 margin = 0.0
 
 [[predicates]]                      # any number, besides the built-in ones
@@ -66,6 +67,9 @@ class Settings(_Strict):
     prefix: bool = Field(default=True, description="see predictor.NameModel")
     purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
     serve: Literal["name", "able"] = Field(default="name", description="the model that answers")
+    without_loss: bool = Field(
+        default=False, description="leave out lives that loss may have touched"
+    )
 
 
 class Training(Settings):

@@ -64,7 +64,7 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
         night, registry = Night(), Registry(config.registry.directory)
         _take_in(config, night, say)
         held = datasets(directory)
-        _test(registry, held, night, say)
+        _test(registry, held, night, say, config.training.without_loss)
         _train(config, registry, held, night, say)
         night.current = registry.current()
         return night
@@ -81,7 +81,9 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
         night.dataset = take_in(entries, config.datasets.directory).name
 
 
-def _test(registry: Registry, held: Sequence[Dataset], night: Night, say: Say) -> None:
+def _test(
+    registry: Registry, held: Sequence[Dataset], night: Night, say: Say, without_loss: bool
+) -> None:
     """Test the published model on every later dataset that has not been tested on."""
     if registry.current() is None:
         return
@@ -93,11 +95,10 @@ def _test(registry: Registry, held: Sequence[Dataset], night: Night, say: Say) -
         if seen or (dataset.path / EVALUATION).exists():
             continue
         say(f"testing {champion.version} on {dataset.path.name}")
-        trial = Trial(champion, dataset.path)
-        results = {"version": champion.version, "figures": trial.evaluation.to_pylist()}
+        trial = Trial(champion, dataset.path, without_loss)
         durable.write_text(dataset.path / REPORT, trial.report())
         # Last, because its presence says that this step is done.
-        durable.write_text(dataset.path / EVALUATION, json.dumps(results, indent=1) + "\n")
+        durable.write_text(dataset.path / EVALUATION, json.dumps(trial.to_json(), indent=1) + "\n")
         night.tested.append(dataset.path.name)
 
 
@@ -112,7 +113,7 @@ def _train(
     if _trained_on(registry, window):
         return
     say(f"training on {len(window)} datasets")
-    lives = read_lives(window).born(since=since)
+    lives = read_lives(window, config.training.without_loss).born(since=since)
     predicates = list(config.all_predicates().values())
     decision, figures = _decide(config, registry, lives, predicates)
     model, manifest = fit(lives, config.training, predicates)

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from data.datasets import read_files, read_names
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
+from training.loss import NONE_TOUCHED, Touched, without_loss
 
 
 class TrainingError(ValueError):
@@ -24,12 +25,14 @@ class TrainingError(ValueError):
 class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
-    `files` and `names` are tables of `data.schema`.
+    `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
+    loss may have touched.
     """
 
     datasets: tuple[str, ...]
     files: pa.Table
     names: pa.Table
+    touched: Touched = NONE_TOUCHED
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -48,14 +51,18 @@ class Lives:
         return {"file": self.files, "name": self.names}[subject]
 
 
-def read_lives(datasets: Iterable[Path]) -> Lives:
-    """Read from all `datasets` the lives whose beginning they show, in the order given."""
+def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
+    """Read from all `datasets` the lives whose beginning they show, in the order given.
+
+    `leave_out` leaves out those that loss may have touched.
+    """
     datasets = [Path(path) for path in datasets]
     files, names = (
         pa.concat_tables([births(read(path)) for path in datasets]).unify_dictionaries()
         for read in (read_files, read_names)
     )
-    return Lives(tuple(path.resolve().name for path in datasets), files, names)
+    files, names, touched = without_loss(files, names, leave_out)
+    return Lives(tuple(path.resolve().name for path in datasets), files, names, touched)
 
 
 def fit(
@@ -76,7 +83,7 @@ def train(
     datasets: Iterable[Path], settings: Settings, predicates: Iterable[Predicate] | None = None
 ) -> tuple[TrainedModel, dict[str, Any]]:
     """Train on several datasets (several days) as on one; see `fit` for what is returned."""
-    return fit(read_lives(datasets), settings, predicates)
+    return fit(read_lives(datasets, settings.without_loss), settings, predicates)
 
 
 def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str, Any]:
@@ -92,6 +99,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
             "until": until.isoformat(),
             "files": len(lives.files),
             "names": len(lives.names),
+            "loss": lives.touched.to_json(),
             "labels": model.tallies,
         },
         "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},

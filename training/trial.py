@@ -15,6 +15,7 @@ from data.datasets import read_files, read_names
 from predictor import TrainedModel, births
 from training.distributions import distributions
 from training.evaluate import evaluate
+from training.loss import without_loss
 from training.registry import Registry, RegistryError
 from training.report import KINDS, render
 from training.sensitivity import sensitivity
@@ -40,17 +41,29 @@ def load(registry: Registry, version: str | None = None) -> Stored:
 
 
 class Trial:
-    """One stored version and the dataset at `dataset`; the results are worked out when asked."""
+    """One stored version and the dataset at `dataset`; the results are worked out when asked.
 
-    def __init__(self, stored: Stored, dataset: Path) -> None:
+    `touched` counts the lives that loss may have touched; `leave_out` leaves them out of all tests.
+    """
+
+    def __init__(self, stored: Stored, dataset: Path, leave_out: bool = False) -> None:
         self.stored = stored
         self.dataset = dataset
-        self._files, self._names = read_files(dataset), read_names(dataset)
+        tables = read_files(dataset), read_names(dataset)
+        self._files, self._names, self.touched = without_loss(*tables, leave_out)
 
     @cached_property
     def evaluation(self) -> pa.Table:
         """The table of `EVALUATION`."""
         return evaluate(self.stored.model, self._files, self._names)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the results as JSON objects."""
+        return {
+            "version": self.stored.version,
+            "loss": self.touched.to_json(),
+            "figures": self.evaluation.to_pylist(),
+        }
 
     def report(self) -> str:
         """Return the report as one HTML page."""
@@ -80,7 +93,10 @@ class Trial:
         if len(files):
             first, last = pc.min_max(files["born"]).as_py().values()
             about["Created"] = f"{_second(first.isoformat())} to {_second(last.isoformat())} (UTC)"
-        return {**about, "Files": f"{len(files):,}", "Names": f"{len(names):,}"}
+        about |= {"Files": f"{len(files):,}", "Names": f"{len(names):,}"}
+        if self.touched.files or self.touched.names:
+            about["Loss may have touched"] = self.touched.in_words()
+        return about
 
 
 def _second(instant: str) -> str:

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from data.ingest import IngestSummary
 from data.ingest import ingest as run
+from data.loss import Estimate
 
 
 def ingest(
@@ -54,6 +55,15 @@ def show(summary: IngestSummary, console: Console) -> None:
         console.print(line, highlight=False, soft_wrap=True)
 
 
+def _loss(loss: Estimate) -> str:
+    """Return what is said of messages lost."""
+    line = f"loss      {loss.fraction:.2%} of messages estimated lost"
+    if loss.lost and loss.worst_period is not None and loss.worst_fraction is not None:
+        worst = datetime.fromtimestamp(loss.worst_period / 1e6, UTC)
+        line += f"; worst: {loss.worst_fraction:.2%} in the five minutes from {worst:%F %H:%M}"
+    return line
+
+
 def _lines(summary: IngestSummary) -> list[str]:
     out = " + ".join(
         f"{count:,} {name.replace('_', ' ')}" for name, count in summary.records_out.items()
@@ -70,14 +80,16 @@ def _lines(summary: IngestSummary) -> list[str]:
             f"again     {summary.retransmits:,} calls, {summary.duplicate_replies:,} replies; "
             f"{summary.short:,} messages cut short"
         )
+    if summary.loss:
+        lines.append(_loss(summary.loss))
     if summary.period:
         first, last = (
             datetime.fromtimestamp(time / 1e6, UTC).isoformat(" ", "milliseconds")
             for time in summary.period
         )
         lines.append(f"period    {first} to {last}")
-    rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items())
-    lines.append(f"rows      {rows}")
+    rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items() if count)
+    lines.append(f"rows      {rows or 0}")
     rate = summary.to_json()
     lines.append(
         f"rate      {rate['records_per_second'] or 0:,} records/s, "

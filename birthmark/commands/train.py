@@ -19,6 +19,9 @@ _Datasets = Annotated[
 _Dataset = Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")]
 _Registry = Annotated[Path, typer.Option(help="The directory that keeps trained models.")]
 _Version = Annotated[str | None, typer.Option(help="A stored version.  [default: the published]")]
+_WithoutLoss = Annotated[
+    bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
 
@@ -41,6 +44,7 @@ def train(
         float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
     ] = 1.0,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
+    without_loss: _WithoutLoss = False,
     as_json: _Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
@@ -49,7 +53,12 @@ def train(
     from training.train import train as fit
 
     settings = Settings(
-        minfrac=minfrac, mincount=mincount, prefix=prefix, purity=purity, serve=serve.value
+        minfrac=minfrac,
+        mincount=mincount,
+        prefix=prefix,
+        purity=purity,
+        serve=serve.value,
+        without_loss=without_loss,
     )
     with _working("training") as status:
         model, manifest = fit(datasets, settings)
@@ -62,6 +71,9 @@ def train(
             "files": trained["files"],
             "names": trained["names"],
             "rules": sum(manifest["rules"].values()),
+            "left_out": trained["loss"]["files"] + trained["loss"]["names"]
+            if without_loss
+            else None,
         },
         as_json,
     )
@@ -71,6 +83,7 @@ def evaluate(
     dataset: _Dataset,
     registry: _Registry,
     version: _Version = None,
+    without_loss: _WithoutLoss = False,
     as_json: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
     ] = None,
@@ -85,11 +98,11 @@ def evaluate(
 
     with _working("testing"):
         stored = load(Registry(registry), version)
-        evaluation = Trial(stored, dataset).evaluation
+        trial = Trial(stored, dataset, without_loss)
+        evaluation = trial.evaluation
         if parquet is not None:
             write_table(evaluation, parquet)
-    result = {"version": stored.version, "figures": evaluation.to_pylist()}
-    text = json.dumps(result, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(trial.to_json(), indent=1, allow_nan=False) + "\n"
     if as_json == "-":
         sys.stdout.write(text)
         return
@@ -98,6 +111,8 @@ def evaluate(
     # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
     console = Console(width=max(200, Console().width))
     console.print(*accuracy_tables(evaluation))
+    if trial.touched.files or trial.touched.names:
+        console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)
 
 
 def report(
@@ -105,13 +120,14 @@ def report(
     registry: _Registry,
     out: Annotated[Path, typer.Option(help="The HTML page to write.")],
     version: _Version = None,
+    without_loss: _WithoutLoss = False,
 ) -> None:
     """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
     from training.registry import Registry
     from training.trial import Trial, load
 
     with _working("testing and drawing"):
-        trial = Trial(load(Registry(registry), version), dataset)
+        trial = Trial(load(Registry(registry), version), dataset, without_loss)
         out.write_text(trial.report(), encoding="utf-8")
 
 

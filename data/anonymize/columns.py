@@ -62,6 +62,7 @@ kind how_born born birth_seen first_seen died death_seen how_died last_seen obse
 operations reads writes bytes_read bytes_written max_size last_size loss_nearby
 file_writes file_max_size entries.cookie
 reply program
+calls replies unanswered orphans unseen holes missing_bytes lost fraction
 call_form call_con call_len reply_form reply_con reply_len
 minor_version compound_index compound_status opcode client_id slot sequence open_claim share_access
 share_deny open_flags delegation lock_type layout_type layout_mode length offset2 reply_offset

@@ -47,13 +47,22 @@ class TableWriter:
     def add_trace(self, trace: Trace, lives: LivesBuilder, progress: Progress) -> None:
         """Add a trace's operations, and the lives that end in it. What is damaged is left out."""
         rows = 0
+        lives.loss_told(trace.tells_loss)
         for batch in trace:
+            self._add_loss(trace, lives)
             lives.update(batch)
             self.write("operations", batch)
             self._add_rest(trace, lives)
             rows += batch.num_rows
             progress(trace.path, rows)
+        self._add_loss(trace, lives)
         self._add_rest(trace, lives)
+
+    def _add_loss(self, trace: Trace, lives: LivesBuilder) -> None:
+        for gaps in trace.take_gaps():
+            lives.update_loss(gaps)
+        for loss in trace.take_loss():
+            self.write("loss", loss)
 
     def _add_rest(self, trace: Trace, lives: LivesBuilder) -> None:
         for messages in trace.take_messages():

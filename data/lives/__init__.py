@@ -21,6 +21,14 @@ name, and "stale handle" the file. What was not seen is null.
   link has another name, when its handle is born again or has changed its type. ``observed_until``
   is then when it was last seen. It is so too for a file that outlasts the trace though its last
   known name is gone, and for a name whose directory is gone.
+- Loss may have touched a life (``loss_nearby``) if a call that named the file, by its handle or by
+  a directory and a name, was not answered; or if a client used the file within 50 ms of a time in
+  which calls of that client to that server were lost, or in which the answer to a call was lost
+  that would have told of a file (lookup and what makes files). When calls were lost is told by the
+  numbers of those that were not; where the client does not count its calls, by replies without a
+  call and by holes in its TCP stream. Where that is not told at all, as in a table of operations,
+  it is null, unless it is true by calls that were not answered. Rows wait for a minute of the
+  trace's time, until all is known. A message that was cut was not lost: ``short`` tells of it.
 - Replies may overtake each other (thesis 3.5.5): a call that was sent before the reply to a
   removal does not revive what was removed.
 """

@@ -6,6 +6,7 @@
 
 use crate::batch::Batches;
 use crate::fields::Fields;
+use crate::loss::Losses;
 use crate::message::{CallKey, Envelope, Hosts};
 use crate::messages::Messages;
 use crate::quarantine::Quarantine;
@@ -121,6 +122,8 @@ pub struct Joiner {
     pub batches: Batches,
     /// What was read and joined so far.
     pub counts: Counts,
+    /// What was lost so far.
+    pub losses: Losses,
     /// The messages that no row is made of.
     pub messages: Messages,
     /// Prints messages as lines.
@@ -136,6 +139,7 @@ pub struct Joiner {
     held: HashMap<CallKey, HeldReply>,
     held_order: VecDeque<(i64, CallKey)>,
     held_bytes: usize,
+    ending: bool,
     hasher: DefaultHashBuilder,
 }
 
@@ -164,6 +168,8 @@ impl Joiner {
             fields.clear();
             return None;
         }
+        let held = &self.held;
+        self.losses.call(&envelope, |key| held.contains_key(key));
         let state = State::Waiting(self.wait(envelope, short, fields));
         let slot = Slot { time: envelope.time, procedure, fingerprint, state };
         if let Some(old) = self.slots.insert(envelope.key, slot) {
@@ -243,6 +249,7 @@ impl Joiner {
     /// `unknown`).
     pub fn hold(&mut self, envelope: Envelope, kind: &'static str, bytes: &[u8]) {
         self.advance(envelope.time);
+        self.losses.reply_first(&envelope.key);
         if self.held_bytes + bytes.len() > HELD_BYTES {
             self.orphan(&envelope, kind, bytes);
             return;
@@ -258,12 +265,14 @@ impl Joiner {
 
     /// Ends the trace: calls still waiting become rows without a reply.
     pub fn finish(&mut self) {
+        self.ending = true;
         while let Some((time, key)) = self.order.pop_front() {
             self.forget(time, key);
         }
         while let Some((time, key)) = self.held_order.pop_front() {
             self.drop_held(time, key);
         }
+        self.losses.finish();
         self.batches.close();
     }
 
@@ -329,6 +338,10 @@ impl Joiner {
         tally.operations += 1;
         tally.unanswered += u64::from(reply.is_none());
         let call = &self.waiting[index as usize];
+        match reply {
+            Some(_) => self.losses.answered(&call.envelope),
+            None => self.losses.unanswered(&call.envelope, self.ending),
+        }
         let rows = &mut self.batches;
         let key = call.envelope.key;
         let short = call.short || reply.is_some_and(|(_, _, short, _)| short);
@@ -366,6 +379,7 @@ impl Joiner {
     fn advance(&mut self, now: i64) {
         let (first, last) = self.counts.period.unwrap_or((now, now));
         self.counts.period = Some((first.min(now), last.max(now)));
+        self.losses.advance(now);
         while let Some(&(time, key)) = self.order.front() {
             if now - time <= WINDOW && self.order.len() <= REMEMBERED {
                 break;
@@ -409,6 +423,7 @@ impl Joiner {
 
     /// Counts a reply whose call was not seen.
     fn orphan(&mut self, envelope: &Envelope, kind: &'static str, bytes: &[u8]) {
+        self.losses.orphan(envelope);
         *self.counts.orphans.entry(kind).or_default() += 1;
         self.note_orphan(envelope, kind, bytes);
     }

@@ -9,6 +9,7 @@ pub mod fields;
 pub mod input;
 pub mod join;
 pub mod lives;
+pub mod loss;
 pub mod message;
 pub mod messages;
 #[cfg(feature = "python")]

@@ -3,6 +3,7 @@
 use crate::capture::{self, CaptureCounts, CaptureDecoder};
 use crate::input::Input;
 use crate::join::{Counts, Joiner};
+use crate::loss;
 use crate::messages::Messages;
 use crate::quarantine::Damaged;
 use crate::schema;
@@ -237,6 +238,16 @@ impl Trace {
     /// The records set aside since the last time.
     pub fn take_damaged(&mut self) -> Vec<Damaged> {
         self.joiner.quarantine.take()
+    }
+
+    /// The times of lost calls that came to be known since the last time ([`loss::gaps`]).
+    pub fn take_gaps(&mut self) -> Result<RecordBatch, TraceError> {
+        Ok(loss::gaps(&self.joiner.losses.take_gaps(), &self.joiner.hosts)?)
+    }
+
+    /// The rows of the loss table that were finished since the last time.
+    pub fn take_loss(&mut self) -> Result<RecordBatch, TraceError> {
+        Ok(loss::periods(&self.joiner.losses.take_periods(), &self.joiner.hosts)?)
     }
 
     /// What was counted so far.

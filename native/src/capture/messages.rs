@@ -6,6 +6,7 @@ use super::xdr::{Decoded, Fault, Xdr};
 use super::{nfs2, nfs3};
 use crate::fields::Fields;
 use crate::join::{HeldReply, Joiner, Procedure};
+use crate::loss::{Gap, Hole};
 use crate::message::{CallKey, Endpoint, Envelope, HostId, Transport};
 use crate::schema::Op;
 use hashbrown::{HashMap, HashSet};
@@ -16,6 +17,9 @@ const HELD: usize = 64 << 10;
 
 /// How many calls with wrapped bodies are remembered, twice over.
 const WRAPPED: usize = 32_768;
+
+/// The most servers remembered.
+const SERVERS: usize = 4096;
 
 /// Statuses of NFS lie below this; above are RPC's refusals.
 const STATUSES: u32 = rpc::REFUSED;
@@ -57,6 +61,8 @@ pub struct Messages {
     fields: Fields,
     hosts: HashMap<IpAddr, HostId>,
     wrapped: [HashSet<CallKey>; 2],
+    /// Where calls have gone to.
+    servers: HashSet<SocketAddr>,
 }
 
 impl Messages {
@@ -76,7 +82,11 @@ impl Messages {
                 let (client, server) = (self.end(way.from, joiner), self.end(way.to, joiner));
                 let key = CallKey { client, server, xid };
                 let envelope = Envelope { time: origin.time, key, transport: way.transport };
-                self.call(envelope, x, extent, joiner)
+                let called = self.call(envelope, x, extent, joiner);
+                if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
+                    self.servers.insert(way.to);
+                }
+                called
             }
             (Ok(xid), Ok(rpc::REPLY)) => {
                 let (client, server) = (self.end(way.to, joiner), self.end(way.from, joiner));
@@ -123,6 +133,19 @@ impl Messages {
             return false;
         };
         joiner.pending(&CallKey { client, server, xid }).is_some()
+    }
+
+    /// Hears of bytes of a TCP stream that were lost between two times. Where no calls have gone
+    /// either way it is not a conversation of RPC's.
+    pub fn hole(&mut self, way: &Way, (since, until): (i64, i64), bytes: u64, joiner: &mut Joiner) {
+        let call = self.servers.contains(&way.to);
+        if !call && !self.servers.contains(&way.from) {
+            return;
+        }
+        let (from, to) = (self.end(way.from, joiner), self.end(way.to, joiner));
+        let (client, server) = if call { (from, to) } else { (to, from) };
+        let gap = Gap { server: server.host, client: client.host, since, until };
+        joiner.losses.hole((client, server), &Hole { gap, bytes, call });
     }
 
     fn end(&mut self, end: SocketAddr, joiner: &mut Joiner) -> Endpoint {

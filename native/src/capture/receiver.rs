@@ -17,6 +17,15 @@ pub struct Receiver<'a> {
     pub way: Way,
 }
 
+impl Receiver<'_> {
+    /// Hears of bytes that were lost between two times.
+    pub fn hole(&mut self, times: (i64, i64), bytes: u64) {
+        self.counts.holes += 1;
+        self.counts.missing_bytes += bytes;
+        self.messages.hole(&self.way, times, bytes, self.joiner);
+    }
+}
+
 impl Sink for Receiver<'_> {
     fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
         self.messages.message((&self.way, origin), bytes, extent, self.joiner, self.counts)

@@ -78,6 +78,8 @@ pub struct Stream {
     /// where sequence numbers wrap.
     next: u64,
     opened: Option<u32>,
+    /// The time of the last bytes in order.
+    delivered: Option<i64>,
     waiting: Vec<Waiting>,
     waiting_bytes: usize,
     /// How often the bytes of the first gap were acknowledged.
@@ -92,6 +94,7 @@ impl Default for Stream {
             phase: Phase::Gathering,
             next: 0,
             opened: None,
+            delivered: None,
             waiting: Vec::new(),
             waiting_bytes: 0,
             acknowledged: 0,
@@ -213,6 +216,7 @@ impl Stream {
         };
         let data = data.get(seen as usize..).unwrap_or_default();
         self.next += fresh;
+        self.delivered = Some(origin.time);
         if !data.is_empty() {
             self.records.bytes(data, origin, to);
         }
@@ -253,8 +257,8 @@ impl Stream {
         };
         if self.phase == Phase::Running {
             let missing = first.at - self.next;
-            to.counts.holes += 1;
-            to.counts.missing_bytes += missing;
+            let behind = first.origin.time;
+            to.hole((self.delivered.unwrap_or(behind), behind), missing);
             self.next = first.at;
             self.records.hole(missing, to);
         } else {

@@ -105,7 +105,7 @@ impl Lives {
         if creation.kind == Some(Kind::File) && life.last_size.is_none() {
             life.sized(creation.size.unwrap_or(0));
         }
-        life.named(op, &creation.shown);
+        life.named(op, &creation.shown, &self.gaps);
         if let Some(found) = self.inodes.by_name(creation.dir, creation.name) {
             if found.slot == slot {
                 self.inodes.get_mut(slot).names[found.index].birth = Some(creation.birth);
@@ -145,7 +145,7 @@ impl Lives {
             self.inodes.by_handle(fh)
         } else if let Some(found) = self.inodes.by_name(creation.dir, creation.name) {
             let inode = self.inodes.get_mut(found.slot);
-            inode.life.named(op, &creation.shown);
+            inode.life.named(op, &creation.shown, &self.gaps);
             inode.names[found.index].last_seen = op.at;
             Some(found.slot)
         } else {

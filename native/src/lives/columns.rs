@@ -106,6 +106,12 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// Whether the call of a row got no reply.
+    #[inline]
+    pub fn unanswered(&self, row: usize) -> bool {
+        self.reply_time.is_null(row)
+    }
+
     /// The procedure; none for a word that is not NFS's.
     #[inline]
     pub fn op(&self, row: usize) -> Option<Op> {

@@ -26,11 +26,10 @@ impl Lives {
     pub(super) fn bury_name(&mut self, op: &Operation, found: Found, how: End) {
         let name = self.take_name(found, op.at);
         let inode = self.inodes.get_mut(found.slot);
-        let life = &mut inode.life;
-        life.operations += 1;
-        life.last_seen = life.last_seen.max(op.at);
+        inode.life.used(op, &self.gaps);
         let death = Death { at: op.at, how };
-        self.names.push(NameRow::new(inode, name, Some(death), op.at));
+        let row = NameRow::new(inode, name, Some(death), op.at);
+        self.end(row);
     }
 
     /// Ends a name that is gone, nobody saw how.
@@ -38,7 +37,8 @@ impl Lives {
         let until = self.inodes.get(found.slot).names[found.index].last_seen;
         let name = self.take_name(found, until);
         let inode = self.inodes.get(found.slot);
-        self.names.push(NameRow::new(inode, name, None, until));
+        let row = NameRow::new(inode, name, None, until);
+        self.end(row);
         self.doubt(found.slot);
     }
 
@@ -53,12 +53,12 @@ impl Lives {
     pub(super) fn lose_file(&mut self, slot: Slot) {
         let last_seen = self.inodes.get(slot).life.last_seen;
         let inode = self.forget(slot, last_seen);
-        self.files.extend(FileRow::new(inode, None, last_seen));
+        self.end_file(FileRow::new(inode, None, last_seen));
     }
 
     fn bury_file(&mut self, slot: Slot, death: Death) {
         let inode = self.forget(slot, death.at);
-        self.files.extend(FileRow::new(inode, Some(death), death.at));
+        self.end_file(FileRow::new(inode, Some(death), death.at));
     }
 
     /// Lets a file go, its names with it: those were gone at some time before.
@@ -69,7 +69,7 @@ impl Lives {
         }
         for name in std::mem::take(&mut inode.names) {
             let until = name.last_seen;
-            self.names.push(NameRow::new(&inode, name, None, until));
+            self.end(NameRow::new(&inode, name, None, until));
         }
         inode
     }
@@ -116,10 +116,10 @@ impl Lives {
             let alive = self.inodes.alive(inode.server, &name.dir);
             let until = if alive { end } else { name.last_seen };
             placed |= alive;
-            self.names.push(NameRow::new(&inode, name, None, until));
+            self.end(NameRow::new(&inode, name, None, until));
         }
         let doubtful = inode.life.doubtful || !placed;
         let until = if doubtful { inode.life.last_seen } else { end };
-        self.files.extend(FileRow::new(inode, None, until));
+        self.end_file(FileRow::new(inode, None, until));
     }
 }

@@ -1,5 +1,6 @@
 //! What is kept of a file and of each of its names while they live.
 
+use super::gaps::{Gaps, Touch};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -183,6 +184,8 @@ pub struct FileLife {
     pub atime: Option<i64>,
     /// Modification time last seen.
     pub mtime: Option<i64>,
+    /// Whether loss may have touched it.
+    pub touch: Touch,
 }
 
 impl FileLife {
@@ -208,14 +211,14 @@ impl FileLife {
             last_size: None,
             atime: None,
             mtime: None,
+            touch: Touch::default(),
         }
     }
 
     /// Notes that an operation named it, and what the reply told of it.
     #[inline]
-    pub fn named(&mut self, op: &Operation, attributes: &Attributes) {
-        self.operations += 1;
-        self.last_seen = self.last_seen.max(op.at);
+    pub fn named(&mut self, op: &Operation, attributes: &Attributes, gaps: &Gaps) {
+        self.used(op, gaps);
         self.doubtful = false;
         self.kind = self.kind.or(attributes.kind);
         self.owner = self.owner.or(attributes.owner);
@@ -228,6 +231,14 @@ impl FileLife {
         if let Some(size) = attributes.size {
             self.sized(size);
         }
+    }
+
+    /// Notes that an operation named it.
+    #[inline]
+    pub fn used(&mut self, op: &Operation, gaps: &Gaps) {
+        self.operations += 1;
+        self.last_seen = self.last_seen.max(op.at);
+        self.touch.used(op, gaps);
     }
 
     /// Notes the size that it now has.
@@ -261,6 +272,7 @@ impl FileLife {
         self.last_size = self.last_size.or(earlier.last_size);
         self.atime = self.atime.or(earlier.atime);
         self.mtime = self.mtime.or(earlier.mtime);
+        self.touch.join(earlier.touch);
     }
 
     /// Whether it came to be known only while a call was under way that may have made it.

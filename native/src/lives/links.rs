@@ -118,7 +118,7 @@ impl Lives {
             inode.names[found.index].last_seen = op.at;
         }
         if let Some(found) = source {
-            self.inodes.get_mut(found.slot).life.named(op, &Default::default());
+            self.inodes.get_mut(found.slot).life.named(op, &Default::default(), &self.gaps);
         }
     }
 
@@ -136,6 +136,6 @@ impl Lives {
         };
         let death = Death { at: op.at, how };
         let nobody = Inode::new(op, None);
-        self.names.push(NameRow::new(&nobody, life, Some(death), op.at));
+        self.end(NameRow::new(&nobody, life, Some(death), op.at));
     }
 }

@@ -21,15 +21,18 @@ mod births;
 mod columns;
 mod ends;
 mod filter;
+mod gaps;
 mod inodes;
 mod life;
 mod links;
+mod losses;
 mod recent;
 mod rows;
 mod runs;
 mod seen;
 mod spill;
 
+pub use gaps::NEAR;
 pub use rows::{files_schema, names_schema};
 
 use crate::message::Hosts;
@@ -37,8 +40,10 @@ use crate::schema::Op;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use columns::{bytes, get, Columns};
+use gaps::{Gaps, Unanswered};
 use inodes::Inodes;
 use life::Operation;
+use losses::Ended;
 use recent::Recent;
 use rows::{FileRow, NameRow};
 
@@ -76,15 +81,19 @@ pub struct Lives {
     clients: Hosts,
     /// The last time of each server's trace.
     ends: Vec<i64>,
-    files: Vec<FileRow>,
-    names: Vec<NameRow>,
+    gaps: Gaps,
+    unanswered: Unanswered,
+    /// Whether it is told when calls were lost.
+    told: Option<bool>,
+    files: Ended<FileRow>,
+    names: Ended<NameRow>,
     finished: bool,
 }
 
 impl Lives {
     /// Lives of which about `most`, files and names together, are kept in memory; the rest go to
-    /// a temporary file until they are named again.
-    pub fn new(most: usize) -> Lives {
+    /// a temporary file until they are named again. Losses within so many microseconds are near.
+    pub fn new(most: usize, near: i64) -> Lives {
         Lives {
             most,
             inodes: Inodes::default(),
@@ -92,8 +101,11 @@ impl Lives {
             servers: Hosts::default(),
             clients: Hosts::default(),
             ends: Vec::new(),
-            files: Vec::new(),
-            names: Vec::new(),
+            gaps: Gaps::new(near),
+            unanswered: Unanswered::default(),
+            told: None,
+            files: Ended::default(),
+            names: Ended::default(),
             finished: false,
         }
     }
@@ -109,10 +121,12 @@ impl Lives {
             let op = columns.operation(row);
             let end = &mut self.ends[op.server as usize];
             *end = (*end).max(op.at).max(op.time);
+            self.gaps.advance(op.at.max(op.time));
             match get(columns.status, row) {
                 Some(0) => self.succeeded(&columns, row, &op),
                 Some(NO_ENTRY) => self.no_entry(&columns, row, &op),
                 Some(STALE) => self.stale(&columns, row, &op),
+                None if columns.unanswered(row) => self.lost_reply(&columns, row, &op),
                 _ => {}
             }
             self.inodes.shed(self.most)?;
@@ -125,21 +139,23 @@ impl Lives {
         self.finished = true;
     }
 
-    /// The rows of the files that have ended since the last time. After [`Lives::finish`] it gives
+    /// The rows of the files of whose end, a minute ago or more, all is known. After [`Lives::finish`] it gives
     /// some of those that are left, and has given all when a batch has no rows.
     pub fn take_files(&mut self) -> Result<RecordBatch, Error> {
-        while self.files.is_empty() && self.end_outlasting()? {}
-        let batch = rows::files(&self.files, &self.servers, &self.clients)?;
-        self.files = Vec::new();
-        Ok(batch)
+        let mut rows = self.settled_files();
+        while rows.is_empty() && self.end_outlasting()? {
+            rows = self.settled_files();
+        }
+        Ok(rows::files(&rows, &self.servers, &self.clients)?)
     }
 
     /// The rows of the names, as [`Lives::take_files`] gives those of the files.
     pub fn take_names(&mut self) -> Result<RecordBatch, Error> {
-        while self.names.is_empty() && self.end_outlasting()? {}
-        let batch = rows::names(&self.names, &self.servers, &self.clients)?;
-        self.names = Vec::new();
-        Ok(batch)
+        let mut rows = self.settled_names();
+        while rows.is_empty() && self.end_outlasting()? {
+            rows = self.settled_names();
+        }
+        Ok(rows::names(&rows, &self.servers, &self.clients)?)
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 //!
 //! `data/schema.py` says what each column means; a test holds the two equal.
 
+use super::gaps::Touch;
 use super::life::{Bytes, Death, FileLife, Inode, Kind, NameLife, BIRTHS, ENDS, KINDS};
 use crate::message::Hosts;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, TimestampMicrosecondType};
@@ -20,6 +21,8 @@ pub struct FileRow {
     life: FileLife,
     death: Option<Death>,
     observed_until: i64,
+    /// Whether loss may have touched it, once that is known.
+    pub lost: Option<bool>,
 }
 
 impl FileRow {
@@ -32,8 +35,35 @@ impl FileRow {
             life: inode.life,
             death,
             observed_until,
+            lost: None,
         })
     }
+
+    /// What tells whether loss touched it.
+    pub fn traces(&self) -> Traces<'_> {
+        let name = self.life.origin.as_ref().map(|origin| (&*origin.dir, &*origin.name));
+        Traces {
+            server: self.server,
+            touch: &self.life.touch,
+            handle: Some(&self.fh),
+            name,
+            until: self.observed_until,
+        }
+    }
+}
+
+/// By what loss may have touched a life.
+pub struct Traces<'a> {
+    /// The server.
+    pub server: u32,
+    /// When the file was used.
+    pub touch: &'a Touch,
+    /// The file's handle.
+    pub handle: Option<&'a [u8]>,
+    /// The name, behind the handle of its directory.
+    pub name: Option<(&'a [u8], &'a [u8])>,
+    /// Until when the life was observed.
+    pub until: i64,
 }
 
 /// A row of the names table.
@@ -46,6 +76,9 @@ pub struct NameRow {
     observed_until: i64,
     file_writes: Option<u64>,
     file_max_size: Option<u64>,
+    touch: Touch,
+    /// Whether loss may have touched it, once that is known.
+    pub lost: Option<bool>,
 }
 
 impl NameRow {
@@ -62,6 +95,19 @@ impl NameRow {
             observed_until: until,
             file_writes: born.then_some(inode.life.writes),
             file_max_size: inode.life.max_size.filter(|_| born),
+            touch: inode.life.touch.clone(),
+            lost: None,
+        }
+    }
+
+    /// What tells whether loss touched it.
+    pub fn traces(&self) -> Traces<'_> {
+        Traces {
+            server: self.server,
+            touch: &self.touch,
+            handle: self.fh.as_deref(),
+            name: Some((&self.life.dir, &self.life.name)),
+            until: self.observed_until,
         }
     }
 }
@@ -118,7 +164,7 @@ pub fn files(
         nullable("last_size", numbers::<UInt64Type>(lives().map(|l| l.last_size))),
         nullable("atime", times(lives().map(|l| l.atime))),
         nullable("mtime", times(lives().map(|l| l.mtime))),
-        nullable("loss_nearby", flags(rows.iter().map(|_| None))),
+        nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
     ])
 }
 
@@ -149,6 +195,7 @@ pub fn names(
         nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
         nullable("file_writes", numbers::<UInt64Type>(rows.iter().map(|r| r.file_writes))),
         nullable("file_max_size", numbers::<UInt64Type>(rows.iter().map(|r| r.file_max_size))),
+        nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
     ])
 }
 

@@ -98,7 +98,7 @@ impl Lives {
             Some(slot) => slot,
             None => self.inodes.insert(Inode::new(op, Some(Arc::from(fh.handle)))),
         };
-        self.inodes.get_mut(slot).life.named(op, attributes);
+        self.inodes.get_mut(slot).life.named(op, attributes, &self.gaps);
         Some(slot)
     }
 

@@ -1,6 +1,6 @@
 //! `LivesBuilder`: the files and names tables, for Python.
 
-use crate::lives::{Error, Lives};
+use crate::lives::{Error, Lives, NEAR};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -14,14 +14,23 @@ pub struct LivesBuilder {
 #[pymethods]
 impl LivesBuilder {
     #[new]
-    #[pyo3(signature = (max_live = 200_000))]
-    fn new(max_live: usize) -> LivesBuilder {
-        LivesBuilder { lives: Lives::new(max_live) }
+    #[pyo3(signature = (max_live = 200_000, near = NEAR))]
+    fn new(max_live: usize, near: i64) -> LivesBuilder {
+        LivesBuilder { lives: Lives::new(max_live, near.max(0)) }
     }
 
     fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         let batch = RecordBatch::from_pyarrow_bound(batch)?;
         py.detach(|| self.lives.update(&batch)).map_err(raise)
+    }
+
+    fn update_loss(&mut self, gaps: &Bound<'_, PyAny>) -> PyResult<()> {
+        let gaps = RecordBatch::from_pyarrow_bound(gaps)?;
+        self.lives.update_loss(&gaps).map_err(raise)
+    }
+
+    fn loss_told(&mut self, told: bool) {
+        self.lives.loss_told(told);
     }
 
     fn finish(&mut self) {

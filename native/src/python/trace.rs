@@ -19,10 +19,40 @@ use std::thread;
 /// Batches decoded ahead of the reader.
 const AHEAD: usize = 2;
 
+/// What came to light with a batch, or at the end.
+struct Beside {
+    damaged: Vec<Damaged>,
+    gaps: RecordBatch,
+    loss: RecordBatch,
+    messages: RecordBatch,
+}
+
+impl Beside {
+    fn take(trace: &mut Trace) -> Result<Beside, TraceError> {
+        Ok(Beside {
+            damaged: trace.take_damaged(),
+            gaps: trace.take_gaps()?,
+            loss: trace.take_loss()?,
+            messages: trace.take_messages()?,
+        })
+    }
+}
+
 enum Item {
-    Batch(RecordBatch, RecordBatch, Vec<Damaged>),
-    End(Box<TraceCounts>, RecordBatch, Vec<Damaged>),
+    Batch(RecordBatch, Beside),
+    End(Box<TraceCounts>, Beside),
     Failed(TraceError),
+}
+
+impl Item {
+    fn next(trace: &mut Trace) -> Item {
+        let next = trace.next_batch().and_then(|batch| Ok((batch, Beside::take(trace)?)));
+        match next {
+            Ok((Some(batch), beside)) => Item::Batch(batch, beside),
+            Ok((None, beside)) => Item::End(Box::new(trace.counts()), beside),
+            Err(error) => Item::Failed(error),
+        }
+    }
 }
 
 #[pyclass(name = "Trace", module = "birthmark._native")]
@@ -34,6 +64,8 @@ struct PyTrace {
     compression: &'static str,
     items: Receiver<Item>,
     damaged: Vec<Damaged>,
+    gaps: Vec<RecordBatch>,
+    loss: Vec<RecordBatch>,
     messages: Vec<RecordBatch>,
     counts: Option<Box<TraceCounts>>,
 }
@@ -66,21 +98,23 @@ impl PyTrace {
         let (format, compression) = (trace.format.word(), trace.compression.word());
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
-            let item = match trace.next_batch().and_then(|next| Ok((next, trace.take_messages()?)))
-            {
-                Ok((Some(batch), messages)) => Item::Batch(batch, messages, trace.take_damaged()),
-                Ok((None, messages)) => {
-                    Item::End(Box::new(trace.counts()), messages, trace.take_damaged())
-                }
-                Err(error) => Item::Failed(error),
-            };
+            let item = Item::next(&mut trace);
             let last = !matches!(item, Item::Batch(..));
             if sender.send(item).is_err() || last {
                 return;
             }
         });
-        let (damaged, messages) = (Vec::new(), Vec::new());
-        Ok(PyTrace { path: shown, format, compression, items, damaged, messages, counts: None })
+        Ok(PyTrace {
+            path: shown,
+            format,
+            compression,
+            items,
+            damaged: Vec::new(),
+            gaps: Vec::new(),
+            loss: Vec::new(),
+            messages: Vec::new(),
+            counts: None,
+        })
     }
 
     fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -89,14 +123,12 @@ impl PyTrace {
         }
         let items = &self.items;
         match py.detach(|| items.recv()) {
-            Ok(Item::Batch(batch, messages, damaged)) => {
-                self.damaged.extend(damaged);
-                self.messages.push(messages);
+            Ok(Item::Batch(batch, beside)) => {
+                self.keep(beside);
                 batch.to_pyarrow(py).map(Some)
             }
-            Ok(Item::End(counts, messages, damaged)) => {
-                self.damaged.extend(damaged);
-                self.messages.push(messages);
+            Ok(Item::End(counts, beside)) => {
+                self.keep(beside);
                 self.counts = Some(counts);
                 Ok(None)
             }
@@ -120,12 +152,16 @@ impl PyTrace {
         Ok(list)
     }
 
+    fn take_gaps<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.gaps))
+    }
+
+    fn take_loss<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.loss))
+    }
+
     fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for batch in self.messages.drain(..).filter(|batch| batch.num_rows() > 0) {
-            list.append(batch.to_pyarrow(py)?)?;
-        }
-        Ok(list)
+        list(py, std::mem::take(&mut self.messages))
     }
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -146,6 +182,28 @@ impl PyTrace {
         }
         Ok(dict)
     }
+}
+
+impl PyTrace {
+    fn keep(&mut self, beside: Beside) {
+        let Beside { damaged, gaps, loss, messages } = beside;
+        self.damaged.extend(damaged);
+        for (batch, kept) in
+            [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
+        {
+            if batch.num_rows() > 0 {
+                kept.push(batch);
+            }
+        }
+    }
+}
+
+fn list(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        list.append(batch.to_pyarrow(py)?)?;
+    }
+    Ok(list)
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {

@@ -99,7 +99,8 @@ impl<'a> Reader<'a> {
     fn end(&mut self, rest: &[u8], spaced: bool) {
         let two = rest.starts_with(b"  ");
         self.form = self.form.with(Form::TWO_SPACES, two);
-        self.plain &= !spaced && !(self.padded && self.form.has(Form::UNPADDED_TIMES));
+        let mixed = self.padded && self.form.has(Form::UNPADDED_TIMES);
+        self.plain &= !(spaced || mixed);
         if !self.plain {
             return;
         }

@@ -43,7 +43,16 @@ pub struct TextCounts {
 pub fn is_text(first: &[u8]) -> bool {
     let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let readable = line.iter().all(|byte| (b' '..0x7f).contains(byte) || b"\t\r".contains(byte));
-    let time = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let time = digits(line);
+    let fraction = line.get(time + 1..).map_or(0, digits);
+    if time > 0
+        && fraction > 0
+        && line[time] == b'.'
+        && line.get(time + 1 + fraction) == Some(&b' ')
+    {
+        return true; // whatever bytes the names on the line are of
+    }
     let stamped = time > 0 && matches!(line.get(time), Some(b'.') | None);
     readable && (stamped || line.starts_with(b"#") || line.starts_with(b"XX "))
 }

@@ -1,0 +1,176 @@
+"""``birthmark replay``: sub-snapshots of a trace, and the trace performed on them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from data.replay import BuildSummary, RunSummary
+from data.replay import build as build_replay
+from data.replay import run as run_replay
+
+app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and run it.")
+
+
+class Unnamed(StrEnum):
+    """What becomes of files whose names the trace does not show."""
+
+    invent = "invent"
+    discard = "discard"
+
+
+@app.command()
+def build(
+    traces: Annotated[
+        list[str],
+        typer.Argument(help="trace files and datasets, in the order of their time; - is stdin"),
+    ],
+    out: Annotated[Path, typer.Option(help="directory to make")],
+    first: Annotated[
+        str | None, typer.Option("--from", help="only calls from this time on, in UTC")
+    ] = None,
+    last: Annotated[
+        str | None, typer.Option("--to", help="only calls before this time, in UTC")
+    ] = None,
+    unnamed: Annotated[
+        Unnamed, typer.Option(help="files whose names the trace does not show")
+    ] = Unnamed.invent,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Find what must exist for a trace to go as it went, and rewrite it for replay."""
+    bounds = (_micros("--from", first), _micros("--to", last))
+    with _progress() as bar:
+        task = bar.add_task("calls", total=None, done=0)
+        summary = build_replay(
+            traces, out, *bounds, unnamed.value, lambda done: bar.update(task, done=done)
+        )
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+    else:
+        _print(_build_lines(summary, out))
+
+
+@app.command()
+def run(
+    build: Annotated[Path, typer.Argument(help="directory that replay build made")],
+    root: Annotated[Path, typer.Option(help="empty directory to work in; made if need be")],
+    flush: Annotated[
+        bool, typer.Option("--flush", help="wait for the disk at every write and commit")
+    ] = False,
+    results: Annotated[
+        Path | None, typer.Option(help="file for the results; default: results.json in the build")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Make what must exist, perform the operations, and compare how they end."""
+    with _progress() as bar:
+        task = bar.add_task("operations", total=None, done=0)
+        summary = run_replay(build, root, flush, results, lambda done: bar.update(task, done=done))
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+        return
+    if summary.differences:
+        Console().print(_differences(summary))
+    _print(_run_lines(summary))
+
+
+def _progress() -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[done]:,} {task.description}"),
+        TimeElapsedColumn(),
+    )
+    return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
+
+
+def _micros(option: str, text: str | None) -> int | None:
+    """Read a time: seconds since the epoch, or ISO 8601, in UTC unless it says otherwise."""
+    if text is None:
+        return None
+    try:
+        return round(float(text) * 1_000_000)
+    except ValueError:
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"expected a time such as 2026-11-21T05:38:00 or seconds since 1970, got {text!r}",
+            param_hint=option,
+        ) from None
+    found = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return round(found.timestamp() * 1_000_000)
+
+
+def _print(lines: list[str]) -> None:
+    console = Console()
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _counted(label: str, counts: dict[str, int]) -> list[str]:
+    return [f"{label:<12}{number:,} {what}" for what, number in counts.items()]
+
+
+def _build_lines(summary: BuildSummary, out: Path) -> list[str]:
+    left_out = sum(summary.left_out.values())
+    inserted = {
+        f"{op} ({why})": number
+        for why, ops in summary.inserted.items()
+        for op, number in ops.items()
+    }
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in summary.manifest.items())
+    return [
+        f"calls       {summary.calls:,} = {summary.operations:,} operations + "
+        f"{left_out:,} left out",
+        *_counted("  left out", summary.left_out),
+        f"inserted    {sum(inserted.values()):,}",
+        *_counted("  inserted", inserted),
+        f"manifest    {kinds or 'nothing'}; {summary.names:,} names, {summary.bytes:,} bytes",
+        f"unnamed     {summary.unnamed_files:,} files ({summary.unnamed}), "
+        f"{summary.unnamed_directories:,} directories (invent)",
+        f"order       {summary.reordered:,} taken before one answered earlier",
+        f"superuser   {summary.as_superuser:,} that mode bits do not explain",
+        f"written     {out}",
+    ]
+
+
+def _run_lines(summary: RunSummary) -> list[str]:
+    rate = summary.to_json()["operations_per_second"] or 0
+    checks = ", ".join(
+        f"{what} {counts['alike']:,} of {counts['compared']:,}"
+        for what, counts in summary.checks.items()
+    )
+    lines = [
+        f"operations  {summary.operations:,} = {summary.same:,} as in the trace + "
+        f"{summary.different:,} otherwise + {summary.not_compared:,} not compared",
+        f"share       {summary.share:.2%} of those compared",
+        f"inserted    {summary.inserted:,}, of which {summary.inserted_failed:,} failed",
+        f"also alike  {checks}",
+        f"lenient     {summary.lenient:,} that only NFS permits, done as the superuser",
+        f"rate        {rate:,} operations/s, {summary.seconds:.1f} s; "
+        f"in the trace {summary.trace_seconds:.1f} s",
+    ]
+    if not summary.superuser:
+        lines.append("            not run by the superuser: owners are not applied")
+    return lines
+
+
+def _differences(summary: RunSummary) -> Table:
+    table = Table("operation", "in the trace", "here", "why", title="What ended otherwise")
+    for heading in ("count", "first"):
+        table.add_column(heading, justify="right")
+    for each in summary.differences:
+        table.add_row(
+            each.op, each.expected, each.got, each.reason, f"{each.count:,}", str(each.first)
+        )
+    return table

@@ -1,0 +1,97 @@
+"""Acting as the callers of a trace: the user, group and further groups that file access is by."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from collections.abc import Callable
+from types import TracebackType
+
+from data.replay.permissions import SUPERUSER, Caller
+
+SETGROUPS = {"x86_64": 116, "aarch64": 159, "riscv64": 159}
+"""The number of the system call where it is known: the C library's function is process-wide."""
+
+Identity = tuple[int, int, tuple[int, ...]]
+Switch = Callable[[Identity, Identity], None]
+
+
+class Credentials:
+    """Changes whom this thread accesses files as, and restores it; use it as a context manager.
+
+    Only the superuser can; for others ``become`` does nothing. Where the system has no credentials
+    of a thread's own, the whole process's effective ones are changed. The umask is 0 meanwhile.
+
+    Attributes:
+        real: whether callers are acted as.
+    """
+
+    def __init__(self) -> None:
+        self.real = os.geteuid() == 0
+        self._own: Identity = (os.geteuid(), os.getegid(), tuple(os.getgroups()))
+        self._now = self._own
+        self._switch = _thread_switch() or _switch_process
+
+    def __enter__(self) -> Credentials:
+        self._umask = os.umask(0)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.umask(self._umask)
+        self._set(self._own)
+
+    def become(self, caller: Caller) -> None:
+        """Act as a caller; one who is not known is the superuser."""
+        if not self.real:
+            return
+        uid = caller.uid
+        self._set((uid, caller.gid or 0, tuple(caller.gids or ())) if uid else (0, 0, ()))
+
+    def restore(self) -> None:
+        """Act as the superuser."""
+        self.become(SUPERUSER)
+
+    def _set(self, wanted: Identity) -> None:
+        if wanted != self._now:
+            self._switch(self._now, wanted)
+            self._now = wanted
+
+
+def _switch_process(now: Identity, wanted: Identity) -> None:
+    if now[0] != 0:
+        os.seteuid(0)
+    if wanted[2] != now[2]:
+        os.setgroups(wanted[2])
+    os.setegid(wanted[1])
+    os.seteuid(wanted[0])
+
+
+def _thread_switch() -> Switch | None:
+    """Return what switches the calling thread alone, by Linux's setfsuid(2), or None elsewhere.
+
+    It is also what a file server in user space uses, and a tenth of the time: the C library's
+    seteuid stops every other thread.
+    """
+    setgroups = SETGROUPS.get(platform.machine())
+    if sys.platform != "linux" or setgroups is None:
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def switch(now: Identity, wanted: Identity) -> None:
+        uid, gid, gids = wanted
+        if gids != now[2]:
+            numbers = (ctypes.c_uint32 * len(gids))(*gids)
+            if libc.syscall(setgroups, len(gids), numbers) != 0:
+                number = ctypes.get_errno()
+                raise OSError(number, f"setgroups: {os.strerror(number)}")
+        libc.setfsgid(ctypes.c_uint32(gid))
+        libc.setfsuid(ctypes.c_uint32(uid))
+
+    return switch

@@ -1,0 +1,311 @@
+"""One operation of a rewritten trace, performed on a real file system."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+
+from data.replay import status as st
+from data.replay.attributes import set_attributes, set_new_attributes
+from data.replay.credentials import Credentials
+from data.replay.operation import NAMED, Operation
+from data.replay.permissions import READ, SEARCH, WRITE, permits
+from data.replay.store import DIRECTORY, Store
+
+NOFOLLOW = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+ZEROS = memoryview(bytes(1 << 20))
+NODES = {"socket": stat.S_IFSOCK}
+"""Kinds made as they are; devices are made as FIFOs: none of this machine's are opened."""
+
+
+class Performer:
+    """Performs operations, and keeps the store as they leave the file system.
+
+    Attributes:
+        lenient: how many succeeded only as the superuser's, because this file system asks more
+            than an NFS server does.
+        checks: how many results beside the status were compared, and were as in the trace.
+    """
+
+    def __init__(self, store: Store, credentials: Credentials, flush: bool) -> None:
+        self._store, self._credentials, self._flush = store, credentials, flush
+        self._methods: dict[str, Callable[[Operation], None]] = {
+            name: getattr(self, f"_{name}")
+            for name in (*NAMED, "setattr", "read", "write", "readlink", "commit")
+        }
+        self._methods |= dict.fromkeys(("getattr", "access"), self._getattr)
+        self._methods |= dict.fromkeys(("fsstat", "fsinfo", "pathconf"), self._fsstat)
+        self._methods |= dict.fromkeys(("readdir", "readdirplus"), self._readdir)
+        self.lenient = 0
+        self.checks = {name: [0, 0] for name in ("object found", "bytes read", "size")}
+
+    def perform(self, operation: Operation) -> int:
+        """Perform an operation; return its NFS status.
+
+        Raises:
+            ValueError: there is no such procedure.
+        """
+        method = self._methods.get(operation.op)
+        if method is None:
+            raise ValueError(f"operation {operation.seq}: no procedure {operation.op!r}")
+        try:
+            method(operation)
+        except OSError as error:
+            return st.of_errno(error.errno or 0)
+        return st.OK
+
+    def _check(self, what: str, same: bool) -> None:
+        counts = self.checks[what]
+        counts[0] += 1
+        counts[1] += same
+
+    def _as_caller(self, operation: Operation) -> None:
+        self._credentials.become(operation.caller)
+
+    def _leniently(self, operation: Operation, error: OSError, explains: bool) -> None:
+        """Go on as the superuser if the trace succeeded and a server's rules explain it."""
+        if operation.status != st.OK or not explains or not self._credentials.real:
+            raise error
+        self._credentials.restore()
+        self.lenient += 1
+
+    # Calls on an object
+
+    def _stat(self, number: int) -> os.stat_result:
+        self._credentials.restore()
+        if self._store.kind(number) == "directory":
+            return os.fstat(self._store.directory(number))
+        directory, name = self._store.place(number)
+        return os.stat(name, dir_fd=self._store.directory(directory), follow_symlinks=False)
+
+    def _getattr(self, operation: Operation) -> None:
+        found = self._stat(operation.id)
+        if operation.reply_size is not None:
+            self._check("size", found.st_size == operation.reply_size)
+
+    def _fsstat(self, operation: Operation) -> None:
+        self._stat(operation.id)
+        os.statvfs(self._store.directory(0))
+
+    def _opened(self, operation: Operation, flags: int) -> int:
+        """Open a file as the caller, who needs no more than a server would ask."""
+        kind = self._store.kind(operation.id)
+        if kind != "file":
+            wrong = errno.EISDIR if kind == "directory" else errno.EINVAL
+            raise OSError(wrong, os.strerror(wrong))
+        directory, name = self._store.place(operation.id)
+        above = self._store.directory(directory)
+        self._as_caller(operation)
+        try:
+            return os.open(name, flags | NOFOLLOW, dir_fd=above)
+        except PermissionError as error:
+            self._leniently(operation, error, self._server_permits(operation, flags))
+            return os.open(name, flags | NOFOLLOW, dir_fd=above)
+
+    def _server_permits(self, operation: Operation, flags: int) -> bool:
+        """Tell whether a server asks less: of the path nothing, of the owner neither.
+
+        What may be executed may be read (RFC 1813 section 4.4).
+        """
+        found = self._stat(operation.id)
+        caller = operation.caller
+        if caller.uid == found.st_uid:
+            return True
+        ways = (WRITE,) if flags & os.O_WRONLY else (READ, SEARCH)
+        mode = stat.S_IMODE(found.st_mode)
+        return any(permits(mode, found.st_uid, found.st_gid, caller, way) for way in ways)
+
+    def _read(self, operation: Operation) -> None:
+        descriptor = self._opened(operation, os.O_RDONLY)
+        try:
+            data = os.pread(descriptor, operation.count or 0, operation.offset or 0)
+        finally:
+            os.close(descriptor)
+        if operation.reply_count is not None:
+            self._check("bytes read", len(data) == operation.reply_count)
+
+    def _write(self, operation: Operation) -> None:
+        descriptor = self._opened(operation, os.O_WRONLY)
+        offset, left = operation.offset or 0, operation.count or 0
+        try:
+            while left:
+                written = os.pwrite(descriptor, ZEROS[:left], offset)
+                offset, left = offset + written, left - written
+            if self._flush:
+                os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _commit(self, operation: Operation) -> None:
+        if not self._flush:
+            self._stat(operation.id)
+            return
+        descriptor = self._opened(operation, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _readlink(self, operation: Operation) -> None:
+        kind = self._store.kind(operation.id)
+        if kind != "symlink":
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        directory, name = self._store.place(operation.id)
+        above = self._store.directory(directory)
+        self._credentials.restore()
+        os.readlink(name, dir_fd=above)
+
+    def _readdir(self, operation: Operation) -> None:
+        above = self._store.directory(operation.id)
+        self._as_caller(operation)
+        try:
+            descriptor = os.open(b".", DIRECTORY, dir_fd=above)
+        except PermissionError as error:
+            self._leniently(operation, error, self._server_permits(operation, os.O_RDONLY))
+            descriptor = os.open(b".", DIRECTORY, dir_fd=above)
+        try:
+            if operation.cookie:
+                return  # the listing was read when it began
+            self._credentials.restore()
+            with os.scandir(descriptor) as entries:
+                for entry in entries:
+                    if operation.op == "readdirplus":
+                        entry.stat(follow_symlinks=False)
+        finally:
+            os.close(descriptor)
+
+    def _setattr(self, operation: Operation) -> None:
+        if operation.size is not None:
+            descriptor = self._opened(operation, os.O_WRONLY)
+            try:
+                os.ftruncate(descriptor, operation.size)
+            finally:
+                os.close(descriptor)
+        kind = self._store.kind(operation.id)
+        self._credentials.restore()
+        directory, name = self._store.place(operation.id)
+        above = self._store.directory(directory)
+        if kind == "symlink":
+            self._as_caller(operation)
+            set_attributes(name, operation, self._credentials.real, above)
+            return
+        descriptor = os.open(name, NOFOLLOW | os.O_RDONLY, dir_fd=above)
+        try:
+            self._as_caller(operation)
+            set_attributes(descriptor, operation, self._credentials.real)
+        finally:
+            os.close(descriptor)
+
+    # Calls on names
+
+    def _lookup(self, operation: Operation) -> None:
+        name = operation.name or b""
+        above = self._store.directory(operation.id)
+        if name == b"..":
+            self._stat(-1 if operation.new_id is None else operation.new_id)
+            return
+        self._as_caller(operation)
+        found = os.stat(name, dir_fd=above, follow_symlinks=False)
+        if operation.new_id is not None:
+            self._check("object found", found.st_ino == self._store.inode(operation.new_id))
+        if operation.reply_size is not None:
+            self._check("size", found.st_size == operation.reply_size)
+
+    def _create(self, operation: Operation) -> None:
+        name = operation.name or b""
+        above = self._store.directory(operation.id)
+        flags = os.O_CREAT | os.O_WRONLY | NOFOLLOW
+        flags |= os.O_EXCL if operation.how else os.O_TRUNC if operation.size == 0 else 0
+        mode = 0o600 if operation.mode is None else operation.mode & 0o7777
+        self._as_caller(operation)
+        try:
+            descriptor = os.open(name, flags, mode, dir_fd=above)
+        except PermissionError as error:
+            self._leniently(operation, error, operation.how == 0)
+            descriptor = os.open(name, flags, mode, dir_fd=above)
+        try:
+            if operation.size:
+                os.ftruncate(descriptor, operation.size)
+        finally:
+            os.close(descriptor)
+        self._adopt(operation, above, name)
+
+    def _adopt(self, operation: Operation, above: int, name: bytes) -> None:
+        """Take a new object into the store, with the attributes that the server gave it."""
+        found = os.stat(name, dir_fd=above, follow_symlinks=False)
+        if operation.how != 0 and self._differs(operation, found):
+            self._credentials.restore()
+            set_new_attributes(name, above, operation, self._credentials.real)
+        self._store.add(operation.new_id, operation.id, name, found)
+
+    def _differs(self, operation: Operation, found: os.stat_result) -> bool:
+        wanted = (operation.mode, operation.owner, operation.group)
+        real = (stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
+        return any(want not in (None, have) for want, have in zip(wanted, real, strict=True))
+
+    def _mkdir(self, operation: Operation) -> None:
+        above = self._store.directory(operation.id)
+        mode = 0o777 if operation.mode is None else operation.mode & 0o7777
+        self._as_caller(operation)
+        os.mkdir(operation.name or b"", mode, dir_fd=above)
+        self._adopt(operation, above, operation.name or b"")
+
+    def _symlink(self, operation: Operation) -> None:
+        above = self._store.directory(operation.id)
+        self._as_caller(operation)
+        os.symlink(operation.target or b"unknown", operation.name or b"", dir_fd=above)
+        self._adopt(operation, above, operation.name or b"")
+
+    def _mknod(self, operation: Operation) -> None:
+        """Make a socket or a FIFO, the latter for devices too: none of this machine's are opened.
+
+        The superuser makes it, for others may not everywhere.
+        """
+        above = self._store.directory(operation.id)
+        mode = 0o600 if operation.mode is None else operation.mode & 0o7777
+        self._as_caller(operation)
+        os.mknod(
+            operation.name or b"",
+            mode | NODES.get(operation.kind or "", stat.S_IFIFO),
+            dir_fd=above,
+        )
+        self._adopt(operation, above, operation.name or b"")
+
+    def _remove(self, operation: Operation) -> None:
+        above = self._store.directory(operation.id)
+        self._as_caller(operation)
+        os.unlink(operation.name or b"", dir_fd=above)
+        self._store.remove(operation.id, operation.name or b"")
+
+    def _rmdir(self, operation: Operation) -> None:
+        above = self._store.directory(operation.id)
+        self._as_caller(operation)
+        os.rmdir(operation.name or b"", dir_fd=above)
+        self._store.remove(operation.id, operation.name or b"")
+
+    def _rename(self, operation: Operation) -> None:
+        source, target = self._directories(operation.id, operation.id2)
+        name, name2 = operation.name or b"", operation.name2 or b""
+        self._as_caller(operation)
+        os.rename(name, name2, src_dir_fd=source, dst_dir_fd=target)
+        self._store.move((operation.id, name), (operation.id2 or 0, name2))
+
+    def _link(self, operation: Operation) -> None:
+        self._store.kind(operation.id)
+        directory, old = self._store.place(operation.id)
+        source, target = self._directories(directory, operation.id2)
+        name = operation.name or b""
+        self._as_caller(operation)
+        both = {"src_dir_fd": source, "dst_dir_fd": target, "follow_symlinks": False}
+        try:
+            os.link(old, name, **both)  # type: ignore[arg-type]
+        except PermissionError as error:  # Linux may protect others' files from hard links
+            self._leniently(operation, error, True)
+            os.link(old, name, **both)  # type: ignore[arg-type]
+        self._store.link(operation.id, operation.id2 or 0, name)
+
+    def _directories(self, first: int, second: int | None) -> tuple[int, int]:
+        target = self._store.directory(0 if second is None else second)
+        return self._store.directory(first), target

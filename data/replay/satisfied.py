@@ -1,0 +1,60 @@
+"""What the rules for calls on objects and for calls on names share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from data.replay.calls import Call
+from data.replay.inference import UNSEEN, Inference
+from data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE, Caller, permits
+from data.replay.tree import InexplicableError, Node, Tree
+
+MODIFY = WRITE | SEARCH
+Write = Callable[..., None]
+
+
+class Satisfied:
+    """Satisfies calls.
+
+    Args:
+        tree: the replay's file system.
+        inference: makes true what a call needs.
+        write: writes the rewritten operation: the call, its caller, and the columns that differ.
+    """
+
+    def __init__(self, tree: Tree, inference: Inference, write: Write) -> None:
+        self._tree, self._infer, self._write = tree, inference, write
+
+    def _still_there(self, *directories: Node) -> None:
+        """Make sure that making one thing true has not unmade another.
+
+        Raises:
+            InexplicableError: it has: the call contradicts itself.
+        """
+        if any(not each.names and each is not self._tree.root for each in directories):
+            raise InexplicableError("contradicts itself")
+
+    def _allowed(self, call: Call, node: Node, wanted: int, lenient: bool = False) -> Caller:
+        """Return the caller whom mode bits permit what the server permitted.
+
+        Servers have rules besides (access lists, and with ``lenient`` an owner's rights to an open
+        file); a call that they explain is the superuser's.
+        """
+        caller = call.caller
+        if permits(node.mode, node.owner, node.group, caller, wanted):
+            return caller
+        if lenient and caller.uid == node.owner:
+            return caller
+        return SUPERUSER
+
+    def _allowed_to_remove(self, call: Call, directory: Node, node: Node) -> Caller:
+        caller = self._allowed(call, directory, MODIFY)
+        if not (directory.mode or 0) & STICKY or caller.uid in (None, 0, directory.owner):
+            return caller
+        self._infer.learn(node, UNSEEN._replace(owner=caller.uid))
+        return caller if node.owner == caller.uid else SUPERUSER
+
+
+def comparable(call: Call, node: Node) -> int | None:
+    """Return the size in the reply, where it is the file's at this place in the order."""
+    return call.size if node.kind == "file" and call.size == node.size else None

@@ -1,0 +1,56 @@
+"""Rows on their way into a Parquet file, a batch of them in memory at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ROWS = 16_384
+
+
+class Spool:
+    """Writes rows, dictionaries by column, to a Parquet file; use it as a context manager."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._rows: list[dict[str, Any]] = []
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self.written = 0
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._flush()
+        finally:
+            self._writer.close()
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Write a row; columns that it leaves out are null."""
+        self._rows.append(row)
+        self.written += 1
+        if len(self._rows) >= ROWS:
+            self._flush()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write rows that are in columns already."""
+        self._writer.write_batch(batch)
+        self.written += batch.num_rows
+
+    def _flush(self) -> None:
+        columns = [
+            pa.array([row.get(each.name) for row in self._rows], each.type) for each in self._schema
+        ]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self._rows = []

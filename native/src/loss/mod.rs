@@ -1,0 +1,220 @@
+//! What a monitor lost: operations of which one message was seen, or none (thesis 3.5.4).
+//!
+//! Three things show it. A call without a reply, and a reply without a call, each show one lost
+//! message. Where neither was seen nothing is left of the operation itself, but most clients number
+//! their calls one after the other ([`sequence`]), so that a number never seen shows two lost
+//! messages. Holes in TCP's own numbers show when bytes were lost, though not how many messages.
+//!
+//! A capture begins and ends amid calls: what is missing within [`EDGE`] of either is not counted.
+//! Packets of which a capture kept only the beginning are not lost.
+
+mod periods;
+mod sequence;
+mod table;
+
+pub use periods::{Period, Tally, PERIOD};
+pub use table::{gaps, periods};
+
+use crate::message::{CallKey, Endpoint, Envelope, HostId};
+use hashbrown::HashMap;
+use periods::Periods;
+use sequence::Sequence;
+
+/// A call so near the end of a trace may be under way, and a reply so near its beginning may be to
+/// a call before it: in microseconds, some times longer than most calls take.
+pub const EDGE: i64 = 100_000;
+
+/// How long a number that was passed over may still come, in microseconds: calls overtake each
+/// other by up to a second (thesis 3.5.5), and replies wait two for their call.
+const LATE: i64 = 3_000_000;
+
+/// A longer gap tells nothing of the time between: the conversation was idle.
+const IDLE: i64 = 1_000_000;
+
+/// The most conversations whose numbers are followed.
+const CONVERSATIONS: usize = 16_384;
+
+/// A time in which calls of a client to a server were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The server.
+    pub server: HostId,
+    /// The client.
+    pub client: HostId,
+    /// The last message seen before, in microseconds since the epoch.
+    pub since: i64,
+    /// The first message seen behind.
+    pub until: i64,
+}
+
+/// A hole in a TCP stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Hole {
+    /// When and between whom.
+    pub gap: Gap,
+    /// The bytes that are missing.
+    pub bytes: u64,
+    /// Whether the client sent them.
+    pub call: bool,
+}
+
+/// Client and server of a conversation.
+type Ends = (Endpoint, Endpoint);
+
+/// Follows what is lost.
+#[derive(Debug, Default)]
+pub struct Losses {
+    conversations: HashMap<Ends, Sequence>,
+    periods: Periods,
+    gaps: Vec<Gap>,
+    began: Option<i64>,
+    now: i64,
+    looked: i64,
+}
+
+impl Losses {
+    /// Takes a call that is not a retransmission. `held` says whether the reply to a number of
+    /// this conversation waits for its call.
+    pub fn call(&mut self, envelope: &Envelope, held: impl Fn(&CallKey) -> bool) {
+        let key = envelope.key;
+        if self.conversations.len() >= CONVERSATIONS {
+            self.make_room();
+        }
+        let sequence = self.conversations.entry((key.client, key.server)).or_default();
+        sequence.call(key.xid, envelope.time, |xid| held(&CallKey { xid, ..key }));
+        let numbered = sequence.order().is_some();
+        let tally = self.periods.at(envelope.time, key.server.host, key.client.host);
+        tally.numbered += u64::from(numbered);
+    }
+
+    /// Takes a reply whose call was not seen, or not yet.
+    pub fn reply_first(&mut self, key: &CallKey) {
+        if let Some(sequence) = self.conversations.get_mut(&(key.client, key.server)) {
+            sequence.replied(key.xid);
+        }
+    }
+
+    /// Takes an operation whose reply was seen.
+    #[inline]
+    pub fn answered(&mut self, call: &Envelope) {
+        let tally = self.periods.at(call.time, call.key.server.host, call.key.client.host);
+        tally.calls += 1;
+        tally.replies += 1;
+    }
+
+    /// Takes an operation whose reply was not seen. At the end of the trace it may be under way.
+    pub fn unanswered(&mut self, call: &Envelope, ending: bool) {
+        let tally = self.periods.at(call.time, call.key.server.host, call.key.client.host);
+        tally.calls += 1;
+        tally.unanswered += u64::from(!ending || self.now - call.time >= EDGE);
+    }
+
+    /// Takes a reply whose call was not seen.
+    pub fn orphan(&mut self, reply: &Envelope) {
+        let (server, client) = (reply.key.server, reply.key.client);
+        if reply.time - self.began.unwrap_or(reply.time) < EDGE {
+            return;
+        }
+        self.periods.at(reply.time, server.host, client.host).orphans += 1;
+        if !self.numbered(&(client, server)) {
+            let (since, until) = (reply.time, reply.time);
+            self.gaps.push(Gap { server: server.host, client: client.host, since, until });
+        }
+    }
+
+    /// Takes a hole in the TCP stream of a conversation.
+    pub fn hole(&mut self, ends: Ends, hole: &Hole) {
+        let tally = self.periods.at(hole.gap.until, hole.gap.server, hole.gap.client);
+        tally.holes += 1;
+        tally.missing_bytes += hole.bytes;
+        if hole.call && !self.numbered(&ends) {
+            self.gaps.extend(ends_of(hole.gap));
+        }
+    }
+
+    /// Moves the trace's time on.
+    #[inline]
+    pub fn advance(&mut self, now: i64) {
+        self.began = self.began.or(Some(now));
+        self.now = self.now.max(now);
+        if self.now - self.looked >= LATE {
+            self.look(self.now - LATE);
+        }
+    }
+
+    /// Ends the trace.
+    pub fn finish(&mut self) {
+        self.look(i64::MAX);
+        self.conversations.clear();
+        self.periods.close(i64::MAX);
+    }
+
+    /// The times of lost calls that came to be known since the last time.
+    pub fn take_gaps(&mut self) -> Vec<Gap> {
+        std::mem::take(&mut self.gaps)
+    }
+
+    /// The periods that have ended since the last time.
+    pub fn take_periods(&mut self) -> Vec<Period> {
+        self.periods.take()
+    }
+
+    fn numbered(&self, ends: &Ends) -> bool {
+        self.conversations.get(ends).is_some_and(|sequence| sequence.order().is_some())
+    }
+
+    /// Gives up numbers passed over before `until`, and closes periods.
+    fn look(&mut self, until: i64) {
+        self.looked = self.now;
+        for (ends, sequence) in &mut self.conversations {
+            give_up(ends, sequence, until, &mut self.periods, &mut self.gaps);
+        }
+        self.periods.close(self.now);
+    }
+
+    /// Forgets the half of the conversations that were idle longest.
+    fn make_room(&mut self) {
+        let mut heard: Vec<i64> = self.conversations.values().map(Sequence::heard).collect();
+        let (_, &mut middle, _) = heard.select_nth_unstable(CONVERSATIONS / 2);
+        let (periods, gaps) = (&mut self.periods, &mut self.gaps);
+        self.conversations.retain(|ends, sequence| {
+            let kept = sequence.heard() > middle;
+            if !kept {
+                give_up(ends, sequence, i64::MAX, periods, gaps);
+            }
+            kept
+        });
+    }
+}
+
+/// Counts the numbers of a conversation that were passed over before `until`.
+fn give_up(
+    (client, server): &Ends,
+    sequence: &mut Sequence,
+    until: i64,
+    periods: &mut Periods,
+    gaps: &mut Vec<Gap>,
+) {
+    let mut last = None;
+    sequence.give_up(until, |missing| {
+        if !missing.replied {
+            periods.at(missing.until, server.host, client.host).unseen += 1;
+        }
+        let (since, until) = (missing.since, missing.until);
+        let gap = Gap { server: server.host, client: client.host, since, until };
+        if last.replace(gap) != Some(gap) {
+            gaps.extend(ends_of(gap));
+        }
+    });
+}
+
+/// A gap, or its two ends if the conversation was idle in between.
+fn ends_of(gap: Gap) -> impl Iterator<Item = Gap> {
+    let (since, until) = (gap.since.min(gap.until), gap.since.max(gap.until));
+    let idle = until.saturating_sub(since) > IDLE;
+    let first = Gap { since, until: if idle { since } else { until }, ..gap };
+    std::iter::once(first).chain(idle.then_some(Gap { since: until, until, ..gap }))
+}
+
+#[cfg(test)]
+mod tests;
