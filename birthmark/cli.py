@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from birthmark import __version__
+from birthmark.commands.anonymize import anonymize
 from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
 from birthmark.commands.replay import app as replay
@@ -26,6 +27,7 @@ app = typer.Typer(
 COMMANDS = (
     ingest,
     dump,
+    anonymize,
     train,
     evaluate,
     report,

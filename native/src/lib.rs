@@ -1,5 +1,6 @@
 //! The compiled part of Birthmark: what is hot or reads hostile bytes.
 
+pub mod anonymize;
 pub mod attributes;
 pub mod batch;
 pub mod capture;

@@ -13,7 +13,8 @@ import pytest
 
 from data.samples import DAYS
 
-COMMANDS = ["ingest", "train", "evaluate", "report", "nightly", "serve", "predict", "replay"]
+COMMANDS = """ingest dump anonymize scan replay workload train evaluate report nightly rollback serve
+predict""".split()
 
 
 def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

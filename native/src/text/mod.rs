@@ -1,11 +1,11 @@
 //! nfsdump text, as Ellard's tool wrote it and as the Harvard traces are published (thesis
 //! 3.6.1): one line per call or reply, everything but times in hexadecimal.
 
-mod fields;
-mod line;
+pub(crate) mod fields;
+pub(crate) mod line;
 pub mod log;
-mod trailer;
-mod value;
+pub(crate) mod trailer;
+pub(crate) mod value;
 pub mod write;
 
 use crate::fields::Fields;
@@ -14,10 +14,10 @@ use crate::join::{HeldReply, Joiner, Procedure};
 use line::{Direction, Endpoints, Line};
 
 /// The longest line that is read as one.
-const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 
 /// Why a line is set aside: a word for counting, and what was expected.
-type Damage = (&'static str, &'static str);
+pub(crate) type Damage = (&'static str, &'static str);
 
 /// Reads lines, hands calls and replies to a [`Joiner`].
 #[derive(Default)]
