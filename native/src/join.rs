@@ -82,7 +82,7 @@ impl Tally {
 }
 
 /// A tally for each [`Op`], by its number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tallies([Tally; Op::ALL.len()]);
 
 impl Default for Tallies {
