@@ -245,7 +245,8 @@ def test_marks_of_large_packets_are_dropped(read: Any, mark: str) -> None:
     for where in (" con = XXX", ""):
         marked = CALL.replace(where, f" {mark}{where}") if where else f"{CALL} {mark}"
         rows, _ = read(f"{marked}\n{REPLY}\n".encode())
-        assert rows == plain
+        assert rows[0].pop("call_text") == marked.encode()
+        assert rows[0].items() <= plain[0].items()
 
 
 def test_sizes_of_setattr_before_september_2003_have_their_halves_put_right(read: Any) -> None:
