@@ -1,5 +1,6 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
+from collections.abc import Mapping as Mapping_
 from typing import Any
 
 import pyarrow as pa
@@ -71,6 +72,75 @@ class LivesBuilder:
 
     def take_names(self) -> pa.RecordBatch:
         """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
+
+class Mapping:
+    """What stands for what in anonymized traces; ``data.anonymize`` says how it is used."""
+
+    def __init__(
+        self, prefix: bool, handles: bool, omit: list[str], seed: int | None = None
+    ) -> None:
+        """Make an empty mapping.
+
+        ``prefix``: whether names that begin with the same five bytes still do; ``handles``:
+        whether handles are mapped; ``omit``: which of ``names``, ``users``, ``groups`` and
+        ``hosts`` are left out; ``seed``: None draws from the operating system.
+        """
+
+    @staticmethod
+    def read(path: str, prefix: bool, handles: bool, omit: list[str]) -> Mapping:
+        """Read what :meth:`write` wrote.
+
+        Raises ``ValueError``, naming file and line, if it is damaged.
+        """
+
+    def write(self, path: str, settings: str) -> None:
+        """Write the mapping into a file that is there and empty.
+
+        ``settings`` is the caller's own line, the second.
+        """
+
+    def keep(self, kind: str, what: bytes) -> None:
+        """Let a ``name`` (its pieces), ``label``, ``host``, ``user`` or ``group`` stay.
+
+        Raises ``ValueError`` if it is mapped to something else already.
+        """
+
+    def name(self, name: bytes) -> bytes:
+        """Return what a name or a path is mapped to."""
+
+    def batch(self, batch: pa.RecordBatch, treatments: Mapping_[str, str]) -> pa.RecordBatch:
+        """Return rows with every column treated as ``data.anonymize.columns`` has it.
+
+        Raises ``ValueError``, naming the column, if it has no treatment, or one that is not for
+        its type.
+        """
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many things of each kind are mapped."""
+
+class TextRewriter:
+    """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
+
+    def __init__(self, out: str, suffix: str) -> None:
+        """Open the output; ``suffix`` gz, bz2, xz or zst compresses it."""
+
+    def open(self, path: str) -> None:
+        """Go on with another input, or standard input for ``-``.
+
+        Raises ``ValueError`` if it is no nfsdump text.
+        """
+
+    def step(self, mapping: Mapping) -> bool:
+        """Read on for some megabytes; False at the input's end.
+
+        Raises ``OSError`` if the output cannot be written.
+        """
+
+    def finish(self) -> None:
+        """Write what is left. Raises ``OSError`` if it cannot be written."""
+
+    def counts(self) -> dict[str, Any]:
+        """Return ``lines``, ``written``, ``comments``, ``damaged`` (by reason) and ``bytes``."""
 
 def name_components(name: bytes, prefix: bool) -> list[bytes]:
     """Return the set of components of a file name (thesis Figure 6.2).
@@ -177,10 +247,12 @@ class Trace:
         """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
 
         ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
-        ``unanswered``), ``orphans`` (by procedure), ``other_programs`` (calls and replies by RPC
-        program), ``retransmits``, ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged``
-        (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
-        ``capture``.
+        ``unanswered``), ``compound_operations`` (the same of the operations in compounds),
+        ``not_run`` (those that the server did not come to), ``orphans`` (by procedure),
+        ``other_programs`` (calls and replies by RPC program), ``retransmits``,
+        ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
+        ``bytes``; for text ``lines``, ``comments`` and ``heading`` (the first line, bytes, if it is
+        a comment), for captures ``capture``.
         """
 
 def messages_schema() -> pa.Schema:
@@ -188,3 +260,65 @@ def messages_schema() -> pa.Schema:
 
 def operations_schema() -> pa.Schema:
     """Return the schema of the operations table (``data.schema.OPERATIONS``)."""
+
+class ScanCounter:
+    """Counts operations per period and keys (``data.scan`` is its Python face).
+
+    Attributes:
+        columns: the columns of the operations table that it needs.
+        rows: how many rows wait to be taken.
+        again: whether a period came more than once, so that rows must be merged.
+        files: how many files wait to be taken.
+    """
+
+    columns: list[str]
+    rows: int
+    again: bool
+    files: int
+
+    def __init__(
+        self,
+        period: int,
+        by: list[str],
+        ops: list[str] | None = None,
+        files: bool = False,
+        clients: set[str] | None = None,
+        uids: set[int] | None = None,
+        gids: set[int] | None = None,
+    ) -> None:
+        """Count in periods of so many µs, by keys (``data.scan.tables.KEYS``).
+
+        ``ops`` have rows of their own (all, if ``None``); ``files`` says whether to keep the map
+        of files; of ``clients``, ``uids`` and ``gids`` only those listed are counted.
+        """
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take operations, in about the order of their replies.
+
+        Raises ``ValueError``, naming the column, if one is missing or of another type.
+        """
+
+    def finish(self) -> None:
+        """End the trace: all periods have passed."""
+
+    def take(self) -> pa.RecordBatch:
+        """Return the rows of the periods that have passed since the last time."""
+
+    def take_files(self) -> pa.RecordBatch:
+        """Return the files seen since the last time, with their numbers (``id``)."""
+
+    def paths(self, ids: pa.Array) -> pa.RecordBatch:
+        """Return ``path``, the last known, and ``gone`` of files, by their numbers (uint32)."""
+
+class ScanMerger:
+    """Adds up rows of a scan's table, by keys and in periods of ``period`` µs from ``origin``."""
+
+    def __init__(self, period: int, by: list[str], origin: int) -> None: ...
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take rows (``data.scan.counts_schema``), which may have further keys."""
+
+    def close(self, time: int) -> None:
+        """Make rows of the periods that end no later than ``time``, µs."""
+
+    def take(self) -> pa.RecordBatch:
+        """Return the rows made since the last time."""

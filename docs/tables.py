@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from data.replay.schema import MANIFEST
 from data.replay.schema import OPERATIONS as REWRITTEN
+from data.scan import FILES as SEEN
+from data.scan import KEYS, counts_schema
 from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES
 from training.evaluate import EVALUATION
@@ -26,6 +28,12 @@ TABLES = {
     "manifest": (MANIFEST, "One row per name that must exist before a replay."),
     "rewritten operations": (REWRITTEN, "One row per operation of a replay, in their order."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
+    "counts": (
+        counts_schema(list(KEYS)),
+        "One row per period, operation and keys: `birthmark scan`. Only the keys that it was told "
+        "apart by (`--by`) are columns.",
+    ),
+    "map of files": (SEEN, "One row per file seen: `birthmark scan --files`."),
     "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
 }
 
@@ -33,7 +41,8 @@ HEAD = """\
 # Tables
 
 Every column of the tables that `birthmark ingest` writes, of the two that `birthmark replay build`
-writes, of what models see, and of what an evaluation finds. Made from the schemas by
+writes, of what models see, of the counts that `birthmark scan` makes, and of what an evaluation
+finds. Made from the schemas by
 `python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the
@@ -50,7 +59,9 @@ def kind(of: pa.DataType) -> str:
         return "time"
     if pa.types.is_list(of):
         inner = of.value_type
-        return "list of entries" if inner == ENTRY else f"list of {kind(inner)}"
+        if pa.types.is_struct(inner):
+            return "list of entries" if inner == ENTRY else "list of (us, ops)"
+        return f"list of {kind(inner)}"
     names = {"string": "text", "double": "float64", "fixed_size_list": "list of float64"}
     return names.get(str(of), str(of))
 

@@ -105,11 +105,12 @@ class _Pass:
             self.window.take(earlier)
             self._summary.reordered += 1
             self._take(earlier, depth + 1)
-        self._time = call.time
+        self._time, written = call.time, self._summary.operations
         try:
             self._rules.apply(call)
         except InexplicableError as reason_found:
-            self._left_out[str(reason_found)] += 1
+            if self._summary.operations == written:
+                self._left_out[str(reason_found)] += 1
 
     def _count(self, call: Call) -> None:
         self._summary.calls += 1

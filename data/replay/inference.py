@@ -45,7 +45,7 @@ class Inference:
 
     def existing(self, fh: bytes, seen: Attributes = UNSEEN, kind: str | None = None) -> Node:
         """Make a handle's object exist, of the kind that a reply shows or the call needs."""
-        kind = KINDS.get(seen.ftype or 0, kind)
+        kind = kind or KINDS.get(seen.ftype or 0)
         node = self._tree.get(fh)
         if node is not None and node.kind is None:
             node.kind = kind
@@ -82,7 +82,8 @@ class Inference:
 
         ``kind`` is a kind, or ``other`` for anything but a directory.
         """
-        kind = KINDS.get(seen.ftype or 0, kind)
+        if kind in (None, "other"):
+            kind = KINDS.get(seen.ftype or 0, kind)
         found = directory.entries.get(name)
         if fh is None and found is None:
             fh = self._listed_at.get((directory.id, name))
@@ -129,7 +130,7 @@ class Inference:
         if self._may_name(node, directory, name):
             self._tree.restart(node, directory, name)
         elif (
-            node.kind != "directory"
+            node.kind not in (None, "directory")
             and not node.unnamed
             and ((seen.nlink or node.nlink or 1) > len(node.names))
         ):
@@ -158,7 +159,6 @@ class Inference:
         if node.kind == "directory" and self._tree.is_under(directory, node):
             self.set_aside(directory)
         self._rename("moved", node, (directory, name))
-        node.unnamed = False
 
     def set_aside(self, directory: Node) -> None:
         """Insert a rename of a directory to the root, where it is in nothing's way."""
@@ -170,6 +170,7 @@ class Inference:
         places = {"id": source[0].id, "name": source[1], "id2": target[0].id, "name2": target[1]}
         self._insert(why, "rename", **places, new_id=node.id)
         self._tree.move(node, source, target)
+        node.unnamed = False  # it did have the name that it had
 
     def _place(
         self, directory: Node, name: bytes, fh: bytes | None, kind: str | None, seen: Attributes
@@ -275,6 +276,14 @@ class Inference:
                 self._insert("denied", "setattr", id=node.id, mode=mode)
             node.mode = mode
         return caller
+
+    def disown(self, node: Node) -> None:
+        """Make an object not the caller's."""
+        if node.owner is None and node.initial:
+            node.first["owner"] = 0
+        else:
+            self._insert("denied", "setattr", id=node.id, owner=0)
+        node.owner = 0
 
     def learn(self, node: Node, seen: Attributes) -> None:
         """Take from a reply what was not known of an object: it was so from the start."""

@@ -9,9 +9,9 @@ from data.replay import status as st
 from data.replay.calls import Call
 from data.replay.inference import Inference
 from data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE
-from data.replay.satisfied import MODIFY, InexplicableError, Satisfied, Write, comparable
+from data.replay.satisfied import MODIFY, Satisfied, Write, comparable
 from data.replay.schema import KINDS
-from data.replay.tree import Node, Tree
+from data.replay.tree import InexplicableError, Node, Tree
 
 MAKES = {"create": "file", "mkdir": "directory", "symlink": "symlink", "mknod": None}
 NAMED = {"lookup", "remove", "rmdir", "rename", "link", *MAKES}
@@ -62,6 +62,7 @@ class NameRules(Satisfied):
             caller = self._allowed(call, directory, SEARCH)
         else:
             raise InexplicableError("error that no state explains")
+        self._still_there(directory)
         self._write(call, caller, **columns)
 
     def _found(self, call: Call, directory: Node) -> Node:
@@ -100,6 +101,7 @@ class NameRules(Satisfied):
         caller = self._allowed(call, directory, MODIFY)
         if self._opens(call, directory, name):
             node = self._infer.present(directory, name, call.new_fh, call.attributes, kind)
+            self._still_there(directory)
             sets = ("size",) if call.set_size is not None else ()
             self._infer.observe(node, call.attributes, call, sets)
             size = {"size": call.set_size} if call.set_size is not None else {}
@@ -110,6 +112,7 @@ class NameRules(Satisfied):
         old = self._tree.get(call.new_fh)
         if old is not None:
             self._infer.destroy(old)
+        self._still_there(directory)
         node = self._tree.new(call.new_fh, kind, initial=False)
         node.mode = _either(call.mode, call.set_mode)
         node.mode = None if node.mode is None else node.mode & 0o7777
@@ -119,8 +122,8 @@ class NameRules(Satisfied):
         columns: dict[str, Any] = {"mode": node.mode, "owner": call.owner, "group": call.group}
         columns |= {"how": 1, "size": call.set_size} if call.op == "create" else {}
         columns |= {"kind": kind} if call.op == "mknod" else {}
-        self._write(call, caller, id=directory.id, new_id=node.id, **columns)
         self._tree.link(node, directory, name)
+        self._write(call, caller, id=directory.id, new_id=node.id, **columns)
 
     def _opens(self, call: Call, directory: Node, name: bytes) -> bool:
         """Tell whether a create opened a file that was there, rather than making one."""
@@ -155,6 +158,7 @@ class NameRules(Satisfied):
                 caller = self._infer.deny(directory, caller, WRITE)
         else:
             self._fail_to_remove(call, directory, name)
+        self._still_there(directory)
         self._write(call, caller, id=directory.id)
         if call.status == st.OK:
             self._infer.unlink(directory, name)
@@ -196,6 +200,7 @@ class NameRules(Satisfied):
             self._infer.present(target, name2, kind="directory")
         elif not self._into_itself(call, source, target):
             raise InexplicableError("error that no state explains")
+        self._still_there(source, target)
         self._write(call, caller, id=source.id, id2=target.id)
 
     def _into_itself(self, call: Call, source: Node, target: Node) -> bool:
@@ -209,8 +214,11 @@ class NameRules(Satisfied):
         if over is not None and over is not node and not _may_replace(node, over):
             self._infer.evict(*target)
             over = None
+        if target[0] is node:
+            raise InexplicableError("contradicts itself")
         if node.kind == "directory" and self._tree.is_under(target[0], node):
             self._infer.set_aside(target[0])
+        self._still_there(source[0], target[0], node)
         caller = self._allowed_to_remove(call, source[0], node)
         if caller is not SUPERUSER:
             caller = self._allowed_to_remove(call, target[0], over or node)
@@ -227,6 +235,8 @@ class NameRules(Satisfied):
         directory = self._infer.existing(call.fh2 or b"", call.directory, "directory")
         node = self._infer.existing(call.fh or b"", seen)
         node.kind = node.kind or "file"
+        if call.status == st.OK and node.kind == "directory":
+            raise InexplicableError("contradicts itself")
         self._infer.observe(directory, call.directory, call)
         name, caller = call.name or b"", call.caller
         if call.status == st.OK:
@@ -239,6 +249,7 @@ class NameRules(Satisfied):
             caller = self._infer.deny(directory, caller, WRITE)
         elif call.status != st.EPERM or node.kind != "directory":
             raise InexplicableError("error that no state explains")
+        self._still_there(node, directory)
         self._write(call, caller, id=node.id, id2=directory.id)
         if call.status == st.OK:
             self._infer.observe(node, seen, call)

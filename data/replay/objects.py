@@ -8,9 +8,9 @@ from data.replay import status as st
 from data.replay.calls import Call
 from data.replay.inference import UNSEEN
 from data.replay.permissions import NOBODY, READ, SEARCH, SUPERUSER, WRITE, Caller, permits
-from data.replay.satisfied import InexplicableError, Satisfied, comparable
+from data.replay.satisfied import Satisfied, comparable
 from data.replay.schema import KINDS
-from data.replay.tree import Node
+from data.replay.tree import InexplicableError, Node
 
 NEEDS_KIND = {
     "read": "file",
@@ -117,6 +117,7 @@ class ObjectRules(Satisfied):
         kind = NEEDS_KIND.get(call.op)
         if denied and call.op == "setattr":
             node = self._infer.existing(call.fh or b"", call.attributes)
+            self._infer.observe(node, call.attributes, call)
             return node, self._refused_to_set(call, node)
         if denied and call.op in ("read", "write", "readdir", "readdirplus"):
             node = self._infer.existing(call.fh or b"", call.attributes, kind)
@@ -140,6 +141,10 @@ class ObjectRules(Satisfied):
             return caller
         if call.set_size is not None and call.status == st.EACCES:
             return self._infer.deny(node, caller, WRITE)
+        if call.owner is None:
+            self._infer.disown(node)
+            if not self._may_set(call, node, caller):
+                return caller
         raise InexplicableError("refused by rules other than mode and owner")
 
 

@@ -8,8 +8,8 @@ from data.replay.inference import Inference
 from data.replay.names import NAMED, NameRules
 from data.replay.objects import HANDLED, ObjectRules
 from data.replay.permissions import SUPERUSER
-from data.replay.satisfied import InexplicableError, Satisfied, Write
-from data.replay.tree import Tree
+from data.replay.satisfied import Satisfied, Write
+from data.replay.tree import InexplicableError, Tree
 
 __all__ = ["HANDLED", "NAMED", "InexplicableError", "Rules"]
 

@@ -7,14 +7,10 @@ from collections.abc import Callable
 from data.replay.calls import Call
 from data.replay.inference import UNSEEN, Inference
 from data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE, Caller, permits
-from data.replay.tree import Node, Tree
+from data.replay.tree import InexplicableError, Node, Tree
 
 MODIFY = WRITE | SEARCH
 Write = Callable[..., None]
-
-
-class InexplicableError(Exception):
-    """An outcome that no state of a file system explains: the message says why."""
 
 
 class Satisfied:
@@ -28,6 +24,15 @@ class Satisfied:
 
     def __init__(self, tree: Tree, inference: Inference, write: Write) -> None:
         self._tree, self._infer, self._write = tree, inference, write
+
+    def _still_there(self, *directories: Node) -> None:
+        """Make sure that making one thing true has not unmade another.
+
+        Raises:
+            InexplicableError: it has: the call contradicts itself.
+        """
+        if any(not each.names and each is not self._tree.root for each in directories):
+            raise InexplicableError("contradicts itself")
 
     def _allowed(self, call: Call, node: Node, wanted: int, lenient: bool = False) -> Caller:
         """Return the caller whom mode bits permit what the server permitted.

@@ -16,7 +16,11 @@ MAX_ABSENT = 5_000_000
 """How many absent names are remembered; past that the answer for others is the careful one."""
 
 
-@dataclass(slots=True, eq=False)
+class InexplicableError(ValueError):
+    """An outcome that no state of a file system explains: the message says why."""
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """An object: what is known of it now, and what it was at the start if it was there then."""
 
@@ -83,7 +87,15 @@ class Tree:
         node.fh = None
 
     def link(self, node: Node, directory: Node, name: bytes) -> None:
-        """Give a node a name that is free."""
+        """Give a node a name that is free.
+
+        Raises:
+            InexplicableError: it is not, the directory is gone, or is below the node.
+        """
+        below = node.kind == "directory" and node.names and self.is_under(directory, node)
+        gone = not directory.names and directory is not self.root
+        if below or gone or name in directory.entries:
+            raise InexplicableError("contradicts itself")
         directory.entries[name] = node
         node.names[directory, name] = None
         if name in directory.absent:
@@ -104,9 +116,9 @@ class Tree:
 
     def forget_start(self, node: Node) -> None:
         """Take an invented name away, as if it had never been."""
-        where, invented = node.name()
-        del where.entries[invented]
-        node.names.clear()
+        for place in [each for each in node.names if each[0] is self.root]:
+            del self.root.entries[place[1]]
+            del node.names[place]
         node.start.clear()
         node.unnamed = False
 
@@ -136,7 +148,9 @@ class Tree:
 
     def unlink(self, directory: Node, name: bytes) -> Node:
         """Take a name away; the node that loses its last is gone, and is returned."""
-        node = directory.entries.pop(name)
+        node = directory.entries.pop(name, None)
+        if node is None:
+            raise InexplicableError("contradicts itself")
         del node.names[directory, name]
         self.note_absent(directory, name)
         if not node.names:
@@ -147,11 +161,15 @@ class Tree:
         return node
 
     def move(self, node: Node, source: tuple[Node, bytes], target: tuple[Node, bytes]) -> None:
-        """Rename within the tree; the target must be free."""
+        """Rename within the tree; the target must be free.
+
+        Raises:
+            InexplicableError: it is not, its directory is gone, or is below the node.
+        """
+        self.link(node, *target)
         del source[0].entries[source[1]]
         del node.names[source]
         self.note_absent(*source)
-        self.link(node, *target)
 
     def note_absent(self, directory: Node, name: bytes) -> None:
         """Remember that a name was asked for and was not there."""

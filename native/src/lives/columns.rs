@@ -8,7 +8,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Int32Type, TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type,
 };
-use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch, StructArray};
+use arrow_array::{
+    Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StructArray,
+};
 
 type U8<'a> = &'a PrimitiveArray<UInt8Type>;
 type U32<'a> = &'a PrimitiveArray<UInt32Type>;
@@ -40,6 +42,8 @@ pub struct Columns<'a> {
     pub set_atime_how: U8<'a>,
     pub set_mtime_how: U8<'a>,
     pub reply_count: U32<'a>,
+    /// What only version 4 has, where the batch has any of it.
+    pub version4: Option<Version4<'a>>,
     /// Of the object.
     pub object: AttributeColumns<'a>,
     /// Of the directory of `name`.
@@ -82,6 +86,7 @@ impl<'a> Columns<'a> {
             set_atime_how: source.primitive("set_atime_how")?,
             set_mtime_how: source.primitive("set_mtime_how")?,
             reply_count: source.primitive("reply_count")?,
+            version4: Version4::new(&source)?,
             object: AttributeColumns::new(&source, "")?,
             dir: AttributeColumns::new(&source, "dir_")?,
             dir_pre_mtime: source.primitive("dir_pre_mtime")?,
@@ -116,6 +121,37 @@ impl<'a> Columns<'a> {
     #[inline]
     pub fn op(&self, row: usize) -> Option<Op> {
         self.ops[row]
+    }
+}
+
+/// The columns of version 4, named as in the operations table.
+#[allow(missing_docs)]
+pub struct Version4<'a> {
+    pub compound_index: U32<'a>,
+    pub set_umask: U32<'a>,
+    pub attributes_set: &'a BinaryArray,
+    pub dir_change_atomic: &'a BooleanArray,
+    pub dir_pre_change: U64<'a>,
+    pub dir_change: U64<'a>,
+}
+
+impl<'a> Version4<'a> {
+    /// None for a batch of other versions alone. Tables written before there were these columns
+    /// lack them.
+    fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, Error> {
+        let index = source.column("compound_index");
+        if index.is_ok_and(|index| index.null_count() < index.len()) {
+            Ok(Some(Version4 {
+                compound_index: source.primitive("compound_index")?,
+                set_umask: source.primitive("set_umask")?,
+                attributes_set: source.bytes("attributes_set")?,
+                dir_change_atomic: source.flags("dir_change_atomic")?,
+                dir_pre_change: source.primitive("dir_pre_change")?,
+                dir_change: source.primitive("dir_change")?,
+            }))
+        } else {
+            Ok(None)
+        }
     }
 }
 
@@ -229,13 +265,13 @@ impl<'a> Entries<'a> {
 }
 
 /// Where columns are looked for.
-enum Source<'a> {
+pub(crate) enum Source<'a> {
     Batch(&'a RecordBatch),
     Entries(&'a StructArray),
 }
 
 impl<'a> Source<'a> {
-    fn column(&self, name: &str) -> Result<&'a dyn Array, Error> {
+    pub(crate) fn column(&self, name: &str) -> Result<&'a dyn Array, Error> {
         let found = match self {
             Source::Batch(batch) => batch.column_by_name(name),
             Source::Entries(entries) => entries.column_by_name(name),
@@ -243,7 +279,10 @@ impl<'a> Source<'a> {
         found.map(AsRef::as_ref).ok_or_else(|| Error::Missing(self.path(name)))
     }
 
-    fn primitive<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
+    pub(crate) fn primitive<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<&'a PrimitiveArray<T>, Error> {
         let array = self.column(name)?;
         let expected = match T::DATA_TYPE {
             arrow_schema::DataType::Timestamp(..) => "timestamp[us, tz=UTC]".to_owned(),
@@ -252,7 +291,10 @@ impl<'a> Source<'a> {
         array.as_primitive_opt().ok_or_else(|| self.wrong(name, array, &expected))
     }
 
-    fn required<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
+    pub(crate) fn required<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<&'a PrimitiveArray<T>, Error> {
         let array = self.primitive(name)?;
         match array.null_count() {
             0 => Ok(array),
@@ -260,13 +302,22 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
+    fn flags(&self, name: &str) -> Result<&'a BooleanArray, Error> {
+        let array = self.column(name)?;
+        array.as_boolean_opt().ok_or_else(|| self.wrong(name, array, "Boolean"))
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
         let array = self.column(name)?;
         array.as_binary_opt().ok_or_else(|| self.wrong(name, array, "Binary"))
     }
 
     /// The rows of a dictionary column, each word of the dictionary looked up once.
-    fn words<T: Clone>(&self, name: &str, meaning: impl FnMut(&str) -> T) -> Result<Vec<T>, Error> {
+    pub(crate) fn words<T: Clone>(
+        &self,
+        name: &str,
+        meaning: impl FnMut(&str) -> T,
+    ) -> Result<Vec<T>, Error> {
         let array = self.column(name)?;
         let wrong = || self.wrong(name, array, "Dictionary(Int32, Utf8)");
         let words = array.as_dictionary_opt::<Int32Type>().ok_or_else(wrong)?;
@@ -279,7 +330,7 @@ impl<'a> Source<'a> {
         keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong)).collect()
     }
 
-    fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> Error {
+    pub(crate) fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> Error {
         Error::Type {
             column: self.path(name),
             found: array.data_type().to_string(),

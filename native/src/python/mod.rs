@@ -3,9 +3,11 @@
 
 use pyo3::prelude::*;
 
+mod anonymize;
 mod captures;
 mod components;
 mod lives;
+mod scan;
 mod text;
 mod trace;
 
@@ -14,6 +16,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    module.add_class::<scan::ScanCounter>()?;
+    module.add_class::<scan::ScanMerger>()?;
+    anonymize::register(module)?;
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;

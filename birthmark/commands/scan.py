@@ -1,0 +1,268 @@
+"""``birthmark scan``: operation counts, and what is made of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from typer.core import TyperGroup
+
+from data.scan import words
+
+DEFAULT = "traces"
+
+
+class ScanGroup(TyperGroup):
+    """Takes a first word that is no command for that of ``scan traces``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command in that was left out."""
+        known = {*self.commands, *ctx.help_option_names}
+        if args and args[0] not in known:
+            args = [DEFAULT, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=ScanGroup,
+    no_args_is_help=True,
+    help="Count operations per period: `scan TRACE...` is short for `scan traces TRACE...`; "
+    "the other commands take the table that it writes.",
+)
+
+_TABLE = Annotated[
+    str, typer.Argument(metavar="TABLE", help="counts, as Parquet or CSV; - is stdin")
+]
+_OUT = Annotated[
+    str, typer.Option(help="file.parquet, .csv or .txt, to write the table to; - is CSV on stdout")
+]
+_JSON = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+_BY = "keys, with commas: server, client, user, group, file, directory; or none"
+
+
+@app.command(DEFAULT)
+def traces(
+    traces: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRACE",
+            help="nfsdump text, captures, operations in Parquet, datasets; - is stdin",
+        ),
+    ],
+    out: Annotated[
+        str,
+        typer.Option(
+            help="file.parquet, .csv or .txt for the counts; - is CSV on stdout; or a directory "
+            "for the counts and the map of files in every format"
+        ),
+    ],
+    period: Annotated[str, typer.Option(help="length of a period, as 30s, 5m, 1h or 1d")] = "5m",
+    by: Annotated[str, typer.Option(help=_BY)] = "none",
+    ops: Annotated[
+        str, typer.Option(help="operations with rows of their own, with commas, or all")
+    ] = "read,write,lookup,getattr,access,create,remove",
+    client: Annotated[str, typer.Option(help="count only those of these clients")] = "",
+    user: Annotated[str, typer.Option(help="count only those of these users")] = "",
+    group: Annotated[str, typer.Option(help="count only those of these groups")] = "",
+    files: Annotated[
+        str | None, typer.Option(help="file.parquet, .csv or .txt for the map of files")
+    ] = None,
+    as_json: _JSON = False,
+) -> None:
+    """Count the operations of traces per period, by any of the keys (nfsscan)."""
+    from data.scan.count import Plan, scan
+
+    plan = Plan(
+        words.duration(period),
+        words.keys(by),
+        words.operations(ops),
+        client.split(",") if client else None,
+        words.numbers(user) if user else None,
+        words.numbers(group) if group else None,
+    )
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[rows]:,} operations"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None, rows=0)
+        summary = scan(
+            traces,
+            out,
+            plan,
+            files,
+            lambda path, rows: bar.update(task, description=path, rows=rows),
+        )
+    result = summary.to_json()
+    if as_json:
+        print(json.dumps(result, indent=2), file=sys.stderr if out == "-" else sys.stdout)
+    elif out != "-":
+        _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    aside = sum(result["records_set_aside"].values())
+    lines = {
+        "operations": f"{result['operations']:,}",
+        "rows": f"{result['rows']:,}",
+        "files": "" if result["files"] is None else f"{result['files']:,}",
+        "orphans": f"{result['replies_without_call']:,}" if result["replies_without_call"] else "",
+        "set aside": f"{aside:,}" if aside else "",
+        "written": ", ".join(result["out"]),
+        "rate": f"{result['operations_per_second'] or 0:,} operations/s",
+    }
+    for label, value in lines.items():
+        if value:
+            print(f"{label:<10}  {value}")
+
+
+@app.command()
+def agg(
+    table: _TABLE,
+    out: _OUT = "-",
+    period: Annotated[
+        str | None, typer.Option(help="wider periods, a multiple of the table's; all: one")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help=f"the keys to keep; {_BY}")] = None,
+) -> None:
+    """Add counts up: wider periods, fewer keys (ns_timeagg)."""
+    from data.scan.aggregate import WHOLE, aggregate
+    from data.scan.inputs import CountsTable
+
+    length = period if period is None or period == WHOLE else words.duration(period)
+    aggregate(CountsTable(table), out, None if by is None else words.keys(by), length)
+
+
+@app.command()
+def split(
+    table: _TABLE,
+    out: _OUT = "-",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE,...", help="only rows with one of these values, as user=0"),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE,...", help="no rows with these values")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="only periods from this time on, as 2026-11-21T05:38:30")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="only periods that begin before")] = None,
+) -> None:
+    """Keep or drop rows by their keys, operation or time (ns_split)."""
+    from data.scan.inputs import CountsTable
+    from data.scan.split import Condition, Rows
+    from data.scan.split import split as run
+
+    rows = Rows(
+        [Condition.parse(text) for text in keep or []],
+        [Condition.parse(text) for text in drop or []],
+        None if since is None else words.time(since),
+        None if until is None else words.time(until),
+    )
+    run(CountsTable(table), out, rows)
+
+
+class Order(StrEnum):
+    """By what the busiest are told."""
+
+    ops = "ops"
+    cost = "cost"
+    bytes = "bytes"
+
+
+@app.command()
+def top(
+    table: _TABLE,
+    by: Annotated[str, typer.Option(help=_BY)] = "client",
+    count: Annotated[int, typer.Option(min=1, help="how many")] = 10,
+    order: Annotated[
+        Order, typer.Option(help="the busiest by operations, the thesis's cost, or bytes moved")
+    ] = Order.ops,
+    out: Annotated[
+        str | None,
+        typer.Option(help="write the table's rows of these there instead; - is CSV on stdout"),
+    ] = None,
+    as_json: _JSON = False,
+) -> None:
+    """Show the busiest clients, users, groups, files or directories."""
+    from data.scan.inputs import CountsTable
+    from data.scan.top import top as run
+    from data.scan.top import write_rows
+
+    counts, keys = CountsTable(table), words.keys(by)
+    busiest = run(counts, keys, count, order.value)
+    if out is not None:
+        write_rows(counts, out, busiest, keys)
+    elif as_json:
+        print(json.dumps(busiest.to_pylist(), indent=1))
+    else:
+        _print_top(busiest.to_pylist(), keys)
+
+
+def _print_top(rows: list[dict[str, Any]], keys: list[str]) -> None:
+    table = Table(*keys, box=None, pad_edge=False)
+    for heading in ("total ops", "read", "write", "other", "MB read", "MB written", "cost"):
+        table.add_column(heading, justify="right")
+    for number, row in enumerate(rows):
+        if number == 0 and row["ops"] == 0 and len(rows) > 1:
+            continue  # directories whose top was split off: no row holds each operation once
+        names = ["total" if at == 0 else "" for at, _ in enumerate(keys)]
+        if number:
+            names = ["none" if row[key] is None else str(row[key]) for key in keys]
+        counts = [f"{row[name]:,}" for name in ("ops", "read", "write", "other")]
+        moved = [f"{row[name] / 1e6:,.1f}" for name in ("bytes_read", "bytes_written")]
+        table.add_row(*names, *counts, *moved, f"{row['cost']:,.0f}")
+    # as wide as it needs: too narrow a terminal wraps its lines, and loses nothing
+    Console(width=max(500, Console().width)).print(table, markup=False)
+
+
+class Measure(StrEnum):
+    """What a plot shows."""
+
+    ops = "ops"
+    read = "read"
+    written = "written"
+    errors = "errors"
+    latency = "latency"
+
+
+@app.command()
+def view(
+    table: _TABLE,
+    out: Annotated[Path, typer.Option(help="the plot: file.svg or file.png")],
+    measure: Annotated[
+        Measure, typer.Option(help="operations, MB read or written, errors per s; mean latency")
+    ] = Measure.ops,
+    by: Annotated[
+        str | None, typer.Option(help="a line for each: a key, as user, or op", metavar="KEY")
+    ] = None,
+    lines: Annotated[
+        int, typer.Option(min=1, help="lines for the busiest; one for the others")
+    ] = 4,
+    overlay: Annotated[
+        str | None, typer.Option(help="lay days over each other: 1d, or another length of time")
+    ] = None,
+    zone: Annotated[str, typer.Option(help="time zone of axis and days, as Europe/Paris")] = "UTC",
+    title: Annotated[str, typer.Option(help="words above the plot")] = "",
+) -> None:
+    """Plot counts over time (ns_quickview)."""
+    from data.scan.inputs import CountsTable
+    from data.scan.series import over_time, overlaid
+    from data.scan.view import draw
+
+    where = words.zone(zone)
+    key = by if by in (None, "op") else words.key(by)
+    plotted = over_time(CountsTable(table), measure.value, key, lines)
+    if overlay is not None:
+        plotted = overlaid(plotted, words.duration(overlay), where)
+    draw(plotted, out, title, where)

@@ -1,0 +1,182 @@
+"""Operations counted: from traces to a scan's tables."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from birthmark._native import ScanCounter
+from data.scan.files import FileMap
+from data.scan.merge import merged
+from data.scan.outputs import FORMATS, Batches, check, format_of, write
+from data.scan.sources import Source
+from data.scan.stage import Stage
+from data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
+
+PERIOD = 300_000_000
+"""Five minutes, as the thesis has it (3.6.2)."""
+
+
+@dataclass
+class Plan:
+    """What to count.
+
+    Attributes:
+        period: the length of a period, µs.
+        by: the keys that rows are told apart by (:data:`data.scan.tables.KEYS`).
+        ops: the operations that have rows of their own; all if none.
+        clients, uids, gids: count only the operations of these, if there is a list.
+    """
+
+    period: int = PERIOD
+    by: list[str] = field(default_factory=list)
+    ops: Sequence[str] | None = DEFAULT_OPS
+    clients: Sequence[str] | None = None
+    uids: Sequence[int] | None = None
+    gids: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        self.by = [key for key in KEYS if key in self.by]
+
+    def counter(self, files: bool) -> ScanCounter:
+        """Return what counts so."""
+        return ScanCounter(
+            self.period,
+            self.by,
+            None if self.ops is None else list(self.ops),
+            files,
+            None if self.clients is None else set(self.clients),
+            None if self.uids is None else set(self.uids),
+            None if self.gids is None else set(self.gids),
+        )
+
+
+@dataclass
+class ScanSummary:
+    """What a scan did."""
+
+    out: list[str] = field(default_factory=list)
+    traces: list[str] = field(default_factory=list)
+    operations: int = 0
+    rows: int = 0
+    files: int | None = None
+    replies_without_call: int = 0
+    records_set_aside: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON would have it, with the rate."""
+        rate = round(self.operations / self.seconds) if self.seconds else None
+        return asdict(self) | {"operations_per_second": rate}
+
+    def add(self, source: Source) -> None:
+        """Add what a source held besides operations."""
+        self.traces.append(source.path)
+        counts = source.counts or {}
+        self.replies_without_call += sum(counts.get("orphans", {}).values())
+        for reason, number in counts.get("damaged", {}).items():
+            before = self.records_set_aside.get(reason, 0)
+            self.records_set_aside[reason] = before + number
+
+
+def scan(
+    traces: Sequence[str | Path],
+    out: str | Path | None,
+    plan: Plan | None = None,
+    files: str | Path | None = None,
+    progress: Callable[[str, int], None] | None = None,
+) -> ScanSummary:
+    """Count the operations of traces, read one after the other, and write the tables.
+
+    Args:
+        traces: nfsdump text, captures, operations in Parquet, and datasets; ``-`` is standard
+            input, for text and captures.
+        out: where to write the counts: a file whose ending says the format, ``-`` for CSV on
+            standard output, or a directory for ``counts`` and ``files`` in every format.
+        plan: what to count; by default all operations, per server, in periods of 5 minutes.
+        files: where to write the map of files.
+        progress: called with a trace's path and the operations counted so far.
+
+    Memory is bounded by the keys of the periods that are open, about a minute's beyond the one
+    that is counted, and with files or directories by some 100 bytes for each file seen.
+
+    Raises:
+        OSError: a trace cannot be read or a table cannot be written; no table is then left.
+        ValueError: a file is no trace, or a table's name says no format.
+    """
+    plan = plan or Plan()
+    counts_to, files_to = _targets(out, files)
+    began = time.monotonic()
+    counter = plan.counter(bool(files_to))
+    summary = ScanSummary([*counts_to, *files_to])
+    beside = _folder(summary.out)
+    with ExitStack() as stack:
+        stage = stack.enter_context(Stage(counts_schema(plan.by), beside))
+        seen = stack.enter_context(FileMap(counter, beside))
+        for path in traces:
+            source = Source(str(path), counter.columns)
+            for batch in source:
+                counter.update(batch)
+                summary.operations += batch.num_rows
+                stage.take(counter)
+                seen.take(bool(files_to))
+                if progress:
+                    progress(source.path, summary.operations)
+            summary.add(source)
+        counter.finish()
+        stage.take(counter, last=True)
+        rows = _rows(stage, plan, counter.again)
+        for target in counts_to:
+            write(target, stage.schema, _counted(rows, summary))
+        if files_to:
+            summary.files = seen.finish()
+        for target in files_to:
+            write(target, FILES, seen.batches)
+    summary.seconds = round(time.monotonic() - began, 3)
+    return summary
+
+
+def _rows(stage: Stage, plan: Plan, again: bool) -> Batches:
+    """Return what gives the rows; merged, if periods came more than once."""
+    if again:
+        return lambda: merged(stage.pieces(), plan.by, plan.period)
+    return stage.batches
+
+
+def _counted(rows: Batches, summary: ScanSummary) -> Batches:
+    def batches() -> Iterator[pa.RecordBatch]:
+        summary.rows = 0
+        for batch in rows():
+            summary.rows += batch.num_rows
+            yield batch
+
+    return batches
+
+
+def _targets(out: str | Path | None, files: str | Path | None) -> tuple[list[str], list[str]]:
+    """Return the names of the tables of counts and of files to be written."""
+    counts_to: list[str] = []
+    files_to: list[str] = []
+    if files is not None:
+        check(str(files))
+        files_to.append(str(files))
+    if out is not None and format_of(str(out)) is None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        counts_to += [str(Path(out, f"counts.{kind}")) for kind in FORMATS]
+        files_to += [str(Path(out, f"files.{kind}")) for kind in FORMATS]
+    elif out is not None:
+        counts_to.append(str(out))
+    return counts_to, files_to
+
+
+def _folder(targets: Sequence[str]) -> str:
+    """Return a folder that has room for what waits to be written."""
+    named = next((target for target in targets if target != "-"), None)
+    return str(Path(named).parent) if named else tempfile.gettempdir()

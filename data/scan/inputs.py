@@ -1,0 +1,164 @@
+"""Tables of operation counts read back: Parquet, or CSV; ``-`` is standard input."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+
+from data.scan.merge import Piece, row_groups
+from data.scan.tables import COUNTS, KEYS, LATENCY, PERIOD, counts_schema
+from data.traces import PARQUET_MAGIC
+
+
+class CountsTable:
+    """A table of operation counts.
+
+    Attributes:
+        path: where it was read from.
+        by: the keys that its rows are told apart by.
+        schema: :func:`data.scan.tables.counts_schema` of these.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is no such table; the message names the file and the column.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        content = sys.stdin.buffer.read() if path == "-" else None
+        source = io.BytesIO(content) if content is not None else path
+        self._file: pq.ParquetFile | None = None
+        if (content[:4] if content is not None else _first(path)) == PARQUET_MAGIC:
+            self._file = pq.ParquetFile(source)
+            names = self._file.schema_arrow.names
+        else:
+            self._table = self._read_csv(source)
+            names = self._table.column_names
+        self.by = [key for key in KEYS if key in names]
+        self.schema = counts_schema(self.by)
+        for wanted in (*PERIOD, *COUNTS):
+            if wanted.name not in names:
+                raise ValueError(self._expected(wanted, "no such column"))
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Give the rows, as often as asked."""
+        for piece in self.pieces():
+            yield from piece.batches()
+
+    def pieces(self) -> list[Piece]:
+        """Return the rows in pieces that fit into memory."""
+        if self._file is None:
+            table = self._cast(self._table)
+            first = pc.min(table["time"].cast(pa.int64())).as_py() or 0
+            return [Piece(first, table.to_batches)]
+        groups = range(self._file.num_row_groups)
+        times = (self._cast(self._file.read_row_group(at, ["time"])) for at in groups)
+        firsts = [pc.min(each["time"].cast(pa.int64())).as_py() or 0 for each in times]
+        physical = self._file.schema_arrow
+        return [self._checked(piece, physical) for piece in row_groups(self._file, firsts)]
+
+    def period(self) -> int:
+        """Return the length of its periods, µs; 0 if it has no rows.
+
+        Raises:
+            ValueError: they are of several lengths.
+        """
+        found = {
+            each for batch in self.batches() for each in pc.unique(batch["seconds"]).to_pylist()
+        }
+        if len(found) > 1:
+            raise ValueError(
+                f"{self.path}: column seconds: expected periods of one length, found "
+                + ", ".join(f"{each:g}" for each in sorted(found))
+            )
+        return round(found.pop() * 1e6) if found else 0
+
+    def need(self, keys: Iterable[str]) -> None:
+        """Raise ``ValueError`` if the rows are not told apart by these keys."""
+        for key in keys:
+            if key not in self.by:
+                raise ValueError(
+                    f"{self.path}: no column {key}: scan the trace with --by "
+                    + ",".join([*self.by, key])
+                )
+
+    def _checked(self, piece: Piece, physical: pa.Schema) -> Piece:
+        def batches() -> list[pa.RecordBatch]:
+            found: list[pa.RecordBatch] = self._cast(
+                pa.Table.from_batches(piece.batches(), physical)
+            ).to_batches()
+            return found
+
+        return Piece(piece.first, batches)
+
+    def _cast(self, table: pa.Table) -> pa.Table:
+        """Return the table with the documented columns and types."""
+        wanted = [each for each in self.schema if each.name in table.column_names]
+        columns = []
+        for each in wanted:
+            try:
+                column = table[each.name].cast(each.type)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                found = str(table[each.name].type)
+                raise ValueError(self._expected(each, found)) from error
+            if column.null_count and not each.nullable:
+                raise ValueError(self._expected(each, f"{column.null_count} rows without a value"))
+            columns.append(column)
+        return pa.table(columns, schema=pa.schema(wanted))
+
+    def _expected(self, wanted: pa.Field, found: str) -> str:
+        return (
+            f"{self.path}: column {wanted.name}: expected {wanted.type} as in a scan's table of "
+            f"counts, found {found}"
+        )
+
+    def _read_csv(self, source: io.BytesIO | str) -> pa.Table:
+        fields = (*PERIOD, *KEYS.values(), *COUNTS)
+        kinds = {each.name: pa.utf8() if each.type == LATENCY else each.type for each in fields}
+        words = [each.name for each in fields if kinds[each.name] == pa.utf8()]
+        convert = csv.ConvertOptions(
+            column_types=kinds, strings_can_be_null=False, null_values=[""]
+        )
+        try:
+            table = csv.read_csv(source, convert_options=convert)
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"{self.path}: is no table of counts, as Parquet or CSV: {error}"
+            ) from error
+        for name in words:
+            if name == "latency" and name in table.column_names:
+                at = table.column_names.index(name)
+                histograms = self._histograms(table[name].combine_chunks())
+                table = table.set_column(at, name, histograms)
+        return table
+
+    def _histograms(self, text: pa.Array) -> pa.Array:
+        """Read histograms written as ``us:ops us:ops``."""
+        text = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
+        lists = pc.split_pattern(pc.utf8_trim(text, " "), " ")
+        buckets = lists.flatten()
+        filled = pc.not_equal(buckets, "")
+        offsets = pc.cumulative_sum(pc.if_else(filled, 1, 0).cast(pa.int32()))
+        ends = pa.concat_arrays([pa.array([0], pa.int32()), offsets])
+        offsets = pc.take(ends, lists.offsets)
+        parts = pc.extract_regex(buckets.filter(filled), r"^(?P<us>\d+):(?P<ops>\d+)$")
+        if parts.null_count:
+            raise ValueError(
+                f"{self.path}: column latency: expected pairs like 64:3 between blanks, "
+                f"found {buckets.filter(filled).filter(pc.is_null(parts))[0]}"
+            )
+        us, ops = (pc.cast(each, pa.uint64()) for each in parts.flatten())
+        pairs = pa.StructArray.from_arrays([us, ops], fields=list(LATENCY.value_type))
+        return pa.ListArray.from_arrays(offsets, pairs, type=LATENCY)
+
+
+def _first(path: str) -> bytes:
+    with Path(path).open("rb") as file:
+        return file.read(len(PARQUET_MAGIC))

@@ -1,0 +1,107 @@
+"""Tables written as Parquet, CSV and text; ``-`` is CSV on standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+
+from data.durable import replaced
+from data.scan.text import write_text
+
+FORMATS = ("parquet", "csv", "txt")
+"""The endings of files, which say the format."""
+
+Batches = Callable[[], Iterable[pa.RecordBatch]]
+"""Gives a table's rows, as often as it is called."""
+
+
+def format_of(path: str) -> str | None:
+    """Return the format that a path's ending names; none for a directory's."""
+    if path == "-":
+        return "csv"
+    return next((name for name in FORMATS if path.endswith(f".{name}")), None)
+
+
+def check(path: str) -> None:
+    """Raise ``ValueError`` if a path's ending names no format."""
+    if format_of(path) is None:
+        raise ValueError(f"{path}: expected a name that ends in .parquet, .csv or .txt, or -")
+
+
+def write(path: str, schema: pa.Schema, batches: Batches) -> None:
+    """Write a table, whole or not at all.
+
+    Raises:
+        ValueError: the path's ending names no format.
+        OSError: it cannot be written; what was there is as it was.
+    """
+    check(path)
+    kind = format_of(path)
+    if path == "-":
+        _write_csv(sys.stdout.buffer, schema, batches)
+        sys.stdout.buffer.flush()
+        return
+    with replaced(Path(path)) as aside:
+        if kind == "parquet":
+            write_parquet(aside, schema, batches())
+        else:
+            with aside.open("wb") as file:
+                writer = _write_csv if kind == "csv" else write_text
+                writer(file, schema, batches)
+
+
+def write_parquet(file: Any, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+    """Write a table as Parquet, in row groups of :data:`GROUP` rows or a little more."""
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for table in grouped(schema, batches):
+            writer.write_table(table, row_group_size=len(table))
+
+
+GROUP = 65_536
+
+
+def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield rows in tables of at least :data:`GROUP`, but for the last."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows:
+            waiting.append(batch)
+            rows += batch.num_rows
+        if rows >= GROUP:
+            yield pa.Table.from_batches(waiting, schema)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting, schema)
+
+
+def _write_csv(file: BinaryIO, schema: pa.Schema, batches: Batches) -> None:
+    flat = pa.schema([pa.field(each.name, _flat_type(each.type)) for each in schema])
+    with csv.CSVWriter(file, flat) as writer:
+        for batch in batches():
+            columns = [_flat(column) for column in batch.columns]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
+
+
+def _flat_type(kind: pa.DataType) -> pa.DataType:
+    return pa.utf8() if pa.types.is_list(kind) or pa.types.is_binary(kind) else kind
+
+
+def _flat(column: pa.Array) -> pa.Array:
+    """Return a column as CSV can hold it: histograms as ``us:ops us:ops``, handles in hex."""
+    if pa.types.is_binary(column.type):
+        return pa.array([value.hex() for value in column.to_pylist()], pa.utf8())
+    if not pa.types.is_list(column.type):
+        return column
+    us, ops = (pc.cast(each, pa.utf8()) for each in column.flatten().flatten())
+    pairs = pc.binary_join_element_wise(us, ops, ":")
+    first = column.offsets[0].as_py()
+    offsets = pc.subtract(column.offsets, first) if first else column.offsets
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, pairs), " ")

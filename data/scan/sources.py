@@ -1,0 +1,105 @@
+"""Operations from traces, tables and datasets, with only the columns that are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.schema import OPERATIONS, WORD
+from data.traces import PARQUET_MAGIC, Trace, open_trace
+
+BATCH_ROWS = 131_072
+
+
+class Source:
+    """Operations to be read: iterate over it for record batches with the columns asked for.
+
+    Attributes:
+        path: as it was named.
+        counts: what a trace held (:meth:`data.traces.Trace.counts`), once it was read; of Parquet
+            nothing, whose rows all are operations.
+    """
+
+    def __init__(self, path: str, columns: list[str]) -> None:
+        self.path, self._columns = path, columns
+        self.counts: dict[str, Any] | None = None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        if self.path != "-" and Path(self.path).is_dir():
+            yield from _dataset(Path(self.path), self._columns)
+        elif self.path != "-" and _is_parquet(Path(self.path)):
+            yield from _ahead(_parquet(Path(self.path), self._columns))
+        else:
+            trace = open_trace(self.path)
+            for batch in trace:
+                _drop_what_ingest_keeps(trace)
+                yield batch.select(self._columns)
+            self.counts = trace.counts()
+
+
+def _drop_what_ingest_keeps(trace: Trace) -> None:
+    """Let go of what waits to be taken; it is in the trace's counts."""
+    trace.take_damaged()
+    trace.take_messages()
+    trace.take_gaps()
+    trace.take_loss()
+
+
+def _is_parquet(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+
+
+def _parquet(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(path) as file:
+        found = file.schema_arrow
+        missing = []
+        for name in columns:
+            wanted = OPERATIONS.field(name)
+            index = found.get_field_index(name)
+            if index < 0 and wanted.nullable:
+                missing.append(wanted)  # a column younger than the file
+                continue
+            kind = found.field(index).type if index >= 0 else "no such column"
+            if kind != wanted.type:
+                raise ValueError(
+                    f"{path}: column {name}: expected {wanted.type} as in the operations table, "
+                    f"found {kind}"
+                )
+        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+            for wanted in missing:
+                batch = batch.append_column(wanted, pa.nulls(batch.num_rows, wanted.type))
+            yield batch
+
+
+def _dataset(directory: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Read the operations of a dataset, day by day and server by server."""
+    folder = directory / "operations"
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{directory}: no dataset: expected a directory operations/ in it")
+    paths = sorted(folder.rglob("*.parquet"), key=lambda path: (path.parent.name, path))
+    rest = [name for name in columns if name != "server"]
+    for path in paths:
+        server = unquote(path.parent.parent.name.removeprefix("server="))
+        for batch in _ahead(_parquet(path, rest)):
+            codes = pa.nulls(batch.num_rows, pa.int32()).fill_null(0)
+            servers = pa.DictionaryArray.from_arrays(codes, pa.array([server]))
+            yield batch.append_column(pa.field("server", WORD, nullable=False), servers)
+
+
+def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read the next batch while the last one is used."""
+    each = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, each, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, each, None)
+            yield batch

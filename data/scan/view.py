@@ -1,0 +1,153 @@
+"""Plots of counts over time: what ``ns_quickview`` did (thesis 3.6.3), with the key."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from data.durable import replaced
+from data.scan.series import MEASURES, Plotted, Series
+
+FORMATS = (".svg", ".png")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Told apart by readers of any colour vision (Okabe and Ito), and in print by their dashes."""
+
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.5, 1)),
+    "-.",
+    (0, (7, 1.5, 1.5, 1.5, 1.5, 1.5)),
+    "--",
+    ":",
+)
+
+STYLE: Any = {
+    "svg.hashsalt": "birthmark",  # the same plot is the same bytes
+    "font.family": "DejaVu Sans",
+    "font.size": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "lines.linewidth": 1.8,
+}
+
+
+def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC) -> None:
+    """Write a plot as SVG or PNG, whole or not at all.
+
+    Args:
+        plotted: what to show.
+        out: a file whose ending is one of :data:`FORMATS`.
+        title: words above the plot.
+        zone: whose time the axis shows.
+
+    Raises:
+        ValueError: the ending is another.
+        OSError: it cannot be written.
+    """
+    path = Path(out)
+    if path.suffix not in FORMATS:
+        raise ValueError(f"{path}: expected a name that ends in {' or '.join(FORMATS)}")
+    from matplotlib import rc_context  # slow to import
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import StrMethodFormatter
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(8, 4.5), layout="constrained")
+        axes = figure.add_subplot()
+        for number, line in enumerate(plotted.series):
+            x, y = _steps(line, plotted, zone)
+            dashes = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
+            axes.plot(x, y, label=line.label, color=COLOURS[number % len(COLOURS)], ls=dashes)
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0)
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axes.set_ylabel(f"{MEASURES[plotted.measure]}\nin periods of {_length(plotted.period)}")
+        _time_axis(axes, plotted, zone)
+        if title:
+            axes.set_title(title, loc="left", fontsize=13)
+        if len(plotted.series) > 1:
+            figure.legend(
+                loc="outside lower center",
+                ncols=_columns([line.label for line in plotted.series]),
+                frameon=False,
+                handlelength=3,
+            )
+        with replaced(path) as aside:
+            kind = path.suffix[1:]
+            metadata = {"Date": None} if kind == "svg" else {}
+            figure.savefig(aside, format=kind, dpi=150, metadata=metadata)
+
+
+def _steps(line: Series, plotted: Plotted, zone: tzinfo) -> tuple[Any, np.ndarray]:
+    """Return a line that is level for the length of each period; it is cut where one is missing."""
+    starts, values = line.starts, line.values
+    ends = starts + plotted.period
+    gaps = np.flatnonzero(starts[1:] > ends[:-1]) + 1
+    x = np.insert(np.stack([starts, ends], 1).ravel(), 2 * gaps, ends[gaps - 1])
+    y = np.insert(np.repeat(values, 2), 2 * gaps, np.nan)
+    if plotted.over is not None:
+        return x / _unit(plotted.over)[0], y
+    return [datetime.fromtimestamp(each / 1e6, UTC).astimezone(zone) for each in x], y
+
+
+def _time_axis(axes: Any, plotted: Plotted, zone: tzinfo) -> None:
+    import matplotlib.dates
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+    dates: Any = matplotlib.dates
+    if plotted.over is not None:
+        unit, word = _unit(plotted.over)
+        length = plotted.over / unit
+        axes.set_xlim(0, length)
+        if plotted.over == 86_400_000_000:
+            axes.xaxis.set_major_locator(MultipleLocator(3))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda hour, _: f"{hour:02.0f}:00"))
+            axes.set_xlabel(f"time of day ({zone})")
+        else:
+            axes.set_xlabel(f"{word} from the beginning of each line")
+        return
+    starts = plotted.series[0].starts
+    first, last = (
+        datetime.fromtimestamp(int(at) / 1e6, UTC).astimezone(zone)
+        for at in (starts[0], starts[-1] + plotted.period)
+    )
+    span = last - first
+    one_day = first.date() == last.date()
+    words = (
+        "%H:%M:%S" if span < timedelta(minutes=10) else "%H:%M" if one_day else "%a %d %b\n%H:%M"
+    )
+    if span > timedelta(days=4):
+        words = "%a %d %b"
+    axes.xaxis.set_major_locator(dates.AutoDateLocator(minticks=4, maxticks=8, tz=zone))
+    axes.xaxis.set_major_formatter(dates.DateFormatter(words, tz=zone))
+    days = f"{first:%Y-%m-%d}" if one_day else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
+    axes.set_xlabel(f"time ({zone}), {days}")
+
+
+def _columns(labels: list[str]) -> int:
+    """Return how many labels fit beside each other."""
+    fit = max(1, 84 // (10 + max(map(len, labels))))
+    rows = -(-len(labels) // fit)
+    return -(-len(labels) // rows)
+
+
+def _unit(micros: int) -> tuple[float, str]:
+    """Return the µs of the unit in which a length is shown, and its name."""
+    for unit, word in ((3.6e9, "hours"), (6e7, "minutes")):
+        if micros >= 2 * unit:
+            return unit, word
+    return 1e6, "seconds"
+
+
+def _length(micros: int) -> str:
+    """Return a length in words."""
+    for unit, word in ((86_400e6, "d"), (3600e6, "h"), (60e6, "min")):
+        if micros >= unit and micros % unit == 0:
+            return f"{micros / unit:g} {word}"
+    return f"{micros / 1e6:g} s"

@@ -1,0 +1,98 @@
+"""What the commands' words mean: keys, operations, periods and times."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from data.scan.tables import KEYS, WORDS
+
+_UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+
+
+def keys(text: str) -> list[str]:
+    """Return the keys that a list with commas names, in the order of the tables' columns.
+
+    ``none`` names no key.
+
+    Raises:
+        ValueError: one is no key.
+    """
+    found = [] if text == "none" else [key(word) for word in text.split(",") if word]
+    return [each for each in KEYS if each in found]
+
+
+def key(word: str) -> str:
+    """Return the column of a key, for which there may be another word.
+
+    Raises:
+        ValueError: it is no key.
+    """
+    name = WORDS.get(word, word)
+    if name not in KEYS:
+        raise ValueError(f"{word!r} is no key: expected one of {', '.join([*KEYS, *WORDS])}")
+    return name
+
+
+def operations(text: str) -> list[str] | None:
+    """Return the operations that a list with commas names; none for ``all``."""
+    return None if text == "all" else [word for word in text.split(",") if word]
+
+
+def duration(text: str) -> int:
+    """Return the microseconds of a duration such as ``5m``, ``1.5h``, ``500ms`` or ``1d``.
+
+    Raises:
+        ValueError: it is none, or not above zero.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text)
+    micros = round(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if not 0 < micros < 1 << 62:
+        raise ValueError(
+            f"{text!r} is no duration: expected a number above zero with ms, s, m, h or d, as in 5m"
+        )
+    return micros
+
+
+def time(text: str) -> int:
+    """Return a time in microseconds since the epoch: ISO 8601 (UTC if no zone), or its seconds.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if re.fullmatch(r"\d+(\.\d+)?", text) and len(text) > 8:
+        return round(float(text) * 1e6)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(
+            f"{text!r} is no time: expected one like 2026-11-21T05:38:30, or seconds since 1970"
+        ) from error
+    aware = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return round(aware.timestamp() * 1e6)
+
+
+def numbers(text: str) -> list[int]:
+    """Return the numbers of users or groups in a list with commas.
+
+    Raises:
+        ValueError: one is no number of 32 bits.
+    """
+    if not all(re.fullmatch(r"\d{1,10}", word) and int(word) < 1 << 32 for word in text.split(",")):
+        raise ValueError(f"{text!r}: expected numbers of users or groups, as in 0,1001")
+    return [int(word) for word in text.split(",")]
+
+
+def zone(name: str) -> tzinfo:
+    """Return a time zone.
+
+    Raises:
+        ValueError: this machine knows none of that name.
+    """
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(
+            f"{name!r} is no time zone known here: expected one like Europe/Paris"
+        ) from error

@@ -1,0 +1,148 @@
+"""``birthmark scan`` and its commands, as they are typed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from birthmark.cli import app
+from data.samples import DAYS
+
+DAY = str(DAYS[0])
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["scan", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_first_word_that_is_no_command_is_a_trace(tmp_path: Path) -> None:
+    run(DAY, "--out", f"{tmp_path}/a.parquet", "--by", "user")
+    run("traces", DAY, "--by", "uid", "--out", f"{tmp_path}/b.parquet")
+    run("--by", "user", "--out", f"{tmp_path}/c.parquet", DAY)
+    a, b, c = (pq.read_table(tmp_path / f"{name}.parquet") for name in "abc")
+    assert a.equals(b)
+    assert a.equals(c)
+    assert "agg" in run("--help")
+
+
+def test_a_directory_gets_both_tables_in_every_format(tmp_path: Path) -> None:
+    printed = run(DAY, "--out", str(tmp_path), "--by", "client")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("counts.csv", "counts.parquet", "counts.txt"),
+        *("files.csv", "files.parquet", "files.txt"),
+    ]
+    assert "operations  104,344\n" in printed
+    assert "files       10,014\n" in printed
+
+
+def test_the_options_say_what_is_counted(tmp_path: Path) -> None:
+    options = ["--period", "10s", "--ops", "all", "--client", "127.0.0.15", "--user", "0,1006"]
+    run(
+        DAY, "--out", f"{tmp_path}/a.parquet", *options, "--group", "0", "--by", "client,user,group"
+    )
+    table = pq.read_table(tmp_path / "a.parquet")
+    assert set(table["client"].to_pylist()) == {"127.0.0.15"}
+    assert set(table["uid"].to_pylist()) == {0}
+    assert "fsinfo" in table["op"].to_pylist()
+    assert set(table["seconds"].to_pylist()) == {10.0}
+
+
+def test_json_says_what_was_done(tmp_path: Path) -> None:
+    result = json.loads(run(DAY, "--out", f"{tmp_path}/a.csv", "--json"))
+    assert (result["operations"], result["out"]) == (104_344, [f"{tmp_path}/a.csv"])
+
+
+def test_commands_are_chained_through_pipes(tmp_path: Path) -> None:
+    """Thesis 4.4.6: is it root on one client?"""
+    scan = f"{sys.executable} -m birthmark scan"
+    command = (
+        f"{scan} {DAY} --by client,user,directory --period 1s --out -"
+        f" | {scan} split - --keep user=0 | {scan} agg - --by client --period 5s"
+        f" | {scan} top - --by client --count 1 --out -"
+        f" | {scan} view - --by op --out {tmp_path}/root.svg"
+    )
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "<!-- lookup -->" in (tmp_path / "root.svg").read_text()
+
+
+def test_the_busiest_are_shown_with_a_total(tmp_path: Path) -> None:
+    run(DAY, "--out", f"{tmp_path}/a.parquet", "--by", "user,client")
+    lines = run("top", f"{tmp_path}/a.parquet", "--by", "user", "--count", "2").splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [
+        *(["total", "104,344"], ["1002", "60,006"], ["1001", "27,728"])
+    ]
+    first = json.loads(run("top", f"{tmp_path}/a.parquet", "--order", "bytes", "--json"))[1]
+    assert first["client"] == "127.0.0.11"
+
+
+def test_rows_are_chosen_by_time(tmp_path: Path) -> None:
+    run(DAY, "--out", f"{tmp_path}/a.parquet", "--period", "1s")
+    run(
+        "split",
+        f"{tmp_path}/a.parquet",
+        "--since",
+        "2026-11-21T05:38:30",
+        "--until",
+        "2026-11-21T05:38:31",
+        "--drop",
+        "op=other",
+        "--out",
+        f"{tmp_path}/b.parquet",
+    )
+    rows = pq.read_table(tmp_path / "b.parquet")
+    assert len(rows["time"].unique()) == 1
+    assert "other" not in rows["op"].to_pylist()
+
+
+def test_a_plot_has_a_title_and_may_be_laid_over_itself(tmp_path: Path) -> None:
+    run(DAY, "--out", f"{tmp_path}/a.csv", "--period", "1s")
+    run(
+        "view",
+        f"{tmp_path}/a.csv",
+        "--out",
+        f"{tmp_path}/a.svg",
+        "--overlay",
+        "30s",
+        "--measure",
+        "latency",
+        "--lines",
+        "3",
+        "--zone",
+        "UTC",
+        "--title",
+        "Half minutes",
+    )
+    text = (tmp_path / "a.svg").read_text()
+    for words in ("Half minutes", "from 05:38:30", "mean latency, ms"):
+        assert f"<!-- {words} -->" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{day}", "--out", "{tmp}/a.csv", "--by", "colour"], "'colour' is no key"),
+        (["{day}", "--out", "{tmp}/a.csv", "--period", "soon"], "'soon' is no duration"),
+        (["{tmp}/missing", "--out", "{tmp}/a.csv"], "missing: No such file or directory"),
+        (["agg", "{day}"], "day1.parquet: column seconds: expected double"),
+        (["view", "{day}", "--out", "{tmp}/a.svg"], "day1.parquet: column seconds"),
+    ],
+)
+def test_an_expected_error_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
+    words = [word.format(day=DAY, tmp=tmp_path) for word in arguments]
+    done = subprocess.run(
+        [sys.executable, "-m", "birthmark", "scan", *words], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("birthmark: ")
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr

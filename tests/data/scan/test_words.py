@@ -1,0 +1,45 @@
+"""Words of the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from data.scan import words
+
+
+@pytest.mark.parametrize(
+    ("text", "micros"),
+    [("5m", 300_000_000), ("1.5h", 5_400_000_000), ("500ms", 500_000), ("1d", 86_400_000_000)],
+)
+def test_durations(text: str, micros: int) -> None:
+    assert words.duration(text) == micros
+
+
+def test_times_are_utc_unless_they_say_otherwise() -> None:
+    assert words.time("2026-11-21T05:38:30") == words.time("2026-11-21 07:38:30+02:00")
+    assert words.time("1795239510.5") == 1_795_239_510_500_000
+    assert words.time("2026-11-21") == 1_795_219_200_000_000
+
+
+def test_keys_have_the_order_of_the_columns_and_other_words() -> None:
+    assert words.keys("user,client") == ["client", "uid"]
+    assert words.keys("none") == []
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        *((words.duration, text) for text in ("5", "m", "0s", "-1m", "5 m", "1" * 30 + "d")),
+        *((words.time, text) for text in ("noon", "5", "2026-13-01")),
+        *((words.keys, text) for text in ("colour", "client,uids")),
+        *((words.numbers, text) for text in ("root", "1,,2", "4294967296", "")),
+        *((words.zone, text) for text in ("Mars/Olympus", "../etc/passwd", "")),
+    ],
+)
+def test_other_words_are_refused(read: Callable[[str], Any], text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(text.split(",")[-1])[:12]) + "|expected"):
+        read(text)
