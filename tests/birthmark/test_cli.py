@@ -13,8 +13,21 @@ import pytest
 
 from data.samples import DAYS
 
-COMMANDS = """ingest dump anonymize scan replay workload train evaluate report nightly rollback serve
-predict""".split()
+COMMANDS = [
+    "ingest",
+    "dump",
+    "anonymize",
+    "scan",
+    "replay",
+    "workload",
+    "train",
+    "evaluate",
+    "report",
+    "nightly",
+    "rollback",
+    "serve",
+    "predict",
+]
 
 
 def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
