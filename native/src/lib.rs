@@ -16,6 +16,7 @@ pub mod messages;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;
+pub mod rows;
 pub mod scan;
 pub mod schema;
 pub mod source;
