@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from birthmark._native import TextWriter, TraceLines
-from data import generated
+from data import generated, row_groups
 from data.datasets import TABLES
 from data.traces import BATCH_ROWS, open_trace
 
@@ -129,7 +129,7 @@ def _file(
     known = set(file.schema_arrow.names)
     columns = [name for name in TABLES[table].names if name in known]
     server = unquote(path.relative_to(dataset / table).parts[0].removeprefix("server="))
-    for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+    for batch in row_groups.batches(file, BATCH_ROWS, columns):
         host = pa.DictionaryArray.from_arrays(
             pa.repeat(pa.scalar(0, pa.int32()), len(batch)), pa.array([server])
         )

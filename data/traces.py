@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from birthmark import _native
-from data import generated
+from data import generated, row_groups
 from data.schema import MESSAGES, OPERATIONS
 from data.tallies import Tallies
 
@@ -114,7 +114,7 @@ class OperationsTrace(Trace):
                 )
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
+        for batch in row_groups.batches(self._file, BATCH_ROWS, OPERATIONS.names):
             whole = _whole(batch)
             self._tallies.add(whole)
             yield whole

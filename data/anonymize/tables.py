@@ -8,9 +8,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from birthmark._native import LivesBuilder, Mapping
+from data import row_groups
 from data.anonymize.columns import OMITTED, leaves, treatments
 from data.anonymize.settings import Settings
 from data.datasets import TABLES, DatasetWriter
@@ -104,16 +106,12 @@ def _with_docs(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 def _batches(directory: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Yield the rows of a dataset's tables, with the server that the path names."""
-    import pyarrow.dataset as ds  # slow to import
-
     for table, schema in TABLES.items():
-        physical = pa.schema([field for field in schema if field.name != "server"])
         for path in sorted((directory / table).rglob("*.parquet")):
             server = _server(path)
-            source = ds.dataset(str(path), schema=physical, format="parquet", partitioning=None)
-            for batch in source.to_batches(batch_size=BATCH_ROWS):
-                if batch.num_rows:
-                    yield table, _with_server(batch, server, schema)
+            with pq.ParquetFile(path) as file:
+                for batch in row_groups.batches(file, BATCH_ROWS):
+                    yield table, _whole(batch, server, schema)
 
 
 def _server(path: Path) -> str:
@@ -123,9 +121,18 @@ def _server(path: Path) -> str:
     return unquote(folders[-1].removeprefix("server="))
 
 
-def _with_server(batch: pa.RecordBatch, server: str, schema: pa.Schema) -> pa.RecordBatch:
-    word = pa.DictionaryArray.from_arrays(pa.array([0] * batch.num_rows, pa.int32()), [server])
-    columns = [word if field.name == "server" else batch[field.name] for field in schema]
+def _whole(batch: pa.RecordBatch, server: str, schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows with their server, and with the columns that came after they were written."""
+    rows, there = batch.num_rows, set(batch.schema.names)
+    word = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), [server])
+    columns = [
+        word
+        if field.name == "server"
+        else batch[field.name]
+        if field.name in there
+        else pa.nulls(rows, field.type)
+        for field in schema
+    ]
     plain = [
         column.cast(field.type) if pt.is_dictionary(field.type) else column
         for field, column in zip(schema, columns, strict=True)

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from data import row_groups
 from data.durable import replaced
 from data.replay import status as st
 from data.replay.calls import Call, read_calls
@@ -262,7 +263,7 @@ def _rewrite(aside: Path, discarded: list[int], summary: BuildSummary) -> None:
     spooled = pq.ParquetFile(aside / "operations.spool")
     unwanted = pa.array(discarded, pa.int64())
     with Spool(aside / "operations.parquet", OPERATIONS) as operations:
-        for batch in spooled.iter_batches(65_536):
+        for batch in row_groups.batches(spooled, 65_536):
             kept = batch.filter(_keeps(batch, unwanted)) if discarded else batch
             dropped = _originals(batch) - _originals(kept)
             if dropped:

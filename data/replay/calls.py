@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from data import row_groups
 from data.replay.permissions import Caller
 from data.schema import OPERATIONS
 from data.traces import BATCH_ROWS, open_trace
@@ -159,7 +160,7 @@ def _server_calls(
         missing = set(COLUMNS) - {"server"} - set(file.schema_arrow.names)
         if missing:
             raise ValueError(f"{path}: expected the operations table, found no {sorted(missing)}")
-        for batch in file.iter_batches(BATCH_ROWS, columns=[c for c in COLUMNS if c != "server"]):
+        for batch in row_groups.batches(file, BATCH_ROWS, [c for c in COLUMNS if c != "server"]):
             codes = pa.array([0] * batch.num_rows, pa.int32())
             whole = batch.append_column(
                 OPERATIONS.field("server"), pa.DictionaryArray.from_arrays(codes, name)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from data import row_groups
 from data.replay.schema import MANIFEST, ROOT_ID
 from data.replay.spool import Spool
 
@@ -64,7 +65,7 @@ def _in_order(
 
 
 def _rows(spool: Path) -> Iterator[dict[str, Any]]:
-    for batch in pq.ParquetFile(spool).iter_batches(16_384):
+    for batch in row_groups.batches(pq.ParquetFile(spool), 16_384):
         yield from batch.to_pylist()
 
 

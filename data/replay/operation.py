@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from data import row_groups
 from data.replay.permissions import Caller
 from data.replay.store import check_name
 
@@ -58,7 +59,7 @@ def read_operations(file: pq.ParquetFile) -> Iterator[Operation]:
     Raises:
         ValueError: a name is none that an entry of a directory can have.
     """
-    for batch in file.iter_batches(16_384, use_threads=False):
+    for batch in row_groups.batches(file, 16_384, use_threads=False):
         columns = []
         for column in batch.columns:
             if pa.types.is_timestamp(column.type):

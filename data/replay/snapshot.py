@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from data import row_groups
 from data.replay.attributes import own_mode
 from data.replay.perform import NODES
 from data.replay.schema import MANIFEST, ROOT_ID, UNKNOWN_MODE
@@ -52,7 +53,7 @@ def _rows(manifest: Path) -> Iterator[dict[str, Any]]:
     file = pq.ParquetFile(manifest)
     if not file.schema_arrow.equals(MANIFEST, check_metadata=False):
         raise ValueError(f"{manifest}: expected a manifest's columns, found others")
-    for batch in file.iter_batches(16_384):
+    for batch in row_groups.batches(file, 16_384):
         index = batch.schema.get_field_index
         for name in ("atime", "mtime"):
             micros = batch[name].cast("int64")

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from data import row_groups
 from data.schema import OPERATIONS, WORD
 from data.traces import PARQUET_MAGIC, Trace, open_trace
 
@@ -74,7 +75,7 @@ def _parquet(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
                     f"{path}: column {name}: expected {wanted.type} as in the operations table, "
                     f"found {kind}"
                 )
-        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+        for batch in row_groups.batches(file, BATCH_ROWS, columns):
             for wanted in missing:
                 batch = batch.append_column(wanted, pa.nulls(batch.num_rows, wanted.type))
             yield batch
