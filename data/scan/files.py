@@ -88,6 +88,8 @@ class FileMap:
             here = pc.and_(pc.greater_equal(ids, start), pc.less(ids, end))
             if pc.any(here).as_py():
                 parts.append(self._group(group).filter(here))
+        if not parts:
+            return FILES.empty_table()
         table = pa.concat_tables(parts)
         rest = [name for name in table.column_names if name != "id"]
         last = table.group_by("id", use_threads=False).aggregate([(n, "last") for n in rest])
