@@ -1,5 +1,6 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
+from collections.abc import Mapping as Mapping_
 from typing import Any
 
 import pyarrow as pa
@@ -71,6 +72,75 @@ class LivesBuilder:
 
     def take_names(self) -> pa.RecordBatch:
         """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
+
+class Mapping:
+    """What stands for what in anonymized traces; ``data.anonymize`` says how it is used."""
+
+    def __init__(
+        self, prefix: bool, handles: bool, omit: list[str], seed: int | None = None
+    ) -> None:
+        """Make an empty mapping.
+
+        ``prefix``: whether names that begin with the same five bytes still do; ``handles``:
+        whether handles are mapped; ``omit``: which of ``names``, ``users``, ``groups`` and
+        ``hosts`` are left out; ``seed``: None draws from the operating system.
+        """
+
+    @staticmethod
+    def read(path: str, prefix: bool, handles: bool, omit: list[str]) -> Mapping:
+        """Read what :meth:`write` wrote.
+
+        Raises ``ValueError``, naming file and line, if it is damaged.
+        """
+
+    def write(self, path: str, settings: str) -> None:
+        """Write the mapping into a file that is there and empty.
+
+        ``settings`` is the caller's own line, the second.
+        """
+
+    def keep(self, kind: str, what: bytes) -> None:
+        """Let a ``name`` (its pieces), ``label``, ``host``, ``user`` or ``group`` stay.
+
+        Raises ``ValueError`` if it is mapped to something else already.
+        """
+
+    def name(self, name: bytes) -> bytes:
+        """Return what a name or a path is mapped to."""
+
+    def batch(self, batch: pa.RecordBatch, treatments: Mapping_[str, str]) -> pa.RecordBatch:
+        """Return rows with every column treated as ``data.anonymize.columns`` has it.
+
+        Raises ``ValueError``, naming the column, if it has no treatment, or one that is not for
+        its type.
+        """
+
+    def sizes(self) -> dict[str, int]:
+        """Return how many things of each kind are mapped."""
+
+class TextRewriter:
+    """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
+
+    def __init__(self, out: str, suffix: str) -> None:
+        """Open the output; ``suffix`` gz, bz2, xz or zst compresses it."""
+
+    def open(self, path: str) -> None:
+        """Go on with another input, or standard input for ``-``.
+
+        Raises ``ValueError`` if it is no nfsdump text.
+        """
+
+    def step(self, mapping: Mapping) -> bool:
+        """Read on for some megabytes; False at the input's end.
+
+        Raises ``OSError`` if the output cannot be written.
+        """
+
+    def finish(self) -> None:
+        """Write what is left. Raises ``OSError`` if it cannot be written."""
+
+    def counts(self) -> dict[str, Any]:
+        """Return ``lines``, ``written``, ``comments``, ``damaged`` (by reason) and ``bytes``."""
 
 def name_components(name: bytes, prefix: bool) -> list[bytes]:
     """Return the set of components of a file name (thesis Figure 6.2).
@@ -177,10 +247,12 @@ class Trace:
         """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
 
         ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
-        ``unanswered``), ``orphans`` (by procedure), ``other_programs`` (calls and replies by RPC
-        program), ``retransmits``, ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged``
-        (by reason), ``records``, ``bytes``; for text ``lines`` and ``comments``, for captures
-        ``capture``.
+        ``unanswered``), ``compound_operations`` (the same of the operations in compounds),
+        ``not_run`` (those that the server did not come to), ``orphans`` (by procedure),
+        ``other_programs`` (calls and replies by RPC program), ``retransmits``,
+        ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
+        ``bytes``; for text ``lines``, ``comments`` and ``heading`` (the first line, bytes, if it is
+        a comment), for captures ``capture``.
         """
 
 def messages_schema() -> pa.Schema:

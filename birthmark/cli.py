@@ -8,12 +8,14 @@ import typer
 from rich.console import Console
 
 from birthmark import __version__
+from birthmark.commands.anonymize import anonymize
 from birthmark.commands.dump import dump
 from birthmark.commands.ingest import ingest
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.workload import workload
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,7 +24,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
 )
-for command in (ingest, dump, train, evaluate, report, nightly, rollback, serve, predict):
+COMMANDS = (
+    ingest,
+    dump,
+    anonymize,
+    train,
+    evaluate,
+    report,
+    nightly,
+    rollback,
+    serve,
+    predict,
+    workload,
+)
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(replay, name="replay")
 app.add_typer(scan, name="scan")

@@ -72,14 +72,14 @@ class _Partition:
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._batches)
         if self._writer is None:
-            self._writer = _writer(self._path, table)
+            self._writer = parquet_writer(self._path, table)
         self._writer.write_table(table, row_group_size=self._rows)
         self.written += self._rows
         self._batches, self._rows = [], 0
         pa.default_memory_pool().release_unused()
 
 
-def _writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
+def parquet_writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
     """Open a Parquet file that is to hold rows like those of ``first``.
 
     Columns without a value there are not compressed: most stay so, and setting a compressor up

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from birthmark._native import TextWriter, TraceLines
+from data import generated
 from data.datasets import TABLES
 from data.traces import BATCH_ROWS, open_trace
 
@@ -47,9 +48,11 @@ class TraceDump(Dump):
 
     def __init__(self, path: str, all_attributes: bool = False) -> None:
         super().__init__()
+        self._path = Path(path)
         self._lines = TraceLines(path, all_attributes)
 
     def __iter__(self) -> Iterator[bytes]:
+        yield _heading(self._path)
         while (lines := self._lines.next_lines()) is not None:
             yield lines
         self.left_out, self.damaged = self._lines.left_out, self._lines.damaged
@@ -67,6 +70,7 @@ class TablesDump(Dump):
         self._path, self._writer = Path(path), TextWriter(all_attributes)
 
     def __iter__(self) -> Iterator[bytes]:
+        yield _heading(self._path)
         for table, batch in _batches(self._path):
             try:
                 write = self._writer.write if table == "operations" else self._writer.messages
@@ -77,6 +81,19 @@ class TablesDump(Dump):
                 yield lines
         yield self._writer.finish()
         self.left_out = self._writer.left_out
+
+
+def _heading(path: Path) -> bytes:
+    """Return the lines that say what of a dataset or a trace was generated, if any of it was."""
+    if path.is_dir():
+        marks = generated.in_dataset(path)
+    elif path.is_file():
+        trace = open_trace(path)
+        next(iter(trace), None)
+        marks = [trace.generated] if trace.generated else []
+    else:
+        marks = []  # of a pipe nothing may be taken before its time
+    return b"".join(generated.comment(mark) + b"\n" for mark in marks)
 
 
 def _batches(path: Path) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -22,7 +22,8 @@ ATTRIBUTES = [
     field(
         "ftype",
         pa.uint8(),
-        "1 file, 2 directory, 3 block, 4 character, 5 symlink, 6 socket, 7 fifo",
+        "1 file, 2 directory, 3 block, 4 character, 5 symlink, 6 socket, 7 fifo; "
+        "v4: 8 directory of named attributes, 9 named attribute",
     ),
     field("mode", pa.uint32(), "mode bits"),
     field("nlink", pa.uint32(), "links"),
@@ -52,6 +53,63 @@ def attributes_of(prefix: str, whose: str) -> list[pa.Field]:
         field(prefix + each.name, each.type, f"{whose}: {each.metadata[b'doc'].decode()}")
         for each in ATTRIBUTES
     ]
+
+
+VERSION_4 = [
+    field("minor_version", pa.uint32(), "v4: minor version"),
+    field("compound_index", pa.uint32(), "v4: the operation's place in its compound, from 0"),
+    field("compound_status", pa.uint32(), "v4: status of the whole compound"),
+    field("opcode", pa.uint32(), "v4: the operation's number; null: a compound not taken apart"),
+    field("tag", pa.binary(), "v4: the compound's tag; null: empty"),
+    field("client_id", pa.uint64(), "v4: the client, as the server numbers it"),
+    field("state_owner", pa.binary(), "v4: open or lock owner, or the client's own id"),
+    field("session", pa.binary(), "v4.1: session"),
+    field("slot", pa.uint32(), "v4.1 sequence: slot of the session"),
+    field("sequence", pa.uint32(), "v4: sequence number of the owner, session or slot"),
+    field("stateid", pa.binary(), "v4: state that the call names; copy, clone: the target's"),
+    field("reply_stateid", pa.binary(), "v4: state that the reply gives"),
+    field(
+        "open_claim",
+        pa.uint8(),
+        "v4 open: 0 by name, 1 reclaimed, 2 and 3 by name with a delegation, "
+        "4 by handle, 5 and 6 by handle with a delegation",
+    ),
+    field("share_access", pa.uint32(), "v4 open: 1 read, 2 write, 3 both; higher bits as sent"),
+    field("share_deny", pa.uint32(), "v4 open: what others may not, as share_access"),
+    field("open_flags", pa.uint32(), "v4 open: flags in the reply (2: confirm, 4: Posix locks)"),
+    field(
+        "delegation",
+        pa.uint8(),
+        "v4 open: delegation given, 0 none, 1 read, 2 write, 3 none with a reason",
+    ),
+    field("lock_type", pa.uint32(), "v4 lock: 1 read, 2 write; 3 and 4 the same, waiting"),
+    field("layout_type", pa.uint32(), "v4.1 layouts: kind of layout or device"),
+    field("layout_mode", pa.uint32(), "v4.1 layouts: 1 read, 2 read and write, 3 any"),
+    field("length", pa.uint64(), "v4: bytes from offset on that are locked, copied, allocated, …"),
+    field("offset2", pa.uint64(), "v4.2 copy, clone: first byte of the source"),
+    field("reply_offset", pa.uint64(), "v4: offset in the reply of seek or layoutget"),
+    field("reply_length", pa.uint64(), "v4: bytes copied or written over, or of the layout given"),
+    field("asked_attributes", pa.binary(), "v4: bit map of attributes asked for, words of 4 bytes"),
+    field("attributes_set", pa.binary(), "v4: bit map of attributes that the reply says were set"),
+    field("set_umask", pa.uint32(), "v4.2: umask to apply to set_mode"),
+    field("set_owner_name", pa.binary(), "v4: owner that the call sets, where it is no number"),
+    field("set_group_name", pa.binary(), "v4: group that the call sets, where it is no number"),
+    field("owner_name", pa.binary(), "v4: owner, where it is no number: user@domain"),
+    field("group_name", pa.binary(), "v4: group, where it is no number"),
+    field("fsid_minor", pa.uint64(), "v4: file system id, second half"),
+    field("mounted_fileid", pa.uint64(), "v4: inode number of the directory mounted on"),
+    field("btime", TIME, "v4: time of creation"),
+    field("change", pa.uint64(), "v4: the object's change attribute"),
+    field("dir_change_atomic", pa.bool_(), "v4: whether the two that follow enclose only this"),
+    field("dir_pre_change", pa.uint64(), "v4: the directory of name: change attribute before"),
+    field("dir_change", pa.uint64(), "v4: the directory of name: change attribute after"),
+    field("dir2_change_atomic", pa.bool_(), "v4: as dir_change_atomic"),
+    field("dir2_pre_change", pa.uint64(), "v4: the directory of name2: change attribute before"),
+    field("dir2_change", pa.uint64(), "v4: the directory of name2: change attribute after"),
+    field("xattr", pa.binary(), "v4.2: name of an extended attribute"),
+    field("fs_lease_time", pa.uint32(), "v4: lease time, seconds"),
+]
+"""What NFS version 4 has and the versions before it have not; null in their rows."""
 
 
 def printed(prefix: str, which: str) -> list[pa.Field]:
@@ -119,7 +177,8 @@ OPERATIONS = pa.schema(
         field(
             "op",
             WORD,
-            "the procedure: v3's name in lower case, readdirplus in full; v2 and v4 mapped to it",
+            "the procedure, or in v4 the operation: v3's name in lower case, readdirplus in full; "
+            "v2 and v4 mapped to it where they mean the same",
             nullable=False,
         ),
         field(
@@ -145,7 +204,8 @@ OPERATIONS = pa.schema(
         field(
             "fh2",
             pa.binary(),
-            "second handle: the directory of name2; in link the directory of name",
+            "second handle: the directory of name2; in link the directory of name; "
+            "in copy and clone the source",
         ),
         field("name2", pa.binary(), "the second name, in rename"),
         field("new_fh", pa.binary(), "handle of the object found or made"),
@@ -157,7 +217,12 @@ OPERATIONS = pa.schema(
         field("cookie", pa.uint64(), "readdir: where to go on"),
         field("cookie_verifier", pa.binary(), "readdir: verifier of the cookie, in the call"),
         field("stable", pa.uint8(), "write: 0 unstable, 1 data sync, 2 file sync"),
-        field("how", pa.uint8(), "create: 0 unchecked, 1 guarded, 2 exclusive"),
+        field(
+            "how",
+            pa.uint8(),
+            "create, and open that creates: 0 unchecked, 1 guarded, 2 exclusive, "
+            "3 exclusive with attributes (v4.1)",
+        ),
         field("create_verifier", pa.binary(), "exclusive create: verifier"),
         field(
             "access",
@@ -166,7 +231,7 @@ OPERATIONS = pa.schema(
         ),
         field("target", pa.binary(), "symlink: the path it holds; readlink: the path returned"),
         field("guard_ctime", TIME, "setattr: only if this is the change time"),
-        field("set_ftype", pa.uint8(), "mknod: file type, as ftype"),
+        field("set_ftype", pa.uint8(), "mknod, and in v4 mkdir and symlink: file type, as ftype"),
         field("set_rdev_major", pa.uint32(), "mknod: major device number"),
         field("set_rdev_minor", pa.uint32(), "mknod: minor device number"),
         field("set_mode", pa.uint32(), "mode that the call sets; exclusive create carries none"),
@@ -220,6 +285,7 @@ OPERATIONS = pa.schema(
         field(
             "raw_status", pa.uint32(), "v2 text: the word printed as nfsstat, where it is no status"
         ),
+        *VERSION_4,
         *printed("call", "call"),
         *printed("reply", "reply"),
         field(
@@ -234,7 +300,7 @@ OPERATIONS = pa.schema(
         ),
     ]
 )
-"""One row per NFS call, its reply joined to it."""
+"""One row per NFS call, in v4 per operation of a compound; its reply joined to it."""
 
 LOSS_NEARBY = "whether lost messages may have touched this life; null: not known what was lost"
 
@@ -304,6 +370,7 @@ FILES = pa.schema(
         field("last_size", pa.uint64(), "size last seen, bytes"),
         field("atime", TIME, "access time last seen"),
         field("mtime", TIME, "modification time last seen"),
+        field("last_closed", TIME, "last v4 close of it; null: none seen (v2 and v3 have none)"),
         field("loss_nearby", pa.bool_(), LOSS_NEARBY),
     ]
 )

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
+from data import generated
 from data.schema import MESSAGES, OPERATIONS
 
 PARQUET_MAGIC = b"PAR1"
@@ -39,9 +40,11 @@ class Trace:
         path: the file, ``-`` for standard input.
         format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
+        generated: the mark of a generated trace (`data.generated`), once it has been read.
         tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
     """
 
+    generated: generated.Mark | None = None
     tells_loss = True
 
     def __init__(self, path: str) -> None:
@@ -52,6 +55,7 @@ class Trace:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         while (batch := self._native.next_batch()) is not None:
+            self.generated = self.generated or generated.in_operations(batch)
             yield batch
 
     def take_damaged(self) -> list[Damaged]:
@@ -78,13 +82,30 @@ class Trace:
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
-        return self._native.counts()
+        counts = self._native.counts()
+        self.generated = generated.in_comment(counts.pop("heading", None)) or self.generated
+        return counts
+
+
+COUNTED = [
+    "op",
+    "status",
+    "reply_time",
+    "retransmits",
+    "duplicate_replies",
+    "short",
+    "time",
+    "compound_index",
+    "compound_status",
+]
+"""What is counted of the operations table."""
 
 
 class OperationsTrace(Trace):
     """A Parquet file of the operations table, read as a trace.
 
-    Of what was lost it shows calls without a reply, and no more.
+    Columns that came to the table after the file was written are null. Of what was lost it shows
+    calls without a reply, and no more.
     """
 
     tells_loss = False
@@ -94,6 +115,7 @@ class OperationsTrace(Trace):
         self._file = pq.ParquetFile(path)
         self._counts: list[pa.Table] = []
         schema = self._file.schema_arrow
+        self.generated = generated.in_metadata(schema)
         for wanted in OPERATIONS:
             index = schema.get_field_index(wanted.name)
             if index < 0 and wanted.nullable:
@@ -106,18 +128,10 @@ class OperationsTrace(Trace):
                 )
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        columns = [
-            "op",
-            "status",
-            "reply_time",
-            "retransmits",
-            "duplicate_replies",
-            "short",
-            "time",
-        ]
         for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
-            self._counts.append(pa.table(batch.select(columns)))
-            yield _whole(batch)
+            whole = _whole(batch)
+            self._counts.append(pa.table(whole.select(COUNTED)))
+            yield whole
 
     def take_damaged(self) -> list[Damaged]:
         """Return no records: a Parquet file is whole or cannot be read."""
@@ -137,23 +151,24 @@ class OperationsTrace(Trace):
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, in the form of a decoded trace's counts."""
-        empty = OPERATIONS.empty_table().select(
-            ["op", "status", "reply_time", "retransmits", "duplicate_replies", "short", "time"]
-        )
+        empty = OPERATIONS.empty_table().select(COUNTED)
         table = pa.concat_tables(self._counts) if self._counts else empty
         times = pc.min_max(table["time"].cast(pa.int64())).as_py()
         last = pc.max(table["reply_time"].cast(pa.int64())).as_py()
         period = None
         if times["min"] is not None:
             period = (times["min"], max(times["max"], last or times["max"]))
-        procedures = _procedures(table)
+        messages = _messages(table)
+        procedures = _procedures(messages)
         return {
             "procedures": procedures,
+            "compound_operations": _procedures(table.filter(pc.is_valid(table["compound_index"]))),
+            "not_run": {},
             "orphans": {},
             "other_programs": {},
-            "retransmits": pc.sum(table["retransmits"]).as_py() or 0,
-            "duplicate_replies": pc.sum(table["duplicate_replies"]).as_py() or 0,
-            "short": pc.sum(table["short"]).as_py() or 0,
+            "retransmits": pc.sum(messages["retransmits"]).as_py() or 0,
+            "duplicate_replies": pc.sum(messages["duplicate_replies"]).as_py() or 0,
+            "short": pc.sum(messages["short"]).as_py() or 0,
             "period": period,
             "damaged": {},
             "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
@@ -169,6 +184,20 @@ def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
         for field in OPERATIONS
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
+
+
+def _messages(table: pa.Table) -> pa.Table:
+    """Return a row per call: the first of a compound stands for all of it."""
+    index = table["compound_index"]
+    if index.null_count == len(table):
+        return table
+    calls = table.filter(pc.fill_null(pc.equal(index, 0), True))
+    compound = pc.is_valid(calls["compound_index"])
+    op = pc.if_else(compound, "compound", calls["op"].cast(pa.utf8()))
+    status = pc.if_else(compound, calls["compound_status"], calls["status"])
+    for name, column in (("op", op), ("status", status)):
+        calls = calls.set_column(calls.schema.get_field_index(name), name, column)
+    return calls
 
 
 def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:

@@ -77,10 +77,14 @@ def association(groups: Any, n: Ints, n_true: Ints) -> Floats:
     how significant it is: by its normal deviate after Wilson and Hilferty ("The distribution of
     chi-square", 1931), which does not underflow as a p-value does. An attribute of a single value
     in the node tells nothing: minus infinity.
+
+    Sums depend on their order in the last bit, and that bit on which of two equal attributes is
+    taken. Here the order is that of the counts: what the values are called makes no difference.
     """
     share = n_true / np.maximum(n, 1)
     deviation = groups.n_true - groups.n * share[groups.node]
-    scatter = np.bincount(groups.node, deviation**2 / groups.n, len(n))
+    order = np.lexsort((groups.n_true, groups.n, groups.node))
+    scatter = np.bincount(groups.node[order], (deviation**2 / groups.n)[order], len(n))
     variance = share * (1 - share)
     chi_squared = np.divide(scatter, variance, out=np.zeros(len(n)), where=variance > 0)
     freedom = np.bincount(groups.node, minlength=len(n)) - 1.0

@@ -20,14 +20,17 @@ _COLUMNS = {
 _TITLES = {"file": "File predictions", "name": "Name predictions"}
 
 
-def accuracy_tables(evaluation: pa.Table) -> list[Table]:
+def accuracy_tables(evaluation: pa.Table, note: str = "") -> list[Table]:
     """Return one table per subject with the columns of the thesis's Table 6.5, and the counts.
+
+    `note` is added to their titles.
 
     A model that does worse than the guess has its figure in red, one that does better in green.
     """
     tables = []
     for subject, rows in groupby(evaluation.to_pylist(), key=lambda row: str(row["subject"])):
-        table = Table(title=_TITLES[subject], title_justify="left", box=box.SIMPLE_HEAD)
+        title = ", ".join(filter(None, (_TITLES[subject], note)))
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
         table.padding = (0, 1, 0, 0)
         table.add_column("Predicate", no_wrap=True)
         table.add_column("Model", no_wrap=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
+from data.generated import Mark, distinct, in_dataset
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
 from training.loss import NONE_TOUCHED, Touched, without_loss
@@ -26,13 +27,14 @@ class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
     `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
-    loss may have touched.
+    loss may have touched, and `generated` says what of them is not real.
     """
 
     datasets: tuple[str, ...]
     files: pa.Table
     names: pa.Table
     touched: Touched = NONE_TOUCHED
+    generated: tuple[Mark, ...] = ()
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -62,7 +64,9 @@ def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
         for read in (read_files, read_names)
     )
     files, names, touched = without_loss(files, names, leave_out)
-    return Lives(tuple(path.resolve().name for path in datasets), files, names, touched)
+    marks = distinct(mark for path in datasets for mark in in_dataset(path))
+    stems = tuple(path.resolve().name for path in datasets)
+    return Lives(stems, files, names, touched, tuple(marks))
 
 
 def fit(
@@ -95,6 +99,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
         "seed": None,
         "trained_on": {
             "datasets": list(lives.datasets),
+            "generated": list(lives.generated),
             "since": since.isoformat(),
             "until": until.isoformat(),
             "files": len(lives.files),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
+from data.generated import Mark, describe, in_dataset
 from predictor import TrainedModel, births
 from training.distributions import distributions
 from training.evaluate import evaluate
@@ -49,6 +50,7 @@ class Trial:
     def __init__(self, stored: Stored, dataset: Path, leave_out: bool = False) -> None:
         self.stored = stored
         self.dataset = dataset
+        self.generated = in_dataset(dataset)
         tables = read_files(dataset), read_names(dataset)
         self._files, self._names, self.touched = without_loss(*tables, leave_out)
 
@@ -62,6 +64,7 @@ class Trial:
         return {
             "version": self.stored.version,
             "loss": self.touched.to_json(),
+            "generated": self.generated,
             "figures": self.evaluation.to_pylist(),
         }
 
@@ -79,7 +82,7 @@ class Trial:
         parameters = self.stored.manifest["parameters"]
         return {
             "Version": self.stored.version,
-            "Data": ", ".join(trained["datasets"]),
+            "Data": _data(", ".join(trained["datasets"]), trained.get("generated", [])),
             "Created": f"{_second(trained['since'])} to {_second(trained['until'])} (UTC)",
             "Files": f"{trained['files']:,}",
             "Names": f"{trained['names']:,}",
@@ -89,7 +92,7 @@ class Trial:
 
     def _tested_on(self) -> dict[str, str]:
         files, names = births(self._files), births(self._names)
-        about = {"Data": self.dataset.resolve().name}
+        about = {"Data": _data(self.dataset.resolve().name, self.generated)}
         if len(files):
             first, last = pc.min_max(files["born"]).as_py().values()
             about["Created"] = f"{_second(first.isoformat())} to {_second(last.isoformat())} (UTC)"
@@ -97,6 +100,11 @@ class Trial:
         if self.touched.files or self.touched.names:
             about["Loss may have touched"] = self.touched.in_words()
         return about
+
+
+def _data(names: str, generated: Iterable[Mark]) -> str:
+    """Return what data are called, and by what they were generated if they are not real."""
+    return " · ".join(filter(None, (names, describe(generated))))
 
 
 def _second(instant: str) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from data.generated import describe
 from data.ingest import IngestSummary
 from data.ingest import ingest as run
 from data.loss import Estimate
@@ -44,15 +45,21 @@ def ingest(
 
 def show(summary: IngestSummary, console: Console) -> None:
     """Print what an ingest did."""
-    table = Table("procedure", title=f"{summary.out}")
-    for heading in ("calls", "replies", "ok", "errors", "no reply"):
-        table.add_column(heading, justify="right")
-    for op, tally in sorted(summary.procedures.items(), key=lambda item: -item[1]["calls"]):
-        numbers = [tally[name] for name in ("calls", "replies", "ok", "errors", "unanswered")]
-        table.add_row(op, *(f"{number:,}" for number in numbers))
-    console.print(table)
+    console.print(_table("procedure", summary.out, summary.procedures))
+    if summary.compound_operations:
+        console.print(_table("operation", "in compounds", summary.compound_operations))
     for line in _lines(summary):
         console.print(line, highlight=False, soft_wrap=True)
+
+
+def _table(what: str, title: str, tallies: dict[str, dict[str, int]]) -> Table:
+    table = Table(what, title=title)
+    for heading in ("calls", "replies", "ok", "errors", "no reply"):
+        table.add_column(heading, justify="right")
+    for op, tally in sorted(tallies.items(), key=lambda item: -item[1]["calls"]):
+        numbers = [tally[name] for name in ("calls", "replies", "ok", "errors", "unanswered")]
+        table.add_row(op, *(f"{number:,}" for number in numbers))
+    return table
 
 
 def _loss(loss: Estimate) -> str:
@@ -69,9 +76,13 @@ def _lines(summary: IngestSummary) -> list[str]:
         f"{count:,} {name.replace('_', ' ')}" for name, count in summary.records_out.items()
     )
     aside = sum(summary.records_set_aside.values())
-    lines = [f"records   {summary.records_in:,} = {out or 0} + {aside:,} set aside"]
+    lines = [describe(summary.generated)] if summary.generated else []
+    lines += [f"records   {summary.records_in:,} = {out or 0} + {aside:,} set aside"]
     for reason, count in summary.records_set_aside.items():
         lines.append(f"          set aside: {count:,} {reason}")
+    if summary.not_run:
+        skipped = ", ".join(f"{count:,} {op}" for op, count in summary.not_run.items())
+        lines.append(f"not run   {skipped}")
     if summary.replies_without_call:
         orphans = ", ".join(f"{n:,} {kind}" for kind, n in summary.replies_without_call.items())
         lines.append(f"orphans   {orphans}")

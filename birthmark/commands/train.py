@@ -48,6 +48,7 @@ def train(
     as_json: _Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
+    from data.generated import describe
     from training.config import Settings
     from training.registry import Registry
     from training.train import train as fit
@@ -65,18 +66,17 @@ def train(
         status.update("publishing")
         version = Registry(registry).publish(model.save, manifest)
     trained = manifest["trained_on"]
-    _tell(
-        {
-            "version": version,
-            "files": trained["files"],
-            "names": trained["names"],
-            "rules": sum(manifest["rules"].values()),
-            "left_out": trained["loss"]["files"] + trained["loss"]["names"]
-            if without_loss
-            else None,
-        },
-        as_json,
-    )
+    result = {
+        "version": version,
+        "files": trained["files"],
+        "names": trained["names"],
+        "rules": sum(manifest["rules"].values()),
+        "left_out": trained["loss"]["files"] + trained["loss"]["names"] if without_loss else None,
+    }
+    if trained["generated"]:
+        marks = trained["generated"]
+        result["generated"] = marks if as_json else describe(marks).removeprefix("generated: ")
+    _tell(result, as_json)
 
 
 def evaluate(
@@ -92,6 +92,7 @@ def evaluate(
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
 
+    from data.generated import describe
     from training.registry import Registry
     from training.tables import accuracy_tables
     from training.trial import Trial, load
@@ -110,7 +111,7 @@ def evaluate(
         Path(as_json).write_text(text, encoding="utf-8")
     # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
     console = Console(width=max(200, Console().width))
-    console.print(*accuracy_tables(evaluation))
+    console.print(*accuracy_tables(evaluation, describe(trial.generated)))
     if trial.touched.files or trial.touched.names:
         console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)
 

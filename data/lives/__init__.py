@@ -10,6 +10,10 @@ name, and "stale handle" the file. What was not seen is null.
   the reply shows a file that is not new: it holds data or has several links; its access or
   modification time is more than two seconds older than its change time and was not set by the
   call; or its directory, which a new entry modifies, was left as it was for longer than that.
+- In NFS version 4 a file is born by an open that creates. It made the file if the server says that
+  nothing else changed the directory meanwhile, and that it changed; it did not if the directory is
+  unchanged and the mode was not set; else it is judged as a create. A walk by names within a
+  compound leads through the directories that had these names when they were seen last.
 - A name is born by these and by link and rename. Names that only a lookup or a readdirplus showed
   were not seen to be born.
 - A name ends by remove, rmdir, by being renamed away, or by being renamed over. A rename between

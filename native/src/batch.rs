@@ -3,7 +3,7 @@
 //! A column that no row of a batch sets costs nothing per row: values are padded only when one
 //! is set, and a column never set becomes a null array.
 
-use crate::fields::{Entries, Fields};
+use crate::fields::{Entries, Fields, Section};
 use crate::schema::{self, Column, Kind, COLUMNS, ENTRY_COLUMNS, OPS};
 use arrow_array::types::{
     Int32Type, TimestampMicrosecondType, UInt16Type, UInt32Type, UInt64Type, UInt8Type,
@@ -112,9 +112,6 @@ impl Builder {
     }
 
     fn finish(self, kind: Kind, rows: usize, words: &[ArrayRef]) -> ArrayRef {
-        if self.valid.is_empty() {
-            return new_null_array(&kind.data_type(), rows);
-        }
         let mut valid = self.valid;
         valid.resize(rows.div_ceil(64), 0);
         let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
@@ -195,20 +192,25 @@ impl Open {
 
     fn fields(&mut self, fields: &Fields) {
         let row = self.rows;
-        for &(column, value) in &fields.numbers {
-            self.columns[column as usize].number(row, value);
-        }
-        for &(column, start, len) in &fields.bytes {
-            self.columns[column as usize].text(row, fields.slice(start, len));
-        }
         if let Some(gids) = &fields.gids {
             self.gid_rows.mark(row);
             self.gid_offsets.resize(row + 1, self.gids.len() as i32);
             self.gids.extend_from_slice(gids);
             self.gid_offsets.push(self.gids.len() as i32);
         }
-        if let Some(entries) = &fields.entries {
-            self.listing(row, fields, entries);
+        self.section(&fields.whole());
+    }
+
+    fn section(&mut self, section: &Section) {
+        let row = self.rows;
+        for &(column, value) in section.numbers {
+            self.columns[column as usize].number(row, value);
+        }
+        for &(column, start, len) in section.bytes {
+            self.columns[column as usize].text(row, section.fields.slice(start, len));
+        }
+        if let Some(entries) = section.entries {
+            self.listing(row, section.fields, entries);
         }
     }
 
@@ -244,13 +246,17 @@ impl Open {
         let hosts: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
         let (hosts, ops, transports) = (words(&hosts), words(&OPS), words(&TRANSPORTS));
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(COLUMNS.len() + 2);
+        let mut nulls = Nulls::default();
         for ((column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
             let words = match column {
                 Column::Op => &ops,
                 Column::Transport => &transports,
                 _ => &hosts,
             };
-            arrays.push(builder.finish(*kind, rows, words));
+            arrays.push(match builder.valid.is_empty() {
+                true => nulls.of(*kind, rows),
+                false => builder.finish(*kind, rows, words),
+            });
         }
         let gids: ArrayRef = Arc::new(UInt32Array::from(self.gids));
         arrays.push(list(schema::gid_item(), gids, self.gid_offsets, self.gid_rows, rows)?);
@@ -258,7 +264,10 @@ impl Open {
         let children = ENTRY_COLUMNS
             .iter()
             .zip(self.entries)
-            .map(|((_, _, kind, _), builder)| builder.finish(*kind, count, &[]))
+            .map(|((_, _, kind, _), builder)| match builder.valid.is_empty() {
+                true => new_null_array(&kind.data_type(), count),
+                false => builder.finish(*kind, count, &[]),
+            })
             .collect();
         let entries: ArrayRef = Arc::new(StructArray::try_new_with_length(
             schema::entry_fields(),
@@ -274,6 +283,21 @@ impl Open {
             rows,
         )?);
         RecordBatch::try_new(schema.clone(), arrays)
+    }
+}
+
+/// Columns that no row set: those of one kind are one array.
+#[derive(Default)]
+struct Nulls(Vec<(Kind, ArrayRef)>);
+
+impl Nulls {
+    fn of(&mut self, kind: Kind, rows: usize) -> ArrayRef {
+        if let Some((_, array)) = self.0.iter().find(|(known, _)| *known == kind) {
+            return array.clone();
+        }
+        let array = new_null_array(&kind.data_type(), rows);
+        self.0.push((kind, array.clone()));
+        array
     }
 }
 
@@ -323,16 +347,28 @@ impl Batches {
         self.open.columns[column as usize].number(row, value);
     }
 
-    /// Sets all values of a message in the row being written.
+    /// Sets a byte string of the row being written.
+    pub fn text(&mut self, column: Column, value: &[u8]) {
+        let row = self.open.rows;
+        self.open.columns[column as usize].text(row, value);
+    }
+
+    /// Sets all values of a message, but those of a compound's operations, in the row being
+    /// written.
     #[inline]
     pub fn fields(&mut self, fields: &Fields) {
         self.open.fields(fields);
     }
 
-    /// Sets a byte string of the row being written.
-    pub fn text(&mut self, column: Column, value: &[u8]) {
-        let row = self.open.rows;
-        self.open.columns[column as usize].text(row, value);
+    /// Sets all values of an operation in the row being written.
+    pub fn section(&mut self, section: &Section) {
+        self.open.section(section);
+    }
+
+    /// The number of the row being written, counted over all batches.
+    #[inline]
+    pub fn next_row(&self) -> u64 {
+        self.before + self.open.rows as u64
     }
 
     /// Sets how a message's line was printed, in the row being written, and whether it was cut.
@@ -354,9 +390,9 @@ impl Batches {
         }
     }
 
-    /// Ends the row being written and returns its number, counted over all batches.
+    /// Ends the row being written and returns its number.
     pub fn end_row(&mut self) -> u64 {
-        let row = self.before + self.open.rows as u64;
+        let row = self.next_row();
         self.open.rows += 1;
         if self.open.full() {
             self.close();

@@ -1,6 +1,6 @@
 //! What a decoder found in one message: columns and their values, in the order of the wire.
 
-use crate::schema::{Column, EntryColumn};
+use crate::schema::{Column, EntryColumn, Op};
 use crate::text::write::{Form, Printed};
 
 /// The values of one call or reply. One is reused for many messages: [`Fields::clear`] keeps its
@@ -15,11 +15,57 @@ pub struct Fields {
     pub gids: Option<Vec<u32>>,
     /// Directory entries; `None` where the message is no readdir reply.
     pub entries: Option<Entries>,
+    /// The operations of a compound; what stands before the first of them is the whole message's.
+    pub parts: Vec<Part>,
+    /// How many operations a compound says that it holds, where that was read.
+    pub promised: Option<u32>,
     /// How the message's line was printed, in text.
     pub printed: Printed,
     /// That line itself, where the values and `printed` do not give it; else empty.
     pub line: Vec<u8>,
     heap: Vec<u8>,
+}
+
+/// One operation of a compound (NFS version 4).
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What it is called.
+    pub op: Op,
+    /// Its number in the protocol.
+    pub opcode: u32,
+    /// Its status, in a reply.
+    pub status: Option<u32>,
+    /// Whether it could not be read to its end.
+    pub short: bool,
+    entries: Option<Entries>,
+    numbers: u32,
+    bytes: u32,
+}
+
+/// What belongs to one operation, among the values of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Section<'a> {
+    /// As in [`Fields`].
+    pub numbers: &'a [(Column, u64)],
+    /// As in [`Fields`].
+    pub bytes: &'a [(Column, u32, u32)],
+    /// As in [`Fields`].
+    pub entries: Option<&'a Entries>,
+    /// What the places in `bytes` and `entries` refer to.
+    pub fields: &'a Fields,
+}
+
+impl<'a> Section<'a> {
+    /// The last value set for a numeric column.
+    pub fn get(&self, column: Column) -> Option<u64> {
+        self.numbers.iter().rev().find(|(c, _)| *c == column).map(|(_, v)| *v)
+    }
+
+    /// The last value set for a byte column.
+    pub fn get_text(&self, column: Column) -> Option<&'a [u8]> {
+        let (_, start, len) = self.bytes.iter().rev().find(|(c, _, _)| *c == column)?;
+        Some(self.fields.slice(*start, *len))
+    }
 }
 
 /// The entries of a readdir or readdirplus reply.
@@ -41,8 +87,56 @@ impl Fields {
         self.heap.clear();
         self.gids = None;
         self.entries = None;
+        self.parts.clear();
+        self.promised = None;
         self.printed = Printed::default();
         self.line.clear();
+    }
+
+    /// Begins an operation of a compound, and ends it when `read` has read it or failed.
+    pub fn part<E>(
+        &mut self,
+        (op, opcode, status): (Op, u32, Option<u32>),
+        read: impl FnOnce(&mut Fields) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (numbers, bytes) = (self.numbers.len() as u32, self.bytes.len() as u32);
+        let read = read(self);
+        let (short, entries) = (read.is_err(), self.entries.take());
+        self.parts.push(Part { op, opcode, status, short, entries, numbers, bytes });
+        read
+    }
+
+    /// What belongs to an operation of a compound.
+    pub fn section(&self, index: usize) -> Option<Section<'_>> {
+        let part = self.parts.get(index)?;
+        let (numbers, bytes) = self.starts(index + 1);
+        Some(Section {
+            numbers: &self.numbers[part.numbers as usize..numbers],
+            bytes: &self.bytes[part.bytes as usize..bytes],
+            entries: part.entries.as_ref(),
+            fields: self,
+        })
+    }
+
+    /// What belongs to the whole message: all but the operations of a compound.
+    #[inline]
+    pub fn whole(&self) -> Section<'_> {
+        let (numbers, bytes) = self.starts(0);
+        Section {
+            numbers: &self.numbers[..numbers],
+            bytes: &self.bytes[..bytes],
+            entries: self.entries.as_ref(),
+            fields: self,
+        }
+    }
+
+    /// Where the values of an operation begin, or end if there is none such.
+    #[inline]
+    fn starts(&self, index: usize) -> (usize, usize) {
+        match self.parts.get(index) {
+            Some(part) => (part.numbers as usize, part.bytes as usize),
+            None => (self.numbers.len(), self.bytes.len()),
+        }
     }
 
     /// Sets a number, a time (`i64 as u64`), a boolean or a word's code. Setting a column twice

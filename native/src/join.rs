@@ -1,4 +1,5 @@
-//! Replies joined to their calls: one row per call, retransmissions counted.
+//! Replies joined to their calls: one row per call (and per operation of a compound),
+//! retransmissions counted.
 //!
 //! A call waits for its reply by client, server, port and XID, for [`WINDOW`] of the trace's own
 //! time. What answered calls were is remembered as long, so that a retransmission or a second
@@ -16,7 +17,10 @@ use crate::text::write::{MessagePrinter, CALL, REPLY};
 use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use std::collections::{BTreeMap, VecDeque};
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::{Deref, DerefMut, Range};
+
+mod compound;
 
 mod messages;
 
@@ -69,11 +73,48 @@ pub struct Tally {
     pub unanswered: u64,
 }
 
+impl Tally {
+    fn answer(&mut self, status: Option<u32>) {
+        self.replies += 1;
+        self.ok += u64::from(status == Some(0));
+        self.errors += u64::from(status.is_some_and(|status| status != 0));
+    }
+}
+
+/// A tally for each [`Op`], by its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tallies([Tally; Op::ALL.len()]);
+
+impl Default for Tallies {
+    fn default() -> Tallies {
+        Tallies([Tally::default(); Op::ALL.len()])
+    }
+}
+
+impl Deref for Tallies {
+    type Target = [Tally];
+
+    fn deref(&self) -> &[Tally] {
+        &self.0
+    }
+}
+
+impl DerefMut for Tallies {
+    fn deref_mut(&mut self) -> &mut [Tally] {
+        &mut self.0
+    }
+}
+
 /// What was read and joined.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// By [`Op`].
-    pub procedures: [Tally; Op::ALL.len()],
+    /// Messages, by the procedure they call: a compound is one.
+    pub procedures: Tallies,
+    /// The operations in compounds, likewise.
+    pub operations: Tallies,
+    /// Of those, the operations that the server did not come to, since one before them failed:
+    /// they make no row. By the words of [`Op`].
+    pub not_run: BTreeMap<&'static str, u64>,
     /// Replies whose call was not seen, by procedure where the trace names it.
     pub orphans: BTreeMap<&'static str, u64>,
     /// Calls and replies of other RPC programs.
@@ -100,8 +141,12 @@ struct Slot {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Waiting(u32),
-    Answered(u64),
+    /// Its rows, which follow each other: one, or one for each operation of a compound.
+    Answered(u64, u32),
 }
+
+/// The time of a reply, its status, whether it was cut, and what it holds.
+type Reply<'a> = (i64, Option<u32>, bool, &'a Fields);
 
 #[derive(Debug)]
 struct WaitingCall {
@@ -161,6 +206,7 @@ impl Joiner {
             Procedure::Nfs(op, _) => self.counts.procedures[op as usize].calls += 1,
             Procedure::Other(program) => self.counts.other.entry(program).or_default().0 += 1,
         }
+        self.counts.called(&fields.parts);
         let fingerprint = self.fingerprint(fields);
         let again = self.retransmitted(&envelope, procedure, fingerprint);
         self.note_call(&envelope, procedure, (again, short), fields);
@@ -209,24 +255,20 @@ impl Joiner {
             fields.clear();
             return;
         };
-        let (procedure, again) = (slot.procedure, matches!(slot.state, State::Answered(_)));
+        let (procedure, again) = (slot.procedure, matches!(slot.state, State::Answered(..)));
         self.note_reply((&envelope, procedure), again, (status, short), fields);
         let Some(slot) = self.slots.get_mut(&envelope.key) else {
             return;
         };
         match slot.procedure {
             Procedure::Other(program) => self.counts.other.entry(program).or_default().1 += 1,
-            Procedure::Nfs(op, _) => {
-                let tally = &mut self.counts.procedures[op as usize];
-                tally.replies += 1;
-                tally.ok += u64::from(status == Some(0));
-                tally.errors += u64::from(status.is_some_and(|status| status != 0));
-            }
+            Procedure::Nfs(op, _) => self.counts.procedures[op as usize].answer(status),
         }
         match slot.state {
-            State::Answered(row) => {
+            State::Answered(row, rows) => {
                 self.counts.duplicate_replies += 1;
-                self.batches.add(Column::DuplicateReplies, row);
+                self.counts.answered_again(&fields.parts);
+                self.add(Column::DuplicateReplies, row, rows);
             }
             State::Waiting(index) => {
                 let procedure = slot.procedure;
@@ -235,9 +277,10 @@ impl Joiner {
                     Procedure::Nfs(Op::Null, _) => Some(status.unwrap_or(0)),
                     _ => status,
                 };
-                let row = self.row(index, procedure, Some((envelope.time, status, short, fields)));
+                let rows =
+                    self.rows(index, procedure, Some((envelope.time, status, short, fields)));
                 if let Some(slot) = self.slots.get_mut(&envelope.key) {
-                    slot.state = State::Answered(row);
+                    slot.state = State::Answered(rows.start, (rows.end - rows.start) as u32);
                 }
             }
         }
@@ -277,7 +320,12 @@ impl Joiner {
     }
 
     fn fingerprint(&self, fields: &Fields) -> u64 {
-        self.hasher.hash_one((&fields.numbers, fields.heap()))
+        let mut hasher = self.hasher.build_hasher();
+        (&fields.numbers, fields.heap()).hash(&mut hasher);
+        for part in &fields.parts {
+            part.opcode.hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Whether the call was seen before; if so, counts it.
@@ -298,11 +346,16 @@ impl Joiner {
         self.counts.retransmits += 1;
         match slot.state {
             State::Waiting(index) => self.waiting[index as usize].retransmits += 1,
-            State::Answered(row) => {
-                self.batches.add(Column::Retransmits, row);
-            }
+            State::Answered(row, rows) => self.add(Column::Retransmits, row, rows),
         }
         true
+    }
+
+    /// Adds one to a counter in the rows of one call.
+    fn add(&mut self, column: Column, first: u64, rows: u32) {
+        for row in first..first + u64::from(rows) {
+            self.batches.add(column, row);
+        }
     }
 
     /// Keeps a call until its reply comes.
@@ -323,16 +376,12 @@ impl Joiner {
         }
     }
 
-    /// Writes the row of a waiting call and frees it. Other programs' calls make no row.
-    fn row(
-        &mut self,
-        index: u32,
-        procedure: Procedure,
-        reply: Option<(i64, Option<u32>, bool, &Fields)>,
-    ) -> u64 {
+    /// Writes the row of a waiting call, of a compound its rows, and frees it. Other programs'
+    /// calls make none.
+    fn rows(&mut self, index: u32, procedure: Procedure, reply: Option<Reply>) -> Range<u64> {
         self.free.push(index);
         let Procedure::Nfs(op, version) = procedure else {
-            return 0;
+            return 0..0;
         };
         let tally = &mut self.counts.procedures[op as usize];
         tally.operations += 1;
@@ -342,25 +391,12 @@ impl Joiner {
             Some(_) => self.losses.answered(&call.envelope),
             None => self.losses.unanswered(&call.envelope, self.ending),
         }
-        let rows = &mut self.batches;
-        let key = call.envelope.key;
-        let short = call.short || reply.is_some_and(|(_, _, short, _)| short);
-        for (column, value) in [
-            (Column::Time, call.envelope.time as u64),
-            (Column::Server, key.server.host.into()),
-            (Column::ServerPort, key.server.port.into()),
-            (Column::Client, key.client.host.into()),
-            (Column::ClientPort, key.client.port.into()),
-            (Column::Transport, call.envelope.transport as u64),
-            (Column::Version, version.into()),
-            (Column::Xid, key.xid.into()),
-            (Column::Op, op as u64),
-            (Column::Retransmits, call.retransmits),
-            (Column::DuplicateReplies, 0),
-            (Column::Short, short.into()),
-        ] {
-            rows.number(column, value);
+        if op == Op::Compound {
+            return self.compound(index, version, reply);
         }
+        let short = call.short || reply.is_some_and(|(_, _, short, _)| short);
+        let rows = &mut self.batches;
+        head(rows, call, (op, version), short);
         rows.fields(&call.fields);
         rows.printed(CALL, call.short, &call.fields);
         if let Some((time, status, short, fields)) = reply {
@@ -371,7 +407,8 @@ impl Joiner {
             }
             rows.fields(fields);
         }
-        rows.end_row()
+        let row = rows.end_row();
+        row..row + 1
     }
 
     /// Moves the trace's time on, and lets go of what is older than the windows. Where a monitor's
@@ -407,7 +444,7 @@ impl Joiner {
 
     fn give_up(&mut self, slot: Slot) {
         if let State::Waiting(index) = slot.state {
-            self.row(index, slot.procedure, None);
+            self.rows(index, slot.procedure, None);
         }
     }
 
@@ -426,6 +463,28 @@ impl Joiner {
         self.losses.orphan(envelope);
         *self.counts.orphans.entry(kind).or_default() += 1;
         self.note_orphan(envelope, kind, bytes);
+    }
+}
+
+/// Sets what every row has, whatever its operation.
+#[inline]
+fn head(rows: &mut Batches, call: &WaitingCall, (op, version): (Op, u8), short: bool) {
+    let key = call.envelope.key;
+    for (column, value) in [
+        (Column::Time, call.envelope.time as u64),
+        (Column::Server, key.server.host.into()),
+        (Column::ServerPort, key.server.port.into()),
+        (Column::Client, key.client.host.into()),
+        (Column::ClientPort, key.client.port.into()),
+        (Column::Transport, call.envelope.transport as u64),
+        (Column::Version, version.into()),
+        (Column::Xid, key.xid.into()),
+        (Column::Op, op as u64),
+        (Column::Retransmits, call.retransmits),
+        (Column::DuplicateReplies, 0),
+        (Column::Short, short.into()),
+    ] {
+        rows.number(column, value);
     }
 }
 

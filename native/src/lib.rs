@@ -1,9 +1,11 @@
 //! The compiled part of Birthmark: what is hot or reads hostile bytes.
 
+pub mod anonymize;
 pub mod attributes;
 pub mod batch;
 pub mod capture;
 pub mod components;
+pub mod compound;
 pub mod fields;
 pub mod input;
 pub mod join;
@@ -14,6 +16,7 @@ pub mod messages;
 #[cfg(feature = "python")]
 mod python;
 pub mod quarantine;
+pub mod rows;
 pub mod scan;
 pub mod schema;
 pub mod source;

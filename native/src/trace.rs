@@ -94,7 +94,7 @@ impl TraceCounts {
         let other: u64 = self.joined.other.values().map(|(calls, replies)| calls + replies).sum();
         let orphans: u64 = self.joined.orphans.values().sum();
         let damaged: u64 = self.damaged.values().sum();
-        joined + other + orphans + damaged + self.text.map_or(0, |text| text.comments)
+        joined + other + orphans + damaged + self.text.as_ref().map_or(0, |text| text.comments)
     }
 }
 
@@ -253,7 +253,7 @@ impl Trace {
     /// What was counted so far.
     pub fn counts(&self) -> TraceCounts {
         let (text, capture, records) = match &self.decoder {
-            Decoder::Text(decoder) => (Some(decoder.counts), None, decoder.counts.lines),
+            Decoder::Text(decoder) => (Some(decoder.counts.clone()), None, decoder.counts.lines),
             Decoder::Capture(decoder) => {
                 let counts = decoder.counts();
                 (None, Some(counts), counts.messages + counts.damaged_stretches)

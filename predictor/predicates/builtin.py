@@ -39,12 +39,14 @@ _SHORT_LIVES = [
 _AMTIME = [
     (
         "amtime<=0",
-        "at the most recent observation the access time is at or before the modification time",
+        "written, and at the most recent observation the access time is at or before the"
+        " modification time",
         rules.written_after_read,
     ),
     (
         "amtime>0",
-        "at the most recent observation the access time is after the modification time",
+        "written, and at the most recent observation the access time is after the modification"
+        " time",
         rules.read_after_write,
     ),
 ]

@@ -9,7 +9,9 @@ They follow Kleene's logic: what is known to be false stays false beside an unkn
   until then the answer is unknown. Without a birth it is unknown.
 - **Reads and writes** are operations, not bytes.
 - **Access and modification time** are those of the most recent observation, and unknown where
-  either was never seen.
+  either was never seen. A file that was never written was neither read nor written more recently:
+  in Tables 6.5 to 6.7 the shares of the two predicates and of the files that were always empty add
+  up to 99.73, 99.84 and 100.00 percent.
 """
 
 from __future__ import annotations
@@ -64,13 +66,13 @@ def read_only(table: pa.Table, subject: Subject) -> pa.Array:
 
 
 def read_after_write(table: pa.Table, subject: Subject) -> pa.Array:
-    """Return whether a file was accessed after it was last modified."""
-    return pc.greater(table["atime"], table["mtime"])
+    """Return whether a file was written, and accessed after it was last modified."""
+    return pc.and_kleene(_written(table), pc.greater(table["atime"], table["mtime"]))
 
 
 def written_after_read(table: pa.Table, subject: Subject) -> pa.Array:
-    """Return whether a file was not accessed after it was last modified."""
-    return pc.invert(read_after_write(table, subject))
+    """Return whether a file was written, and not accessed after it was last modified."""
+    return pc.and_kleene(_written(table), pc.less_equal(table["atime"], table["mtime"]))
 
 
 def _within(table: pa.Table, exceeds: Callable[[int], pa.Array], bounds: Bounds) -> pa.Array:
@@ -91,6 +93,11 @@ def _lifespan_exceeds(table: pa.Table, bound: int) -> pa.Array:
     exceeded = pc.greater(observed, bound)
     answers = pc.if_else(pc.or_(exceeded, dead), exceeded, unknown)
     return pc.if_else(table["birth_seen"], answers, unknown)
+
+
+def _written(table: pa.Table) -> pa.Array:
+    # where the writes were not counted, nothing speaks against them
+    return pc.fill_null(pc.not_equal(table["writes"], 0), True)
 
 
 def _written_with_ratio(table: pa.Table, holds: Callable[[pa.Array], pa.Array]) -> pa.Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,21 @@ import pytest
 
 from data.samples import DAYS
 
-COMMANDS = ["ingest", "train", "evaluate", "report", "nightly", "serve", "predict"]
+COMMANDS = [
+    "ingest",
+    "dump",
+    "anonymize",
+    "scan",
+    "replay",
+    "workload",
+    "train",
+    "evaluate",
+    "report",
+    "nightly",
+    "rollback",
+    "serve",
+    "predict",
+]
 
 
 def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -48,6 +63,18 @@ def test_ingest_says_what_it_did(tmp_path: Path) -> None:
     assert run.stderr == b""
     for word in ("lookup", "records", "set aside", "period", "rows", "rate"):
         assert word in text
+
+
+def test_ingest_says_what_compounds_of_version_4_held(tmp_path: Path) -> None:
+    seeds = Path(__file__).resolve().parents[2] / "native/fuzz/corpus/capture"
+    run = birthmark("ingest", seeds / "v4-fusenfs-0-24.pcap", "--out", tmp_path / "day")
+    text = run.stdout.decode()
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert "in compounds" in text
+    assert "putrootfh" in text
+    assert "not run   1 getattr, 1 getfh" in text
+    # 2 messages of the null procedure, and 8 compounds of which one was not answered
+    assert "17 = 9 calls + 8 replies" in text
 
 
 @pytest.mark.parametrize(
@@ -94,3 +121,32 @@ def test_the_quickstart_runs_from_samples_to_answers(tmp_path: Path) -> None:
     page = (tmp_path / "quickstart" / "report.html").read_text()
     assert "src=" not in page
     assert "http" not in page.replace("http://www.w3.org/", "")
+
+
+def test_replay_builds_and_runs_and_says_what_it_did(tmp_path: Path) -> None:
+    section = ("--from", "2026-11-21T05:44:00", "--to", "1795239841")
+    built = birthmark("replay", "build", DAYS[1], *section, "--out", tmp_path / "b")
+    assert (built.returncode, built.stderr) == (0, b"")
+    assert re.search(rb"^calls +([\d,]+) = \1 operations \+ 0 left out$", built.stdout, re.M)
+    ran = birthmark("replay", "run", tmp_path / "b", "--root", tmp_path / "root")
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"share       100.00% of those compared" in ran.stdout
+    again = birthmark("replay", "run", tmp_path / "b", "--root", tmp_path / "root")
+    assert (again.returncode, again.stdout) == (1, b"")
+    assert b"root: expected an empty directory" in again.stderr
+
+
+def test_replay_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:
+    section = ("--from", "1795239840.5", "--to", "1795239841")
+    built = birthmark("replay", "build", DAYS[1], *section, "--out", tmp_path / "b", "--json")
+    assert json.loads(built.stdout)["section"] == [1_795_239_840_500_000, 1_795_239_841_000_000]
+    ran = birthmark("replay", "run", tmp_path / "b", "--root", tmp_path / "r", "--json")
+    results = json.loads((tmp_path / "b" / "results.json").read_text())
+    assert json.loads(ran.stdout) == results
+    assert results["share"] == 1
+
+
+def test_replay_says_what_a_time_looks_like(tmp_path: Path) -> None:
+    run = birthmark("replay", "build", DAYS[1], "--from", "noon", "--out", tmp_path / "b")
+    assert run.returncode == 2
+    assert b"expected a time such as" in run.stderr

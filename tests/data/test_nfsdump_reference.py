@@ -138,7 +138,8 @@ def _ours(row: dict[str, Any], column: str) -> Any:
 def _column(record: dict[str, str], field: str) -> str:
     """Where we keep a field of the converter's."""
     if record["is_call"] == "call":
-        return CALL[field]
+        # of version 2's symlink the second name is the path that the link holds (RFC 1094, 2.2.14)
+        return "target" if (record["rpc_function"], field) == ("symlink", "fn2") else CALL[field]
     base = field.removesuffix("_dup")
     if base not in ATTRIBUTES or (field == "blocks" and record["rpc_function"] == "statfs"):
         return "fs_blocks" if field == "blocks" else REPLY[field]

@@ -13,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from birthmark.cli import app
+from data.anonymize import Settings as Keep
 from predictor import FILE_PREDICATES, NAME_PREDICATES
 from serving.settings import Settings, variable
 from training.config import Config, read_config
@@ -129,6 +130,14 @@ def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path
     bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
     for key in ("name", "subject", "description", *bounds):
         assert re.search(rf"^(# )?{key} = ", example[1], re.M), key
+
+
+def test_the_example_of_what_stays_shows_the_defaults() -> None:
+    example = re.search(r"```toml\n(.*?)```", text("researchers.md"), re.S)
+    assert example is not None
+    table = tomllib.loads(example[1])
+    assert set(table) == set(Keep.model_fields)
+    assert Keep.model_validate(table) == Keep()
 
 
 def test_the_reference_of_columns_is_that_of_the_schemas() -> None:

@@ -188,6 +188,19 @@ def test_the_order_of_the_training_rows_does_not_matter():
     assert drawn(one) == drawn(two)
 
 
+def test_the_names_of_values_do_not_matter():
+    """Of attributes that tell the same, the first is taken, whatever their values are called."""
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        values = random.integers(0, 60, 500)
+        renamed = random.permutation(60)[values]
+        answers = random.random(500) < 0.3 + 0.4 * (values % 3 == 0)
+        model = AbleTree().fit(pd.DataFrame({"a": values, "b": renamed}), answers)
+        assert model.tree_.nodes.attribute[0] == 0
+        unseen = pd.DataFrame({"a": [60, values[0]], "b": [renamed[0], 60]})
+        assert [path.default for path in model.explain(unseen)] == [True, False]
+
+
 @pytest.mark.parametrize("kind", ["category", "string[pyarrow]", object])
 def test_every_container_gives_the_same_answers(kind):
     X = TABLE_6_15.astype({"Suffix": kind})

@@ -46,7 +46,7 @@ fn rewritten(bytes: &[u8]) -> Vec<u8> {
 
 fn lines(bytes: &[u8]) -> Lines<'_> {
     let mut lines = Lines::new();
-    for line in bytes.split(|byte| matches!(byte, b'\n' | 0)) {
+    for line in bytes.split(|byte| matches!(byte, b'\n' | 0)).filter(|line| !line.is_empty()) {
         let mut words: Vec<_> = line.split(|byte| *byte == b' ').collect();
         words.sort();
         *lines.entry(words).or_default() += 1;

@@ -83,9 +83,17 @@ pub fn find(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> Option<usize> {
     None
 }
 
-/// Where messages would begin that hold the words behind their XID.
+/// Where messages would begin that hold the words behind their XID. An XID may look like the
+/// beginning of these words, so that finds may overlap.
 fn candidates<'a>(bytes: &'a [u8], words: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-    memmem::find_iter(bytes, words).filter_map(|at| at.checked_sub(8))
+    let finder = memmem::Finder::new(words);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + finder.find(bytes.get(from..)?)?;
+        from = at + 1;
+        Some(at)
+    })
+    .filter_map(|at| at.checked_sub(8))
 }
 
 fn call_at(bytes: &[u8]) -> bool {
@@ -171,6 +179,12 @@ mod tests {
         assert_eq!(find(&bytes, &|_| false), Some(5000));
         assert_eq!(find(&bytes[..5000 + 24], &|_| false), Some(5000));
         assert_eq!(find(&bytes[..5000 + 20], &|_| false), None);
+    }
+
+    #[test]
+    fn a_reply_is_found_whose_xid_looks_like_the_words_searched_for() {
+        let reply = words(&[0x8000_001c, 1, REPLY, 0, 0, 0, 0, 2]);
+        assert_eq!(find(&reply, &|xid| xid == 1), Some(0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::counts::CaptureCounts;
 use super::rpc::{self, Body, Call};
 use super::xdr::{Decoded, Fault, Xdr};
-use super::{nfs2, nfs3};
+use super::{nfs2, nfs3, nfs4};
 use crate::fields::Fields;
 use crate::join::{HeldReply, Joiner, Procedure};
 use crate::loss::{Gap, Hole};
@@ -180,8 +180,8 @@ impl Messages {
         Ok(true)
     }
 
-    /// Reads a call's credentials and arguments into the fields; true if the arguments are
-    /// wrapped, so that they stay unknown.
+    /// Reads a call's credentials and arguments into the fields; true if some of the arguments stay
+    /// unknown, being wrapped, or of operations that are.
     fn arguments(&mut self, key: &CallKey, op: Op, version: u8, x: &mut Xdr) -> Decoded<bool> {
         let body = rpc::credentials(x, &mut self.fields)?;
         match (body, version) {
@@ -192,7 +192,7 @@ impl Messages {
             }
             (Body::Plain, 2) => nfs2::arguments(op, x, &mut self.fields)?,
             (Body::Plain, 3) => nfs3::arguments(op, x, &mut self.fields)?,
-            (Body::Plain, _) => {}
+            (Body::Plain, _) => return nfs4::arguments(x, &mut self.fields),
         }
         Ok(false)
     }
@@ -255,6 +255,11 @@ impl Messages {
         let status = x.choice(STATUSES - 1, "an NFS status").map_err(|fault| (None, fault))?;
         let f = &mut self.fields;
         let read = match (version, status) {
+            (4, _) if x.rest().is_empty() && extent == Extent::Whole => Ok(()),
+            (4, _) => match nfs4::results(&mut x, f) {
+                Ok(unknown) => return Ok((Some(status), unknown)),
+                Err(fault) => Err(fault),
+            },
             (2, 0) => nfs2::results(op, &mut x, f),
             // some servers leave out what RFC 1813 wants to follow an error
             (3, 1..) if x.rest().is_empty() && extent == Extent::Whole => Ok(()),

@@ -8,7 +8,7 @@
 //! | link and IP | [`link`], [`ip`], [`fragments`] |
 //! | transport | [`network`], [`flows`], [`stream`], [`receiver`] |
 //! | RPC | [`records`], [`record`], [`boundary`], [`messages`], [`rpc`], [`xdr`] |
-//! | NFS | [`nfs2`], [`nfs3`], [`attributes`] |
+//! | NFS | [`nfs2`], [`nfs3`], [`attributes`]; [`nfs4`] |
 //!
 //! What a capture lost costs the messages that it touches and no others. A packet that was cut
 //! keeps its length, so that a stream is bytes and holes of known length; a message is read as
@@ -31,6 +31,7 @@ pub mod messages;
 pub mod network;
 pub mod nfs2;
 pub mod nfs3;
+pub mod nfs4;
 mod order;
 pub mod pcap;
 pub mod pcapng;

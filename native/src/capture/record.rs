@@ -4,8 +4,9 @@ use super::boundary::Mark;
 use super::messages::{Extent, Origin};
 use super::records::Sink;
 
-/// The most bytes of a record that are gathered; what a message holds beyond is file data.
-pub const GATHERED: usize = 256 << 10;
+/// The most bytes of a record that are gathered: the largest transfers of servers, and more. (Only
+/// in version 4 does anything follow the data of a write, so that it is worth waiting for.)
+pub const GATHERED: usize = 2 << 20;
 
 /// How often a message is tried before its end is there.
 const TRIES: u8 = 2;

@@ -6,8 +6,8 @@ use crate::input::Input;
 use crate::join::Joiner;
 use crate::schema::Op;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, UInt32Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::types::{Int32Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 
 /// A call of NFS without credentials.
 pub fn call(xid: u32, version: u32, procedure: u32, arguments: Words) -> Vec<u8> {
@@ -17,6 +17,18 @@ pub fn call(xid: u32, version: u32, procedure: u32, arguments: Words) -> Vec<u8>
 /// The reply to a call that was carried out.
 pub fn reply(xid: u32, results: Words) -> Vec<u8> {
     Words::of(&[xid, 1, 0, 0, 0, 0]).raw(&results.0).0
+}
+
+/// A compound of version 4 without a tag, of operations that begin with their numbers.
+pub fn compound(xid: u32, minor: u32, operations: &[Words]) -> Vec<u8> {
+    let head = Words::of(&[0, minor, operations.len() as u32]);
+    call(xid, 4, 1, operations.iter().fold(head, |words, each| words.raw(&each.0)))
+}
+
+/// The reply to a compound: its status, and results that begin with number and status.
+pub fn compound_reply(xid: u32, status: u32, results: &[Words]) -> Vec<u8> {
+    let head = Words::of(&[status, 0, results.len() as u32]);
+    reply(xid, results.iter().fold(head, |words, each| words.raw(&each.0)))
 }
 
 /// A lookup of version 3.
@@ -168,11 +180,50 @@ impl Seen {
         }
     }
 
+    /// A column of 64-bit numbers.
+    pub fn longs(&self, column: &str) -> Vec<Option<u64>> {
+        let column = self.rows.column_by_name(column).unwrap();
+        column.as_primitive::<UInt64Type>().iter().collect()
+    }
+
+    /// The names that each row lists.
+    pub fn listed(&self) -> Vec<Vec<String>> {
+        let lists = self.rows.column_by_name("entries").unwrap().as_list::<i32>();
+        let names = |entries: Option<ArrayRef>| match entries {
+            Some(entries) => {
+                let names = entries.as_struct().column(0).as_binary::<i32>().clone();
+                let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+                names.iter().flatten().map(text).collect()
+            }
+            None => Vec::new(),
+        };
+        lists.iter().map(names).collect()
+    }
+
+    /// A column of bytes.
+    pub fn texts(&self, column: &str) -> Vec<Option<String>> {
+        let column = self.rows.column_by_name(column).unwrap().as_binary::<i32>();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        column.iter().map(|bytes| bytes.map(text)).collect()
+    }
+
     /// A column of words.
     pub fn words(&self, column: &str) -> Vec<&str> {
         let words = self.rows.column_by_name(column).unwrap().as_dictionary::<Int32Type>();
         let values = words.values().as_string::<i32>();
         words.keys().values().iter().map(|&key| values.value(key as usize)).collect()
+    }
+
+    /// The rows of one operation, by their numbers.
+    pub fn rows_of(&self, op: Op) -> Vec<usize> {
+        let words = self.words("op").into_iter().enumerate();
+        words.filter(|(_, word)| *word == op.word()).map(|(row, _)| row).collect()
+    }
+
+    /// Calls and replies of an operation in compounds.
+    pub fn operations(&self, op: Op) -> (u64, u64) {
+        let tally = self.joiner.counts.operations[op as usize];
+        (tally.calls, tally.replies)
     }
 
     /// Calls and replies of a procedure.

@@ -86,6 +86,21 @@ impl<'a> Xdr<'a> {
         Ok(value)
     }
 
+    /// Passes over bytes and their padding, as far as they are there.
+    pub fn pass(&mut self, length: u32) {
+        let padded = (length as usize).next_multiple_of(4);
+        self.rest = &self.rest[padded.min(self.rest.len())..];
+    }
+
+    /// What bytes preceded by their number hold, and whether all of them are there.
+    pub fn within(&mut self) -> Decoded<(Xdr<'a>, bool)> {
+        let length = self.u32()?;
+        let there = self.rest.len().min(length as usize);
+        let inner = Xdr::new(&self.rest[..there]);
+        self.pass(length);
+        Ok((inner, there == length as usize))
+    }
+
     /// A string: a file name, a path, a host's name.
     #[inline]
     pub fn string(&mut self) -> Decoded<&'a [u8]> {

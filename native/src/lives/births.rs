@@ -5,12 +5,17 @@ use super::inodes::{Key, Slot};
 use super::life::{Attributes, Birth, How, Inode, Kind, Operation};
 use super::Lives;
 use crate::schema::Op;
+use arrow_array::Array;
 use std::sync::Arc;
 
-/// `createmode3` (RFC 1813 section 3.3.8). A create of version 2 is unchecked.
+/// `createmode3` (RFC 1813 section 3.3.8), and `createmode4` (RFC 8881 section 18.16.1), whose last
+/// one carries attributes. A create of version 2 is unchecked.
 const UNCHECKED: u8 = 0;
 const GUARDED: u8 = 1;
 const EXCLUSIVE: u8 = 2;
+const EXCLUSIVE_WITH_ATTRIBUTES: u8 = 3;
+/// The attributes that set a mode: `mode`, `mode_set_masked` and `mode_umask` (version 4).
+const MODES: [usize; 3] = [33, 74, 81];
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o7777;
 /// Times of one instant differ by less than this, microseconds: some file systems keep seconds.
@@ -29,6 +34,8 @@ struct Creation<'a> {
     shown: Attributes,
     /// Whether that, and the directory, are not as after the birth of a file.
     shows_old: bool,
+    /// Whether it was made, where the reply says so.
+    made: Option<bool>,
 }
 
 impl Lives {
@@ -45,27 +52,29 @@ impl Lives {
             return;
         };
         let mode = match procedure {
-            Op::Create => get(columns.how, row).unwrap_or(UNCHECKED),
+            Op::Create | Op::Open => get(columns.how, row).unwrap_or(UNCHECKED),
             _ => GUARDED,
         };
         let mut shown = columns.object.get(row);
         let shows_old = shows_old(columns, row, &shown);
-        if mode == EXCLUSIVE {
+        if mode >= EXCLUSIVE {
             // a server may keep the verifier in them until the setattr (RFC 1813 section 3.3.8)
             (shown.atime, shown.mtime) = (None, None);
         }
         let (how, kind) = kind_made(columns, row, procedure, &shown);
+        let umask = columns.version4.as_ref().and_then(|v4| get(v4.set_umask, row)).unwrap_or(0);
         let permissions = get(columns.set_mode, row).filter(|_| mode != EXCLUSIVE);
         let creation = Creation {
             dir,
             name,
             fh: bytes(columns.new_fh, row).map(|fh| self.inodes.key(op.server, fh)),
-            birth: Birth::new(op, how, permissions.map(|bits| bits & PERMISSIONS)),
+            birth: Birth::new(op, how, permissions.map(|bits| bits & !umask & PERMISSIONS)),
             kind,
             mode,
             size: get(columns.set_size, row),
             shown,
             shows_old,
+            made: made(columns, row),
         };
         if self.is_birth(op, &creation) {
             self.bear(op, &creation);
@@ -87,9 +96,10 @@ impl Lives {
             let slot = lives.inodes.by_handle(creation.fh.as_ref()?)?;
             Some(!lives.inodes.get(slot).life.appeared_during(op))
         };
-        match creation.mode {
-            GUARDED => true,
-            EXCLUSIVE => !named, // else made before, by a call of which this is a retransmission
+        match (creation.mode, creation.made) {
+            (GUARDED, _) => true,
+            (_, Some(made)) => made,
+            (EXCLUSIVE | EXCLUSIVE_WITH_ATTRIBUTES, None) => !named, // else made before, by a call of which this is a retransmission
             _ => !named && !creation.shows_old && known(self) != Some(true),
         }
     }
@@ -173,6 +183,25 @@ fn kind_made(
         }
         _ => (How::Create, shown.kind.or(Some(Kind::File))),
     }
+}
+
+/// Whether an open of version 4 made the file, where its reply says so. Nothing but the open changed
+/// the directory if the server says that it watched it (`atomic`), so that it did if the directory
+/// changed. If it did not, and the mode was not set either, the file was there. (That alone would
+/// not do: some servers' change attributes are times, and too coarse.)
+fn made(columns: &Columns, row: usize) -> Option<bool> {
+    let v4 = columns.version4.as_ref()?;
+    if get(v4.dir_change, row)? != get(v4.dir_pre_change, row)? {
+        let atomic = v4.dir_change_atomic;
+        return (atomic.is_valid(row) && atomic.value(row)).then_some(true);
+    }
+    get(columns.set_mode, row)?;
+    let map = bytes(v4.attributes_set, row)?;
+    // words of four bytes, the highest bit first
+    let set =
+        |bit: &usize| map.get(bit / 32 * 4 + 3 - bit % 32 / 8).map(|byte| byte >> (bit % 8) & 1);
+    let mode_set = MODES.iter().any(|bit| set(bit) == Some(1));
+    (!mode_set).then_some(false)
 }
 
 /// Whether the reply to an unchecked create shows that the file is not new: it has other names or

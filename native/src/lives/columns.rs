@@ -8,7 +8,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Int32Type, TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type,
 };
-use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch, StructArray};
+use arrow_array::{
+    Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StructArray,
+};
 
 type U8<'a> = &'a PrimitiveArray<UInt8Type>;
 type U32<'a> = &'a PrimitiveArray<UInt32Type>;
@@ -40,6 +42,8 @@ pub struct Columns<'a> {
     pub set_atime_how: U8<'a>,
     pub set_mtime_how: U8<'a>,
     pub reply_count: U32<'a>,
+    /// What only version 4 has, where the batch has any of it.
+    pub version4: Option<Version4<'a>>,
     /// Of the object.
     pub object: AttributeColumns<'a>,
     /// Of the directory of `name`.
@@ -82,6 +86,7 @@ impl<'a> Columns<'a> {
             set_atime_how: source.primitive("set_atime_how")?,
             set_mtime_how: source.primitive("set_mtime_how")?,
             reply_count: source.primitive("reply_count")?,
+            version4: Version4::new(&source)?,
             object: AttributeColumns::new(&source, "")?,
             dir: AttributeColumns::new(&source, "dir_")?,
             dir_pre_mtime: source.primitive("dir_pre_mtime")?,
@@ -116,6 +121,37 @@ impl<'a> Columns<'a> {
     #[inline]
     pub fn op(&self, row: usize) -> Option<Op> {
         self.ops[row]
+    }
+}
+
+/// The columns of version 4, named as in the operations table.
+#[allow(missing_docs)]
+pub struct Version4<'a> {
+    pub compound_index: U32<'a>,
+    pub set_umask: U32<'a>,
+    pub attributes_set: &'a BinaryArray,
+    pub dir_change_atomic: &'a BooleanArray,
+    pub dir_pre_change: U64<'a>,
+    pub dir_change: U64<'a>,
+}
+
+impl<'a> Version4<'a> {
+    /// None for a batch of other versions alone. Tables written before there were these columns
+    /// lack them.
+    fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, Error> {
+        let index = source.column("compound_index");
+        if index.is_ok_and(|index| index.null_count() < index.len()) {
+            Ok(Some(Version4 {
+                compound_index: source.primitive("compound_index")?,
+                set_umask: source.primitive("set_umask")?,
+                attributes_set: source.bytes("attributes_set")?,
+                dir_change_atomic: source.flags("dir_change_atomic")?,
+                dir_pre_change: source.primitive("dir_pre_change")?,
+                dir_change: source.primitive("dir_change")?,
+            }))
+        } else {
+            Ok(None)
+        }
     }
 }
 
@@ -264,6 +300,11 @@ impl<'a> Source<'a> {
             0 => Ok(array),
             _ => Err(Error::Null(self.path(name))),
         }
+    }
+
+    fn flags(&self, name: &str) -> Result<&'a BooleanArray, Error> {
+        let array = self.column(name)?;
+        array.as_boolean_opt().ok_or_else(|| self.wrong(name, array, "Boolean"))
     }
 
     pub(crate) fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {

@@ -184,6 +184,8 @@ pub struct FileLife {
     pub atime: Option<i64>,
     /// Modification time last seen.
     pub mtime: Option<i64>,
+    /// When a client last closed it (version 4).
+    pub last_closed: Option<i64>,
     /// Whether loss may have touched it.
     pub touch: Touch,
 }
@@ -211,6 +213,7 @@ impl FileLife {
             last_size: None,
             atime: None,
             mtime: None,
+            last_closed: None,
             touch: Touch::default(),
         }
     }
@@ -272,6 +275,7 @@ impl FileLife {
         self.last_size = self.last_size.or(earlier.last_size);
         self.atime = self.atime.or(earlier.atime);
         self.mtime = self.mtime.or(earlier.mtime);
+        self.last_closed = self.last_closed.max(earlier.last_closed);
         self.touch.join(earlier.touch);
     }
 

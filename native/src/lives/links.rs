@@ -33,7 +33,9 @@ impl Lives {
 
     pub(super) fn rename(&mut self, columns: &Columns, row: usize, op: &Operation, from: &Key) {
         self.name_file(op, from, &columns.dir.get(row));
-        let Some(to) = bytes(columns.fh2, row).map(|to| self.inodes.key(op.server, to)) else {
+        let walked = self.walk.second();
+        let to = bytes(columns.fh2, row).or(walked.as_deref());
+        let Some(to) = to.map(|to| self.inodes.key(op.server, to)) else {
             return;
         };
         let one_directory = to.handle == from.handle;
@@ -58,7 +60,9 @@ impl Lives {
     }
 
     pub(super) fn link(&mut self, columns: &Columns, row: usize, op: &Operation, fh: &Key) {
-        let dir = bytes(columns.fh2, row).map(|dir| self.inodes.key(op.server, dir));
+        let walked = self.walk.second();
+        let dir = bytes(columns.fh2, row).or(walked.as_deref());
+        let dir = dir.map(|dir| self.inodes.key(op.server, dir));
         if let Some(dir) = &dir {
             self.name_file(op, dir, &columns.dir.get(row));
         }

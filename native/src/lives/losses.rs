@@ -104,7 +104,7 @@ impl Lives {
         }
         if matches!(
             columns.op(row),
-            Some(Op::Lookup | Op::Create | Op::Mkdir | Op::Symlink | Op::Mknod)
+            Some(Op::Lookup | Op::Create | Op::Open | Op::Mkdir | Op::Symlink | Op::Mknod)
         ) {
             self.gaps.add(op.server, op.caller.client, (op.time, op.time));
         }

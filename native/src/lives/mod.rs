@@ -12,6 +12,8 @@
 //! - Two calls that were under way at the same time may have been done in either order. Where a
 //!   call was sent before the reply that ended something (or last showed it), its own reply does
 //!   not revive it (or end it): see [`recent`].
+//! - Within a compound of NFS version 4 a name leads to the file that had it when it was seen last,
+//!   where the trace does not show the handle: see [`walk`].
 //! - A file dies with its last name. How many it has is known from `nlink`, from its birth, and
 //!   from the names made and removed since; a directory has one. A file whose last known name is
 //!   gone without that showing its death (its `nlink` was never seen, or the name was lost unseen)
@@ -31,6 +33,7 @@ mod rows;
 mod runs;
 mod seen;
 mod spill;
+mod walk;
 
 pub use gaps::NEAR;
 pub use rows::{files_schema, names_schema};
@@ -41,11 +44,12 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use columns::{bytes, get, Columns};
 use gaps::{Gaps, Unanswered};
-use inodes::Inodes;
+use inodes::{Inodes, Key};
 use life::Operation;
 use losses::Ended;
 use recent::Recent;
 use rows::{FileRow, NameRow};
+use walk::Walk;
 
 /// NFS3ERR_NOENT, and NFSERR_NOENT of version 2.
 const NO_ENTRY: u32 = 2;
@@ -77,6 +81,7 @@ pub struct Lives {
     most: usize,
     inodes: Inodes,
     recent: Recent,
+    walk: Walk,
     servers: Hosts,
     clients: Hosts,
     /// The last time of each server's trace.
@@ -98,6 +103,7 @@ impl Lives {
             most,
             inodes: Inodes::default(),
             recent: Recent::default(),
+            walk: Walk::default(),
             servers: Hosts::default(),
             clients: Hosts::default(),
             ends: Vec::new(),
@@ -121,6 +127,7 @@ impl Lives {
             let op = columns.operation(row);
             let end = &mut self.ends[op.server as usize];
             *end = (*end).max(op.at).max(op.time);
+            self.walk.begin(columns.version4.as_ref().and_then(|v4| get(v4.compound_index, row)));
             self.gaps.advance(op.at.max(op.time));
             match get(columns.status, row) {
                 Some(0) => self.succeeded(&columns, row, &op),
@@ -163,16 +170,24 @@ impl Lives {
         let Some(procedure) = columns.op(row) else {
             return;
         };
-        let Some(fh) = bytes(columns.fh, row) else {
-            return;
-        };
-        let fh = &self.inodes.key(op.server, fh);
+        let walked = self.walk.first(procedure);
+        if let Some(fh) = bytes(columns.fh, row).or(walked.as_deref()) {
+            let fh = self.inodes.key(op.server, fh);
+            self.done(columns, row, op, procedure, &fh);
+        }
+        self.go_on(columns, row, op, procedure);
+    }
+
+    #[inline]
+    fn done(&mut self, columns: &Columns, row: usize, op: &Operation, procedure: Op, fh: &Key) {
         match procedure {
-            Op::Lookup => self.lookup(columns, row, op, fh),
-            Op::Read => self.read(columns, row, op, fh),
+            Op::Lookup | Op::Lookupp => self.lookup(columns, row, op, fh),
+            Op::Open if get(columns.how, row).is_none() => self.lookup(columns, row, op, fh),
+            Op::Close => self.close(columns, row, op, fh),
+            Op::Read | Op::ReadPlus => self.read(columns, row, op, fh),
             Op::Write => self.write(columns, row, op, fh),
             Op::Setattr => self.setattr(columns, row, op, fh),
-            Op::Create | Op::Mkdir | Op::Symlink | Op::Mknod => {
+            Op::Create | Op::Open | Op::Mkdir | Op::Symlink | Op::Mknod => {
                 self.create(columns, row, op, procedure, fh)
             }
             Op::Remove | Op::Rmdir => self.remove(columns, row, op, procedure, fh),
@@ -180,6 +195,8 @@ impl Lives {
             Op::Link => self.link(columns, row, op, fh),
             Op::Readdir | Op::Readdirplus => self.list(columns, row, op, fh),
             Op::Null | Op::Root | Op::Writecache | Op::Compound => {}
+            // these only say on what others work
+            Op::Putfh | Op::Putpubfh | Op::Putrootfh | Op::Getfh | Op::Savefh | Op::Restorefh => {}
             _ => {
                 self.name_file(op, fh, &columns.object.get(row));
             }
@@ -187,9 +204,17 @@ impl Lives {
     }
 
     fn no_entry(&mut self, columns: &Columns, row: usize, op: &Operation) {
-        let named =
-            matches!(columns.op(row), Some(Op::Lookup | Op::Remove | Op::Rmdir | Op::Rename));
-        let (Some(dir), Some(name)) = (bytes(columns.fh, row), bytes(columns.name, row)) else {
+        let Some(procedure) = columns.op(row) else {
+            return;
+        };
+        let named = match procedure {
+            Op::Lookup | Op::Remove | Op::Rmdir | Op::Rename => true,
+            Op::Open => get(columns.how, row).is_none(),
+            _ => false,
+        };
+        let walked = self.walk.first(procedure);
+        let dir = bytes(columns.fh, row).or(walked.as_deref());
+        let (Some(dir), Some(name)) = (dir, bytes(columns.name, row)) else {
             return;
         };
         let dir = self.inodes.key(op.server, dir);
@@ -202,7 +227,8 @@ impl Lives {
 
     fn stale(&mut self, columns: &Columns, row: usize, op: &Operation) {
         // of a rename's or a link's two handles it does not say which
-        let single = !matches!(columns.op(row), None | Some(Op::Rename | Op::Link));
+        let two = matches!(columns.op(row), Some(Op::Rename | Op::Link | Op::Copy | Op::Clone));
+        let single = !two && columns.op(row).is_some();
         let Some(fh) = bytes(columns.fh, row).filter(|_| single) else {
             return;
         };

@@ -164,6 +164,7 @@ pub fn files(
         nullable("last_size", numbers::<UInt64Type>(lives().map(|l| l.last_size))),
         nullable("atime", times(lives().map(|l| l.atime))),
         nullable("mtime", times(lives().map(|l| l.mtime))),
+        nullable("last_closed", times(lives().map(|l| l.last_closed))),
         nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
     ])
 }

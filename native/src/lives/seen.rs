@@ -9,14 +9,23 @@ use std::sync::Arc;
 impl Lives {
     pub(super) fn lookup(&mut self, columns: &Columns, row: usize, op: &Operation, dir: &Key) {
         self.name_file(op, dir, &columns.dir.get(row));
-        let (Some(fh), Some(name)) = (bytes(columns.new_fh, row), bytes(columns.name, row)) else {
+        let Some(fh) = bytes(columns.new_fh, row).map(|fh| self.inodes.key(op.server, fh)) else {
             return;
         };
-        let fh = self.inodes.key(op.server, fh);
         if fh.handle != dir.handle {
             let attributes = columns.object.get(row);
             self.name_file(op, &fh, &attributes);
-            self.see_name(op, dir, name, &fh, &attributes);
+            if let Some(name) = bytes(columns.name, row) {
+                self.see_name(op, dir, name, &fh, &attributes);
+            }
+        }
+    }
+
+    /// A client of version 4 lets go of a file that it had opened.
+    pub(super) fn close(&mut self, columns: &Columns, row: usize, op: &Operation, fh: &Key) {
+        if let Some(slot) = self.name_file(op, fh, &columns.object.get(row)) {
+            let life = &mut self.inodes.get_mut(slot).life;
+            life.last_closed = life.last_closed.max(Some(op.at));
         }
     }
 

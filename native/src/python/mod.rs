@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod anonymize;
 mod captures;
 mod components;
 mod lives;
@@ -17,6 +18,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<scan::ScanCounter>()?;
     module.add_class::<scan::ScanMerger>()?;
+    anonymize::register(module)?;
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;

@@ -173,9 +173,10 @@ impl PyTrace {
         dict.set_item("damaged", &counts.damaged)?;
         dict.set_item("records", counts.records)?;
         dict.set_item("bytes", counts.bytes)?;
-        if let Some(text) = counts.text {
+        if let Some(text) = &counts.text {
             dict.set_item("lines", text.lines)?;
             dict.set_item("comments", text.comments)?;
+            dict.set_item("heading", text.heading.as_deref().map(|line| PyBytes::new(py, line)))?;
         }
         if let Some(capture) = &counts.capture {
             dict.set_item("capture", packets(py, capture)?)?;
@@ -207,8 +208,22 @@ fn list(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Bound<'_, PyList>
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
-    let procedures = PyDict::new(py);
-    for (op, tally) in Op::ALL.iter().zip(&counts.procedures) {
+    let dict = PyDict::new(py);
+    dict.set_item("procedures", tallied(py, &counts.procedures)?)?;
+    dict.set_item("compound_operations", tallied(py, &counts.operations)?)?;
+    dict.set_item("not_run", &counts.not_run)?;
+    dict.set_item("orphans", &counts.orphans)?;
+    dict.set_item("other_programs", &counts.other)?;
+    dict.set_item("retransmits", counts.retransmits)?;
+    dict.set_item("duplicate_replies", counts.duplicate_replies)?;
+    dict.set_item("short", counts.short)?;
+    dict.set_item("period", counts.period)?;
+    Ok(dict)
+}
+
+fn tallied<'py>(py: Python<'py>, tallies: &[Tally]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (op, tally) in Op::ALL.iter().zip(tallies) {
         if *tally == Tally::default() {
             continue;
         }
@@ -223,16 +238,8 @@ fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
         ] {
             item.set_item(key, value)?;
         }
-        procedures.set_item(op.word(), item)?;
+        dict.set_item(op.word(), item)?;
     }
-    let dict = PyDict::new(py);
-    dict.set_item("procedures", procedures)?;
-    dict.set_item("orphans", &counts.orphans)?;
-    dict.set_item("other_programs", &counts.other)?;
-    dict.set_item("retransmits", counts.retransmits)?;
-    dict.set_item("duplicate_replies", counts.duplicate_replies)?;
-    dict.set_item("short", counts.short)?;
-    dict.set_item("period", counts.period)?;
     Ok(dict)
 }
 

@@ -1,11 +1,11 @@
 //! nfsdump text, as Ellard's tool wrote it and as the Harvard traces are published (thesis
 //! 3.6.1): one line per call or reply, everything but times in hexadecimal.
 
-mod fields;
-mod line;
+pub(crate) mod fields;
+pub(crate) mod line;
 pub mod log;
-mod trailer;
-mod value;
+pub(crate) mod trailer;
+pub(crate) mod value;
 pub mod write;
 
 use crate::fields::Fields;
@@ -14,10 +14,10 @@ use crate::join::{HeldReply, Joiner, Procedure};
 use line::{Direction, Endpoints, Line};
 
 /// The longest line that is read as one.
-const LONGEST: usize = 1 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 
 /// Why a line is set aside: a word for counting, and what was expected.
-type Damage = (&'static str, &'static str);
+pub(crate) type Damage = (&'static str, &'static str);
 
 /// Reads lines, hands calls and replies to a [`Joiner`].
 #[derive(Default)]
@@ -30,12 +30,14 @@ pub struct TextDecoder {
 }
 
 /// What a text trace holds besides calls and replies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextCounts {
     /// Lines; a block of zero bytes counts as one, and ends the line before it.
     pub lines: u64,
     /// Comments and empty lines.
     pub comments: u64,
+    /// The first line, if it is a comment: it says where the trace is from.
+    pub heading: Option<Vec<u8>>,
 }
 
 /// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
@@ -128,6 +130,9 @@ impl TextDecoder {
     /// Reads one line.
     fn line(&mut self, text: &[u8], position: u64, joiner: &mut Joiner) {
         self.counts.lines += 1;
+        if self.counts.lines == 1 && text.starts_with(b"#") {
+            self.counts.heading = Some(text.to_vec());
+        }
         if matches!(text, [] | [b'\r'] | [b'#', ..]) {
             self.counts.comments += 1;
         } else if let Err((reason, expected)) = self.message(text, joiner) {

@@ -168,6 +168,14 @@ def test_amtime_compares_the_times_last_seen(atime, mtime, read_later):
     assert file_answer("amtime<=0", atime=atime, mtime=mtime) is complement
 
 
+@pytest.mark.parametrize("predicate", ["amtime<=0", "amtime>0"])
+def test_a_file_that_was_never_written_was_not_read_or_written_more_recently(predicate):
+    # Tables 6.5 to 6.7: both shares and that of size=zero add up to all files
+    for atime in (after(1), after(2), None):
+        assert file_answer(predicate, writes=0, atime=atime, mtime=after(1)) is False
+    assert file_answer(predicate, writes=1, atime=None, mtime=after(1)) is None
+
+
 @pytest.mark.parametrize(("predicate", "bound"), [(f"lifespan<={n}", n) for n in (1, 5, 30)])
 def test_a_name_has_a_lifespan_of_its_own(predicate, bound):
     assert name_answer(predicate, **dead(bound)) is True

@@ -1,8 +1,10 @@
 //! Tests over several layers, from the bytes of a file to rows.
 
+mod compounds;
 mod damage;
 mod files;
 mod messages;
+mod operations4;
 mod packets;
 mod procedures2;
 mod procedures3;

@@ -2,8 +2,8 @@
 //! (RFC 1813 section 2.6).
 
 use super::encoder::{time3, Encoder};
-use super::rows::Entry;
 use crate::attributes::{column, Attribute, Subject};
+use crate::rows::Entry;
 use crate::schema::{Column, EntryColumn};
 
 use Attribute::{

@@ -1,7 +1,7 @@
 //! One message while it is made of a row's values.
 
-use super::rows::Row;
 use super::words::Words;
+use crate::rows::Row;
 use crate::schema::Column;
 
 /// Writes a row's values. One that the row does not have becomes zero or empty.

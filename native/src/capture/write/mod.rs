@@ -3,7 +3,7 @@
 //!
 //! | layer | files |
 //! | --- | --- |
-//! | the table | [`rows`] |
+//! | the table | [`crate::rows`] |
 //! | NFS and RPC | [`calls3`], [`replies3`], [`attributes3`], [`rpc`], [`encoder`], [`words`] |
 //! | order, conversations, packets | [`queue`], [`conversations`], [`packet`], [`addresses`] |
 //! | capture file | [`pcap`] |
@@ -22,19 +22,19 @@ pub mod packet;
 pub mod pcap;
 pub mod queue;
 pub mod replies3;
-pub mod rows;
 pub mod rpc;
 #[cfg(test)]
 mod tests;
 pub mod words;
 
 use crate::message::{Transport, TRANSPORTS};
+use crate::rows::{Row, Rows, RowsError};
 use crate::schema::{Column, Op};
 use addresses::Addresses;
 use arrow_array::RecordBatch;
 use conversations::{Conversations, Way};
 use queue::{Queue, Sent};
-use rows::{Row, Rows, RowsError};
+
 use rpc::Message;
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -2,9 +2,9 @@
 
 use super::super::rpc::{AUTH_UNIX, CALL, DENIAL, NFS, REFUSED, REPLY, RPC_VERSION};
 use super::encoder::Encoder;
-use super::rows::Row;
 use super::words::Words;
 use super::{calls3, replies3};
+use crate::rows::Row;
 use crate::schema::{Column, Op};
 
 /// The longest machine name of AUTH_UNIX, and the most groups (RFC 5531 appendix A).

@@ -25,12 +25,12 @@ pub(super) use line::trailer;
 pub use line::{Printed, Printer};
 pub use messages::MessagePrinter;
 
+use crate::rows::{Rows, RowsError};
 use crate::schema::Column;
 use arrow_array::RecordBatch;
 use line::Head;
-use rows::Rows;
+use rows::{printed, Heads};
 use sorter::Sorter;
-use values::Values;
 
 /// The columns that say how a message's line was printed.
 #[derive(Clone, Copy, Debug)]
@@ -62,12 +62,8 @@ pub const REPLY: LineColumns = LineColumns {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum WriteError {
-    #[error("column {0:?} is missing")]
-    Missing(String),
-    #[error("column {name:?} is {found}, expected {expected}")]
-    Type { name: String, found: String, expected: String },
-    #[error("column {0:?} has nulls, where every row must have a value")]
-    Null(String),
+    #[error("{0}")]
+    Rows(#[from] RowsError),
     #[error(
         "a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
          them, of up to 8 hexadecimal digits"
@@ -93,16 +89,16 @@ impl TextWriter {
     /// Takes operations, about in the order of their replies; gives the lines now due.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
         let rows = Rows::new(batch)?;
-        for index in 0..batch.num_rows() {
-            let row = rows.row(index);
-            let Some(head) = row.head()? else {
+        let heads = Heads::new(&rows);
+        for row in rows.iter() {
+            let Some(head) = heads.of(row)? else {
                 self.left_out += 1;
                 continue;
             };
             let out = self.sorter.text();
             let call = match row.bytes(CALL.text) {
                 Some(text) => printed_text(text, out),
-                None => self.printer.call(&head, &row.printed(CALL), &row, out),
+                None => self.printer.call(&head, &printed(row, CALL), &row, out),
             };
             if !call {
                 self.left_out += 1;
@@ -117,7 +113,7 @@ impl TextWriter {
             let out = self.sorter.text();
             match row.bytes(REPLY.text) {
                 Some(text) => printed_text(text, out),
-                None => self.printer.reply(&head, status, &row.printed(REPLY), &row, out),
+                None => self.printer.reply(&head, status, &printed(row, REPLY), &row, out),
             };
             self.sorter.end_line(time);
         }

@@ -1,4 +1,5 @@
-//! The operations table as the writer reads it: values by column and row.
+//! The operations table read again, by those who write it in other forms: values by column and
+//! row, the columns found once per batch.
 
 use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS, OPS};
 use arrow_array::cast::AsArray;
@@ -6,8 +7,8 @@ use arrow_array::types::{
     Int32Type, TimestampMicrosecondType, UInt16Type, UInt32Type, UInt64Type, UInt8Type,
 };
 use arrow_array::{
-    Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
-    StructArray, UInt32Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch,
+    StringArray, UInt32Array,
 };
 use std::ops::Range;
 
@@ -24,7 +25,8 @@ pub enum RowsError {
 }
 
 /// A column's values.
-enum Values<'a> {
+#[allow(missing_docs)]
+pub enum Values<'a> {
     Bool(&'a BooleanArray),
     U8(&'a PrimitiveArray<UInt8Type>),
     U16(&'a PrimitiveArray<UInt16Type>),
@@ -65,7 +67,9 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn number(&self, row: usize) -> Option<u64> {
+    /// A number, a time (`i64` carried as `u64`) or a boolean.
+    #[inline]
+    pub fn number(&self, row: usize) -> Option<u64> {
         if self.array().is_null(row) {
             return None;
         }
@@ -80,7 +84,9 @@ impl<'a> Values<'a> {
         })
     }
 
-    fn bytes(&self, row: usize) -> Option<&'a [u8]> {
+    /// Bytes.
+    #[inline]
+    pub fn bytes(&self, row: usize) -> Option<&'a [u8]> {
         match self {
             Values::Bytes(array) if array.is_valid(row) => Some(array.value(row)),
             _ => None,
@@ -100,12 +106,10 @@ impl<'a> Values<'a> {
 
 /// A batch of operations.
 pub struct Rows<'a> {
-    /// By [`Column`]; none where it is missing, as it may be if it may be null.
+    /// By [`Column`]; none where there is no value. What may be null may be missing.
     columns: Vec<Option<Values<'a>>>,
-    entries: Vec<Values<'a>>,
-    entry_lists: &'a ListArray,
-    gids: &'a UInt32Array,
-    gid_lists: &'a ListArray,
+    entries: Option<(&'a ListArray, Vec<Option<Values<'a>>>)>,
+    gids: Option<(&'a ListArray, &'a UInt32Array)>,
     count: usize,
 }
 
@@ -118,37 +122,61 @@ impl<'a> Rows<'a> {
     pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, RowsError> {
         let mut columns = Vec::with_capacity(COLUMNS.len());
         for &(_, name, kind, required) in COLUMNS {
-            let array = batch.column_by_name(name).map(AsRef::as_ref);
-            if array.is_none() && !required {
-                columns.push(None);
-                continue;
-            }
-            let array = found(name, array)?;
-            let wrong = || wrong(name, array, &kind.data_type().to_string());
-            let values = Values::new(array, kind).ok_or_else(wrong)?;
-            if required && array.null_count() > 0 {
-                return Err(RowsError::Null(name.to_owned()));
-            }
-            columns.push(Some(values));
+            columns.push(values(name, kind, required, batch.column_by_name(name))?);
         }
-        let (gid_lists, gids) = list(batch, "gids")?;
-        let wrong_gids = || wrong("gids", gids, "UInt32");
-        let gids = gids.as_primitive_opt::<UInt32Type>().ok_or_else(wrong_gids)?;
-        let (entry_lists, items) = list(batch, "entries")?;
-        let wrong_entries = || wrong("entries", items, "Struct");
-        let entries = entry_values(items.as_struct_opt().ok_or_else(wrong_entries)?)?;
-        let count = batch.num_rows();
-        Ok(Rows { columns, entries, entry_lists, gids, gid_lists, count })
+        let (gids, entries) = (gids(batch)?, entries(batch)?);
+        Ok(Rows { columns, entries, gids, count: batch.num_rows() })
     }
 
     /// The rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.count).map(|row| Row { rows: self, row })
     }
+
+    /// A column of words with the meaning of each, so that it is found once.
+    pub fn words<T>(&self, column: Column, meaning: impl Fn(&'a str) -> T) -> Words<'a, T> {
+        let Some(Some(Values::Word(keys, words))) = self.columns.get(column as usize) else {
+            return Words { keys: None, meanings: Vec::new() };
+        };
+        let word = |at| if words.is_valid(at) { words.value(at) } else { "" };
+        Words { keys: Some(keys), meanings: (0..words.len()).map(|at| meaning(word(at))).collect() }
+    }
 }
 
-fn found<'a>(name: &str, array: Option<&'a dyn Array>) -> Result<&'a dyn Array, RowsError> {
-    array.ok_or_else(|| RowsError::Missing(name.to_owned()))
+/// A column of words, by what they mean.
+pub struct Words<'a, T> {
+    keys: Option<&'a PrimitiveArray<Int32Type>>,
+    meanings: Vec<T>,
+}
+
+impl<T> Words<'_, T> {
+    /// What the word of a row means.
+    pub fn get(&self, row: Row) -> Option<&T> {
+        let keys = self.keys.filter(|keys| keys.is_valid(row.row))?;
+        self.meanings.get(usize::try_from(keys.value(row.row)).ok()?)
+    }
+}
+
+/// A column's values, if it has any.
+///
+/// # Errors
+///
+/// As [`Rows::new`].
+pub fn values<'a>(
+    name: &str,
+    kind: Kind,
+    required: bool,
+    array: Option<&'a ArrayRef>,
+) -> Result<Option<Values<'a>>, RowsError> {
+    let Some(array) = array else {
+        return if required { Err(RowsError::Missing(name.to_owned())) } else { Ok(None) };
+    };
+    let wrong = || wrong(name, array, &kind.data_type().to_string());
+    let values = Values::new(array, kind).ok_or_else(wrong)?;
+    if required && array.null_count() > 0 {
+        return Err(RowsError::Null(name.to_owned()));
+    }
+    Ok((array.null_count() < array.len()).then_some(values))
 }
 
 fn wrong(name: &str, array: &dyn Array, expected: &str) -> RowsError {
@@ -156,23 +184,35 @@ fn wrong(name: &str, array: &dyn Array, expected: &str) -> RowsError {
     RowsError::Type { column, found, expected: expected.to_owned() }
 }
 
-fn list<'a>(
-    batch: &'a RecordBatch,
-    name: &str,
-) -> Result<(&'a ListArray, &'a dyn Array), RowsError> {
-    let array = found(name, batch.column_by_name(name).map(AsRef::as_ref))?;
+/// A column of lists, if any row has one.
+fn lists<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a ListArray>, RowsError> {
+    let Some(array) = batch.column_by_name(name) else {
+        return Ok(None);
+    };
     let lists = array.as_list_opt::<i32>().ok_or_else(|| wrong(name, array, "List"))?;
-    Ok((lists, lists.values().as_ref()))
+    Ok((lists.null_count() < lists.len()).then_some(lists))
 }
 
-fn entry_values(items: &StructArray) -> Result<Vec<Values<'_>>, RowsError> {
-    let values = ENTRY_COLUMNS.iter().map(|&(_, name, kind, _)| {
-        let path = format!("entries.{name}");
-        let array = found(&path, items.column_by_name(name).map(AsRef::as_ref))?;
-        let expected = kind.data_type().to_string();
-        Values::new(array, kind).ok_or_else(|| wrong(&path, array, &expected))
+fn gids(batch: &RecordBatch) -> Result<Option<(&ListArray, &UInt32Array)>, RowsError> {
+    let Some(lists) = lists(batch, "gids")? else {
+        return Ok(None);
+    };
+    let wrong = || wrong("gids", lists.values(), "UInt32");
+    Ok(Some((lists, lists.values().as_primitive_opt().ok_or_else(wrong)?)))
+}
+
+type Entries<'a> = (&'a ListArray, Vec<Option<Values<'a>>>);
+
+fn entries(batch: &RecordBatch) -> Result<Option<Entries<'_>>, RowsError> {
+    let Some(lists) = lists(batch, "entries")? else {
+        return Ok(None);
+    };
+    let wrong = || wrong("entries", lists.values(), "Struct");
+    let items = lists.values().as_struct_opt().ok_or_else(wrong)?;
+    let columns = ENTRY_COLUMNS.iter().map(|&(_, name, kind, _)| {
+        values(&format!("entries.{name}"), kind, false, items.column_by_name(name))
     });
-    values.collect()
+    Ok(Some((lists, columns.collect::<Result<_, _>>()?)))
 }
 
 /// One operation.
@@ -209,15 +249,23 @@ impl<'a> Row<'a> {
 
     /// The caller's further groups.
     pub fn gids(&self) -> Vec<u32> {
-        let at = places(self.rows.gid_lists, self.row).unwrap_or_default();
-        at.filter_map(|at| self.rows.gids.values().get(at)).copied().collect()
+        let Some((lists, gids)) = self.rows.gids else {
+            return Vec::new();
+        };
+        let at = places(lists, self.row).unwrap_or_default();
+        at.filter_map(|at| gids.values().get(at)).copied().collect()
+    }
+
+    /// One entry of a listing, by its number.
+    pub fn entry(&self, number: usize) -> Option<Entry<'a>> {
+        let (lists, values) = self.rows.entries.as_ref()?;
+        places(lists, self.row)?.nth(number).map(|at| Entry { values, at })
     }
 
     /// The entries of a listing, if the row is one.
     pub fn entries(&self) -> Option<impl Iterator<Item = Entry<'a>>> {
-        let rows = self.rows;
-        let at = places(rows.entry_lists, self.row)?;
-        Some(at.map(|at| Entry { values: &rows.entries, at }))
+        let (lists, values) = self.rows.entries.as_ref()?;
+        Some(places(lists, self.row)?.map(|at| Entry { values, at }))
     }
 }
 
@@ -228,18 +276,18 @@ fn places(lists: &ListArray, row: usize) -> Option<Range<usize>> {
 
 /// One entry of a listing.
 pub struct Entry<'a> {
-    values: &'a [Values<'a>],
+    values: &'a [Option<Values<'a>>],
     at: usize,
 }
 
 impl<'a> Entry<'a> {
     /// A number, if it is not null.
     pub fn number(&self, column: EntryColumn) -> Option<u64> {
-        self.values[column as usize].number(self.at)
+        self.values[column as usize].as_ref()?.number(self.at)
     }
 
     /// Bytes, if they are not null.
     pub fn bytes(&self, column: EntryColumn) -> Option<&'a [u8]> {
-        self.values[column as usize].bytes(self.at)
+        self.values[column as usize].as_ref()?.bytes(self.at)
     }
 }

@@ -1,0 +1,87 @@
+"""``birthmark anonymize``: traces without the names of people and machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from data.anonymize import Summary, read_settings
+from data.anonymize import anonymize as run
+
+
+def anonymize(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="nfsdump text (- is stdin); or captures, operations in Parquet and datasets",
+        ),
+    ],
+    mapping: Annotated[
+        Path, typer.Option(help="the file that keeps the mapping; made if need be, else extended")
+    ],
+    out: Annotated[
+        str, typer.Option(help="of text: a file (- is stdout); else the directory of a dataset")
+    ],
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="TOML: what stays as it is and what is left out, for a new mapping"),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="for examples alone: the new mapping follows from it, for anyone"),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="print one JSON object (stderr when stdout has the text)")
+    ] = False,
+) -> None:
+    """Replace users, groups, addresses and names at random, each always by the same."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[records]:,} records"),
+        TimeElapsedColumn(),
+    )
+    settings = read_settings(keep) if keep else None
+    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None, records=0)
+        summary = run(
+            inputs,
+            out,
+            mapping,
+            settings,
+            seed,
+            lambda path, records: bar.update(task, description=path, records=records),
+        )
+    console = Console(stderr=out == "-")
+    if as_json:
+        print(json.dumps(summary.to_json(), indent=2), file=console.file)
+    else:
+        show(summary, console)
+
+
+def show(summary: Summary, console: Console) -> None:
+    """Print what a run did."""
+    damaged = sum(summary.damaged_dropped.values())
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.damaged_dropped.items())
+    lines = [f"records   {summary.records_in:,} read"]
+    if summary.rows:
+        rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items())
+        lines.append(f"rows      {rows}")
+    else:
+        lines[0] += f" = {summary.records_out:,} written"
+        lines[0] += f" + {summary.comments_dropped:,} comments + {damaged:,} damaged, both dropped"
+    if damaged:
+        lines.append(f"damaged   {reasons}")
+    known = ", ".join(f"{count:,} {kind}s" for kind, count in summary.mapped.items())
+    lines.append(f"mapping   {summary.mapping}: {known}")
+    rate = summary.to_json()["records_per_second"] or 0
+    lines.append(f"rate      {rate:,} records/s, {summary.seconds:.1f} s")
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)

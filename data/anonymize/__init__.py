@@ -1,0 +1,35 @@
+"""Traces without the names of people and machines (thesis section 3.6.1).
+
+Users, groups, hosts and names are replaced at random, each always by the same: nothing can be
+computed from a replacement, and only who has the mapping can undo it. ``native/src/anonymize``
+does the work.
+
+A name is mapped piece by piece, so that models find in the anonymized trace just what they found
+in the original, and are right as often:
+
+- It is cut at its periods, a path at its slashes too. The pieces of one text have one image
+  wherever they stand, so files with one suffix have names with one suffix.
+- ``#``, ``~``, ``,`` and ``,v`` at the ends of a piece stay: ``x``, ``.x``, ``#x#``, ``x~`` and
+  ``x,v`` remain each other's.
+- Two pieces begin with the same one to five bytes if and only if their images do, and pieces of
+  up to five bytes keep their length; longer ones become eleven bytes. Less would not do: the first
+  five bytes of a name are a component of it (Figure 6.2), and may end within any of its pieces.
+  ``prefix = false`` gives that up: then nothing but equality of whole pieces is left, and name
+  models must be trained without the prefix component.
+- No two names, ids or hosts ever have one image, those that stay as they are included.
+"""
+
+from data.anonymize.columns import treatments
+from data.anonymize.mapping_file import MappingError, opened
+from data.anonymize.run import Summary, anonymize
+from data.anonymize.settings import Settings, read_settings
+
+__all__ = [
+    "MappingError",
+    "Settings",
+    "Summary",
+    "anonymize",
+    "opened",
+    "read_settings",
+    "treatments",
+]

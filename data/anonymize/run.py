@@ -1,0 +1,161 @@
+"""One run: traces and datasets in, text or a dataset out, and the mapping kept."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from birthmark._native import LivesBuilder, TextRewriter
+from data.anonymize.mapping_file import MappingFile, opened
+from data.anonymize.settings import Settings
+from data.anonymize.tables import Progress, TableWriter
+from data.datasets import DatasetWriter
+from data.durable import replaced
+from data.traces import open_trace
+
+STREAM = "-"
+
+
+@dataclass
+class Summary:
+    """What a run did. Of text, ``records_in`` equals ``records_out`` and both kinds of dropped."""
+
+    out: str
+    mapping: str
+    records_in: int = 0
+    """Lines of text, records of traces, rows of datasets."""
+    records_out: int = 0
+    """Lines written; of tables, the rows of all."""
+    comments_dropped: int = 0
+    damaged_dropped: dict[str, int] = field(default_factory=dict)
+    """Records that cannot be read and may hold what they should not, by the reason."""
+    rows: dict[str, int] = field(default_factory=dict)
+    mapped: dict[str, int] = field(default_factory=dict)
+    """What the mapping knows now, by kind."""
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON would have it, with the rate."""
+        rate = round(self.records_in / self.seconds) if self.seconds else None
+        return asdict(self) | {"records_per_second": rate}
+
+
+def anonymize(
+    inputs: Sequence[str],
+    out: str,
+    mapping: Path,
+    settings: Settings | None = None,
+    seed: int | None = None,
+    progress: Progress = lambda path, records: None,
+) -> Summary:
+    """Anonymize traces or datasets, one after the other, by one mapping.
+
+    Args:
+        inputs: nfsdump text (``-`` is standard input), which becomes one text; or captures,
+            Parquet files of operations and datasets, which become one dataset.
+        out: the text's file (``-`` is standard output), compressed as its name ends (``.gz``,
+            ``.bz2``, ``.xz``, ``.zst``); or the dataset's directory, added to if it is there.
+        mapping: the mapping's file; made if need be, else extended.
+        settings: what stays and what is left out; None: as the file says, or the defaults.
+        seed: for examples and tests alone: a new mapping follows from it.
+        progress: called with an input and how many of its records were read.
+
+    The mapping is saved before the output takes its name. When anything fails, no output does.
+    """
+    began = time.monotonic()
+    kinds = {_kind(path) for path in inputs}
+    if len(kinds) > 1:
+        raise ValueError(f"{', '.join(inputs)}: expected text alone, or no text among them")
+    _check_apart(inputs, out, mapping)
+    summary = Summary(out, str(mapping))
+    with opened(mapping, settings, seed) as file:
+        if kinds == {"text"}:
+            _text(inputs, file, summary, progress)
+        else:
+            _tables(inputs, file, summary, progress)
+        summary.mapped = file.mapping.sizes()
+    summary.seconds = round(time.monotonic() - began, 3)
+    return summary
+
+
+def _kind(path: str) -> str:
+    """Return what an input becomes: text or tables."""
+    if path == STREAM:
+        return "text"
+    if Path(path).is_dir():
+        if not (Path(path) / "ingests").is_dir():
+            raise FileNotFoundError(f"{path}: no dataset: expected a directory ingests/ in it")
+        return "tables"
+    return "text" if open_trace(path).format == "nfsdump" else "tables"
+
+
+def _check_apart(inputs: Sequence[str], out: str, mapping: Path) -> None:
+    """Raise ValueError where the output would take the place of an input or of the mapping."""
+    others = [mapping, *(Path(path) for path in inputs if path != STREAM)]
+    if out != STREAM and Path(out).resolve() in [path.resolve() for path in others]:
+        raise ValueError(f"{out}: expected an output apart from the inputs and the mapping")
+
+
+def _text(inputs: Sequence[str], file: MappingFile, summary: Summary, progress: Progress) -> None:
+    with _text_output(summary.out) as (path, suffix):
+        rewriter = TextRewriter(str(path), suffix)
+        for each in inputs:
+            rewriter.open(each)
+            while rewriter.step(file.mapping):
+                progress(each, rewriter.counts()["lines"])
+        rewriter.finish()
+        file.save()
+    counts = rewriter.counts()
+    summary.records_in, summary.records_out = counts["lines"], counts["written"]
+    summary.comments_dropped = counts["comments"]
+    summary.damaged_dropped = counts["damaged"]
+
+
+@contextmanager
+def _text_output(out: str) -> Iterator[tuple[Path, str]]:
+    """Yield the file to write, and its suffix, which says how it is compressed.
+
+    Standard output is given the text only once all of it is there, and the mapping is saved.
+    """
+    if out != STREAM:
+        with replaced(Path(out)) as aside:
+            yield aside, Path(out).suffix.lstrip(".")
+        return
+    with tempfile.NamedTemporaryFile(prefix="birthmark-") as spool:
+        yield Path(spool.name), ""
+        shutil.copyfileobj(spool, sys.stdout.buffer, 1 << 20)
+        sys.stdout.buffer.flush()
+
+
+def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress: Progress) -> None:
+    damaged: Counter[str] = Counter()
+    with DatasetWriter(Path(summary.out)) as dataset:
+        writer = TableWriter(dataset, file.mapping, file.settings)
+        lives = LivesBuilder()
+        for each in inputs:
+            if Path(each).is_dir():
+                summary.records_in += writer.add_dataset(Path(each), progress)
+                continue
+            trace = open_trace(each)
+            writer.add_trace(trace, lives, progress)
+            counts = trace.counts()
+            summary.records_in += counts["records"]
+            damaged += Counter(counts["damaged"])
+        lives.finish()
+        while writer.add_lives(lives):
+            pass
+        summary.rows = dict(writer.rows)
+        summary.records_out = writer.rows.total()
+        summary.damaged_dropped = dict(sorted(damaged.items()))
+        # no more than that: an ingest's record names its traces
+        record = {"anonymized": True, "rows": summary.rows, "damaged": summary.damaged_dropped}
+        dataset.write_json(f"ingests/{dataset.number}.json", record)
+        file.save()

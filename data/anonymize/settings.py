@@ -1,0 +1,102 @@
+"""What stays as it is, and what is left out: the settings of a mapping, read from a TOML file.
+
+names = [".inbox", ".pinerc", "CVS"]    # all optional; `Settings` has the defaults
+suffixes = ["lock"]
+accounts = ["root"]
+users = [0]
+groups = [0]
+addresses = []
+prefix = true
+handles = "map"
+omit = []
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+Id = Annotated[int, Field(ge=0, lt=2**32)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Settings(BaseModel):
+    """The settings of a mapping. A list that is given takes the place of the default one.
+
+    The defaults of the names are the thesis's own examples (section 3.6.1): programs chose them,
+    so that they tell nothing of who has such a file. The ids are those of the system's own
+    accounts, which it helps to be able to tell from people.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    names: tuple[Name, ...] = Field(
+        default=("CVS", ".inbox", ".pinerc", ".nfs"),
+        description="names that stay, and their pieces wherever they stand",
+    )
+    suffixes: tuple[Name, ...] = Field(
+        default=("lock",), description="pieces that stay wherever they stand"
+    )
+    accounts: tuple[Name, ...] = Field(
+        default=("root", "daemon", "nobody", "wheel"),
+        description="users and groups of NFS version 4 that stay",
+    )
+    users: tuple[Id, ...] = Field(
+        default=(0, 1, 65534, 2**32 - 2, 2**32 - 1),
+        description="root, daemon, nobody (also written -2), and -1, which sets no owner",
+    )
+    groups: tuple[Id, ...] = Field(
+        default=(0, 1, 65534, 2**32 - 2, 2**32 - 1),
+        description="wheel, daemon, nobody (also written -2), and -1, which sets no group",
+    )
+    addresses: tuple[Name, ...] = Field(
+        default=(), description="hosts that stay, as the trace writes them"
+    )
+    prefix: bool = Field(
+        default=True, description="names that begin with the same five bytes still do"
+    )
+    handles: Literal["map", "keep"] = Field(
+        default="map", description="whether file handles are mapped, or stay"
+    )
+    omit: tuple[Literal["names", "users", "groups", "addresses"], ...] = Field(
+        default=(), description="what is left out altogether"
+    )
+
+    def kept(self) -> dict[str, tuple[str, ...]]:
+        """Return what stays, by kind of thing, as the mapping names them."""
+        suffixes = tuple(suffix.lstrip(".") for suffix in self.suffixes)
+        return {
+            "name": self.names + suffixes,
+            "label": self.accounts,
+            "user": tuple(map(str, self.users)),
+            "group": tuple(map(str, self.groups)),
+            "host": self.addresses,
+        }
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check a settings file; raise `ValueError`, naming file and key, if it is none."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: expected a TOML file: {error}") from error
+    try:
+        return Settings.model_validate(table)
+    except ValidationError as error:
+        raise ValueError("\n".join(f"{path}: {reason}" for reason in reasons(error))) from error
+
+
+def reasons(error: ValidationError) -> list[str]:
+    """Return what was wrong, one line for each setting."""
+    found = []
+    for detail in error.errors():
+        place = ".".join(map(str, detail["loc"]))
+        unknown = detail["type"] == "extra_forbidden"
+        what = (
+            "there is no such setting" if unknown else f"{detail['msg']}, found {detail['input']!r}"
+        )
+        found.append(f"{place}: {what}")
+    return found

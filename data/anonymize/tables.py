@@ -1,0 +1,133 @@
+"""The tables of a dataset, anonymized: of another dataset, or of traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from birthmark._native import LivesBuilder, Mapping
+from data.anonymize.columns import OMITTED, leaves, treatments
+from data.anonymize.settings import Settings
+from data.datasets import TABLES, DatasetWriter
+from data.traces import Trace
+
+BATCH_ROWS = 32_768
+
+Progress = Callable[[str, int], None]
+
+
+class TableWriter:
+    """Maps rows on their way into a dataset.
+
+    A table that needs what is left out, as the names table needs names, is left out itself.
+    """
+
+    def __init__(self, dataset: DatasetWriter, mapping: Mapping, settings: Settings) -> None:
+        self._dataset, self._mapping = dataset, mapping
+        self._treatments = {
+            table: treatments(schema)
+            for table, schema in TABLES.items()
+            if _is_possible(schema, settings)
+        }
+        self.rows: Counter[str] = Counter()
+
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        """Add rows of the table named."""
+        if table not in self._treatments or not batch.num_rows:
+            return
+        mapped = self._mapping.batch(batch, self._treatments[table])
+        self._dataset.write(table, _with_docs(mapped, TABLES[table]))
+        self.rows[table] += batch.num_rows
+
+    def add_trace(self, trace: Trace, lives: LivesBuilder, progress: Progress) -> None:
+        """Add a trace's operations, and the lives that end in it. What is damaged is left out."""
+        rows = 0
+        lives.loss_told(trace.tells_loss)
+        for batch in trace:
+            self._add_loss(trace, lives)
+            lives.update(batch)
+            self.write("operations", batch)
+            self._add_rest(trace, lives)
+            rows += batch.num_rows
+            progress(trace.path, rows)
+        self._add_loss(trace, lives)
+        self._add_rest(trace, lives)
+
+    def _add_loss(self, trace: Trace, lives: LivesBuilder) -> None:
+        for gaps in trace.take_gaps():
+            lives.update_loss(gaps)
+        for loss in trace.take_loss():
+            self.write("loss", loss)
+
+    def _add_rest(self, trace: Trace, lives: LivesBuilder) -> None:
+        for messages in trace.take_messages():
+            self.write("messages", messages)
+        self.add_lives(lives)
+        trace.take_damaged()
+
+    def add_lives(self, lives: LivesBuilder) -> bool:
+        """Add the lives that have ended; False if there were none."""
+        files, names = lives.take_files(), lives.take_names()
+        self.write("files", files)
+        self.write("names", names)
+        return bool(files.num_rows or names.num_rows)
+
+    def add_dataset(self, directory: Path, progress: Progress) -> int:
+        """Add the tables of a dataset, and return how many rows it has.
+
+        Its quarantine and its records of ingests are left out: they may hold anything.
+        """
+        rows = 0
+        for table, batch in _batches(directory):
+            self.write(table, batch)
+            rows += batch.num_rows
+            progress(str(directory), rows)
+        return rows
+
+
+def _is_possible(schema: pa.Schema, settings: Settings) -> bool:
+    declared = treatments(schema)
+    return all(
+        field.nullable or OMITTED.get(declared[name]) not in settings.omit
+        for name, field in leaves(schema)
+    )
+
+
+def _with_docs(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+
+def _batches(directory: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the rows of a dataset's tables, with the server that the path names."""
+    import pyarrow.dataset as ds  # slow to import
+
+    for table, schema in TABLES.items():
+        physical = pa.schema([field for field in schema if field.name != "server"])
+        for path in sorted((directory / table).rglob("*.parquet")):
+            server = _server(path)
+            source = ds.dataset(str(path), schema=physical, format="parquet", partitioning=None)
+            for batch in source.to_batches(batch_size=BATCH_ROWS):
+                if batch.num_rows:
+                    yield table, _with_server(batch, server, schema)
+
+
+def _server(path: Path) -> str:
+    folders = [part for part in path.parts if part.startswith("server=")]
+    if not folders:
+        raise ValueError(f"{path}: expected a folder server=… above it, as datasets have")
+    return unquote(folders[-1].removeprefix("server="))
+
+
+def _with_server(batch: pa.RecordBatch, server: str, schema: pa.Schema) -> pa.RecordBatch:
+    word = pa.DictionaryArray.from_arrays(pa.array([0] * batch.num_rows, pa.int32()), [server])
+    columns = [word if field.name == "server" else batch[field.name] for field in schema]
+    plain = [
+        column.cast(field.type) if pt.is_dictionary(field.type) else column
+        for field, column in zip(schema, columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(plain, schema=schema)

@@ -1,0 +1,116 @@
+"""Workloads as operations: generated window by window, from one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from data.workloads.births import Nursery
+from data.workloads.clock import Clock, Window, shares
+from data.workloads.profile import WORKLOADS, Profile, read_profile
+from data.workloads.rows import OPS, ROW, Rows
+from data.workloads.sessions import Sessions
+from data.workloads.site import Site
+from data.workloads.table import OperationsTable
+
+_PILOT = 4_000  # births from which it is told how many operations a birth brings with it
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is to be generated; the same workload always gives the same operations.
+
+    `name` is one of `WORKLOADS`; `start` a date as 2001-10-22, midnight UTC; `rate` the part of
+    the thesis's load (and of its users) that is wanted, 1 for all.
+    """
+
+    name: str
+    seed: int
+    start: str
+    days: float = 1.0
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        read_profile(self.name)
+        date.fromisoformat(self.start)
+        if self.seed < 0:
+            raise ValueError(f"seed: expected a number from 0, found {self.seed}")
+        if not self.days > 0:
+            raise ValueError(f"days: expected a number above 0, found {self.days}")
+        if not 0 < self.rate <= 100:
+            raise ValueError(f"rate: expected a number above 0 and up to 100, found {self.rate}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the workload as a JSON object."""
+        return asdict(self)
+
+
+def generate(workload: Workload) -> Iterator[pa.RecordBatch]:
+    """Yield the operations, in the order of their replies (`data.schema.OPERATIONS`).
+
+    A batch has the replies of one window of time; about 60,000 rows are in the works at once,
+    whatever the length of the trace. Operations whose reply would come after the end are left out.
+    """
+    source = Source(workload)
+    for rows in source.plan():
+        yield source.table.batch(rows)
+
+
+class Source:
+    """Everything that a workload's operations come from: the site, its new files, its sessions.
+
+    Attributes:
+        site: users, hosts and files; what is there and how it is moves on with the plan.
+        table: makes batches of the rows that `plan` gives, each in its turn.
+    """
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        profile = read_profile(workload.name)
+        self._seed = [workload.seed, WORKLOADS.index(workload.name)]
+        self._clock = Clock(profile, workload.rate)
+        start = int(np.datetime64(workload.start, "us").astype(np.int64))
+        self.site, self._nursery = _population(profile, workload.rate, start, self._seed)
+        each = operations_per_birth(profile, workload.rate, start, self._seed)
+        self._sessions = Sessions(self.site, each)
+        self.table = OperationsTable(self.site, workload.to_json())
+
+    def plan(self) -> Iterator[Rows]:
+        """Yield the rows of each window of time, in the order of their replies."""
+        workload, pending = self._workload, np.zeros(0, ROW)
+        start = date.fromisoformat(workload.start)
+        for window in self._clock.windows(start, workload.days, self._seed):
+            rng = np.random.default_rng([*self._seed, 2, window.index])
+            begun = [*self._nursery.plan(window, rng), *self._sessions.plan(window, rng)]
+            rows = np.concatenate([pending, *begun])
+            due = rows["reply"] < window.end
+            pending, rows = rows[~due], rows[due]
+            yield rows[np.argsort(rows["reply"], kind="stable")]
+            self.site.objects.release(rows["obj"][rows["last"]].astype(np.int64))
+
+
+def _population(profile: Profile, rate: float, start: int, seed: list[int]) -> tuple[Site, Nursery]:
+    site = Site(profile, rate, start, np.random.default_rng([*seed, 3]))
+    return site, Nursery(site)
+
+
+def operations_per_birth(
+    profile: Profile, rate: float, start: int, seed: list[int]
+) -> dict[str, float]:
+    """Return the mean operations of each name that one new file brings with it in its life.
+
+    They are counted on a trial of some thousand files.
+    """
+    _, nursery = _population(profile, rate, start, seed)
+    window = Window(0, start, start + 3_600_000_000, dict.fromkeys(shares(profile.peak), _PILOT))
+    rows = np.concatenate(nursery.plan(window, np.random.default_rng([*seed, 4])))
+    counts = np.bincount(rows["op"], minlength=len(OPS))
+    created = counts[OPS.index("create")]
+    each = {op: float(count / created) for op, count in zip(OPS, counts, strict=True)}
+    listed = set(shares(profile.peak)) - {"other"}
+    return each | {"other": sum(n for op, n in each.items() if op not in listed)}

@@ -1,0 +1,165 @@
+"""Workloads written to files, each with its mark (`data.generated`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from birthmark._native import TextWriter
+from data import generated
+from data.captures import write_capture
+from data.datasets import parquet_writer
+from data.durable import replaced
+from data.workloads.generate import Workload, generate
+
+FORMATS = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
+"""What a workload is written as, and the suffix that stands for it."""
+
+ROW_GROUP = 131_072
+"""Rows of a row group: a writer keeps what it knows of every one until the file is closed."""
+
+Batches = Iterable[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: so many operations, bytes, and seconds that it took."""
+
+    out: str
+    format: str
+    workload: Workload
+    operations: int
+    bytes: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object; `generated` is the workload."""
+        return {
+            "out": self.out,
+            "format": self.format,
+            "generated": self.workload.to_json(),
+            "operations": self.operations,
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 3),
+            "operations_per_second": round(self.operations / self.seconds),
+        }
+
+
+def format_of(path: Path, named: str | None = None) -> str:
+    """Return the format that is named, or else the one that the suffix of `path` stands for.
+
+    Raises `ValueError` where neither is known.
+    """
+    if named is not None:
+        if named not in FORMATS:
+            raise ValueError(f"format: expected one of {', '.join(FORMATS)}, found {named!r}")
+        return named
+    for name, suffix in FORMATS.items():
+        if path.suffix == suffix:
+            return name
+    suffixes = ", ".join(FORMATS.values())
+    raise ValueError(f"{path}: expected a name that ends in one of {suffixes}, or a format")
+
+
+def write(
+    workload: Workload,
+    path: Path,
+    form: str | None = None,
+    progress: Callable[[float, int], None] | None = None,
+) -> Written:
+    """Generate a workload into a file, which appears under its name only when it is complete.
+
+    `progress` is called with the part of the trace that is done, from 0 to 1, and the rows so far.
+    Raises `ValueError` for an unknown format, and `OSError` where the file cannot be written.
+    """
+    form = format_of(path, form)
+    began, batches = time.monotonic(), _Counted(workload, progress)
+    with replaced(path) as aside:
+        _WRITERS[form](aside, workload.to_json(), batches)
+    seconds = time.monotonic() - began
+    return Written(str(path), form, workload, batches.rows, path.stat().st_size, seconds)
+
+
+class _Counted:
+    """The batches of a workload, their rows counted and told as they go by."""
+
+    def __init__(self, workload: Workload, progress: Callable[[float, int], None] | None) -> None:
+        self._workload, self._progress = workload, progress
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in generate(self._workload):
+            self.rows += batch.num_rows
+            if self._progress and batch.num_rows:
+                self._progress(_part(self._workload, batch), self.rows)
+            yield batch
+
+
+def _part(workload: Workload, batch: pa.RecordBatch) -> float:
+    """Return how much of the trace is done with this batch, from 0 to 1."""
+    start = datetime.fromisoformat(workload.start).replace(tzinfo=UTC)
+    now: datetime = batch["reply_time"][batch.num_rows - 1].as_py()
+    return (now - start) / timedelta(days=workload.days)
+
+
+def _write_operations(path: Path, mark: generated.Mark, batches: Batches) -> None:
+    """Write a Parquet file, in row groups, while the next rows are generated."""
+    writer = None
+    with ThreadPoolExecutor(1) as pool:
+        waiting = None
+        for table in _groups(batches, mark):
+            writer = writer or parquet_writer(path, table)
+            if waiting is not None:
+                waiting.result()
+            waiting = pool.submit(writer.write_table, table, row_group_size=ROW_GROUP)
+        if waiting is not None:
+            waiting.result()
+    if writer is not None:
+        writer.close()
+
+
+def _groups(batches: Batches, mark: generated.Mark) -> Iterator[pa.Table]:
+    """Gather batches to tables of about `ROW_GROUP` rows, their schema marked; at least one."""
+    waiting: list[pa.RecordBatch] = []
+    rows = given = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= ROW_GROUP:
+            yield _marked(waiting, mark)
+            waiting, rows, given = [], 0, given + 1
+    if rows or not given:
+        yield _marked(waiting, mark)
+
+
+def _marked(batches: list[pa.RecordBatch], mark: generated.Mark) -> pa.Table:
+    return pa.Table.from_batches(batches).replace_schema_metadata(generated.metadata(mark))
+
+
+def _write_text(path: Path, mark: generated.Mark, batches: Batches) -> None:
+    """Write nfsdump text, its mark in the first line."""
+    writer = TextWriter()
+    with path.open("wb") as file:
+        file.write(generated.comment(mark) + b"\n")
+        for batch in batches:
+            file.write(writer.write(batch))
+        file.write(writer.finish())
+
+
+def _write_capture(path: Path, mark: generated.Mark, batches: Batches) -> None:
+    """Write a packet capture; its mark is in the calls' machine names, their data cut off."""
+    write_capture(batches, path, cut_data=True)
+
+
+_WRITERS: dict[str, Callable[[Path, generated.Mark, Batches], None]] = {
+    "operations": _write_operations,
+    "text": _write_text,
+    "pcap": _write_capture,
+}

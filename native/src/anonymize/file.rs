@@ -1,0 +1,196 @@
+//! A mapping's file: lines of text, so that its owner can look a name up, in either direction.
+//!
+//! ```text
+//! birthmark mapping 1
+//! settings {"prefix": true}
+//! seed none
+//! user 1000 3735928559
+//! host "10.1.2.3" "251.7.40.9"
+//! name "prediction" "qx0ab7k2m9c"
+//! handle 0a0b ffe2
+//! end 4 1c291ca3
+//! ```
+//!
+//! The settings are one line of the caller's. Bytes of names that do not print, quotes and
+//! backslashes are written as in nfsdump text, a backslash and two hexadecimal digits. The last
+//! line counts the pairs and has the CRC-32 (IEEE 802.3) of all lines before it.
+
+use super::pairs::Pairs;
+use super::quote::{hex, quote, unhex, unquote};
+use super::random::Random;
+use super::{Error, Mapping, Settings};
+use flate2::Crc;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+const MAGIC: &[u8] = b"birthmark mapping 1";
+
+/// The longest line that is read as one: a name of a megabyte, escaped, and its image.
+const LONGEST: u64 = 1 << 23;
+
+impl Mapping {
+    /// Writes the mapping into a file that is there, and empty, with the caller's own line.
+    pub fn write(&self, path: &Path, settings: &str) -> io::Result<()> {
+        let mut out = Summed { file: OpenOptions::new().write(true).open(path)?, sum: Crc::new() };
+        let mut lines = BufWriter::with_capacity(1 << 20, &mut out);
+        lines.write_all(MAGIC)?;
+        writeln!(lines, "\nsettings {settings}")?;
+        match self.seed {
+            Some(seed) => writeln!(lines, "seed {seed}")?,
+            None => writeln!(lines, "seed none")?,
+        }
+        let mut line = Vec::new();
+        for (word, pairs) in self.tables() {
+            for (key, value) in pairs.iter() {
+                line.clear();
+                line.extend_from_slice(word.as_bytes());
+                for text in [key, value] {
+                    line.push(b' ');
+                    print(word, text, &mut line);
+                }
+                line.push(b'\n');
+                lines.write_all(&line)?;
+            }
+        }
+        lines.flush()?;
+        drop(lines);
+        writeln!(out.file, "end {} {:08x}", self.count(), out.sum.sum())
+    }
+
+    /// Reads a mapping that [`Mapping::write`] wrote. The caller reads its own line (the second)
+    /// itself, and says what follows from it.
+    pub fn read(path: &Path, settings: Settings) -> Result<Mapping, Error> {
+        let mut lines = Lines::new(File::open(path)?);
+        lines.expect("the line `birthmark mapping 1`, of a mapping file", |line| {
+            (line == MAGIC).then_some(())
+        })?;
+        let is_settings = |line: &[u8]| line.starts_with(b"settings ").then_some(());
+        lines.expect("a line `settings …`", is_settings)?;
+        let seed = lines.expect("a line `seed none`, or with a number", |line| {
+            let text = std::str::from_utf8(line.strip_prefix(b"seed ")?).ok()?;
+            if text == "none" {
+                Some(None)
+            } else {
+                text.parse().ok().map(Some)
+            }
+        })?;
+        let mut mapping = Mapping::new(settings, seed)?;
+        while !lines.is_last()? {
+            lines.expect("a pair, of a user, group, host, name, label or handle", |line| {
+                mapping.pair(line)
+            })?;
+        }
+        let end = format!("end {} {:08x}", mapping.count(), lines.sum.sum());
+        lines
+            .expect(&format!("`{end}`, the count and checksum of what stands before"), |line| {
+                (line == end.as_bytes()).then_some(())
+            })?;
+        if !lines.text.is_empty() {
+            return Err(lines.damaged("nothing after the line `end …`"));
+        }
+        if let Some(seed) = seed {
+            mapping.random = Random::seeded(seed, mapping.count());
+        }
+        Ok(mapping)
+    }
+
+    fn count(&self) -> u64 {
+        self.tables().iter().map(|(_, pairs)| pairs.len() as u64).sum()
+    }
+
+    fn pair(&mut self, line: &[u8]) -> Option<()> {
+        let mut words = line.split(|byte| *byte == b' ');
+        let (word, key, value) = (words.next()?, words.next()?, words.next()?);
+        let (key, value) = (scan(word, key)?, scan(word, value)?);
+        let pairs: &mut Pairs = self.table(word)?;
+        (words.next().is_none() && pairs.add(&key, &value)).then_some(())
+    }
+}
+
+fn print(word: &str, text: &[u8], out: &mut Vec<u8>) {
+    match (word, text) {
+        ("user" | "group", [a, b, c, d]) => {
+            out.extend(u32::from_be_bytes([*a, *b, *c, *d]).to_string().into_bytes());
+        }
+        ("handle", handle) => handle.iter().for_each(|byte| hex(*byte, out)),
+        (_, text) => quote(text, true, out),
+    }
+}
+
+fn scan(word: &[u8], text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    match word {
+        b"user" | b"group" => {
+            let id: u32 = std::str::from_utf8(text).ok()?.parse().ok()?;
+            out.extend(id.to_be_bytes());
+        }
+        b"handle" => unhex(text, &mut out).then_some(())?,
+        _ => unquote(text, &mut out).then_some(())?,
+    }
+    Some(out)
+}
+
+/// Sums what passes.
+struct Summed {
+    file: File,
+    sum: Crc,
+}
+
+impl Write for Summed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A file's lines; `text` is the next one, with its newline, and `sum` that of those before it.
+struct Lines {
+    file: BufReader<File>,
+    sum: Crc,
+    text: Vec<u8>,
+    number: u64,
+}
+
+impl Lines {
+    fn new(file: File) -> Lines {
+        let file = BufReader::with_capacity(1 << 20, file);
+        Lines { file, sum: Crc::new(), text: Vec::new(), number: 0 }
+    }
+
+    /// Takes the next line, if `read` makes something of it.
+    fn expect<T>(
+        &mut self,
+        expected: &str,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, Error> {
+        if self.text.is_empty() {
+            self.advance()?;
+        }
+        let found = self.text.strip_suffix(b"\n").and_then(read);
+        let found = found.ok_or_else(|| self.damaged(expected))?;
+        self.sum.update(&self.text);
+        self.advance()?;
+        Ok(found)
+    }
+
+    fn is_last(&mut self) -> io::Result<bool> {
+        Ok(self.text.is_empty() || self.text.starts_with(b"end "))
+    }
+
+    fn advance(&mut self) -> io::Result<()> {
+        self.text.clear();
+        self.number += 1;
+        io::Read::take(&mut self.file, LONGEST).read_until(b'\n', &mut self.text)?;
+        Ok(())
+    }
+
+    fn damaged(&self, expected: &str) -> Error {
+        Error::Damaged { line: self.number, expected: expected.to_owned() }
+    }
+}

@@ -1,0 +1,51 @@
+//! Traces without the names of people and machines (thesis 3.6.1): a random mapping of users,
+//! groups, hosts, names and handles, kept in a file, and its application to nfsdump text and to
+//! tables. `data/anonymize/` is its Python face, and says what is mapped and why.
+
+pub mod file;
+pub mod hosts;
+pub mod mapping;
+pub mod names;
+pub mod output;
+pub mod pairs;
+mod quote;
+pub mod random;
+pub mod tables;
+pub mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use mapping::{Mapping, Settings};
+
+/// Why something could not be anonymized.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No randomness, or a file that cannot be read or written.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// A mapping file that is not as it was written.
+    #[error("line {line}: expected {expected}")]
+    Damaged {
+        /// The line, from 1.
+        line: u64,
+        /// What was expected there.
+        expected: String,
+    },
+    /// A column of another type than its treatment is for.
+    #[error("column {column}: {found} cannot be treated as {treatment}")]
+    Column {
+        /// The column.
+        column: String,
+        /// How it was to be treated.
+        treatment: &'static str,
+        /// Its type.
+        found: String,
+    },
+    /// Something that is to stay as it is has been mapped before.
+    #[error("{0} is to stay as it is, but is mapped to something else already")]
+    Mapped(String),
+    /// Arrow refused an array.
+    #[error("{0}")]
+    Arrow(#[from] arrow_schema::ArrowError),
+}
