@@ -244,3 +244,23 @@ def open_trace(path: str | Path) -> Trace:
             if file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC:
                 return OperationsTrace(name)
     return Trace(name)
+
+
+def marks_of(path: str | Path) -> list[generated.Mark]:
+    """Return the marks of a trace or a dataset before it is read.
+
+    Of a pipe there are none: nothing may be taken from it before its time.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: it is empty, or no trace.
+    """
+    if Path(path).is_dir():
+        return generated.in_dataset(Path(path))
+    if not Path(path).is_file():
+        return []
+    trace = open_trace(path)
+    if trace.generated is None:
+        next((batch for batch in trace if batch.num_rows), None)
+        trace.counts()
+    return [trace.generated] if trace.generated else []
