@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
 from data import generated
 from data.schema import MESSAGES, OPERATIONS
+from data.tallies import Tallies
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
@@ -86,20 +86,6 @@ class Trace:
         return self._native.counts()
 
 
-COUNTED = [
-    "op",
-    "status",
-    "reply_time",
-    "retransmits",
-    "duplicate_replies",
-    "short",
-    "time",
-    "compound_index",
-    "compound_status",
-]
-"""What is counted of the operations table."""
-
-
 class OperationsTrace(Trace):
     """A Parquet file of the operations table, read as a trace.
 
@@ -112,7 +98,7 @@ class OperationsTrace(Trace):
     def __init__(self, path: str) -> None:
         self.path, self.format, self.compression = path, "operations", "none"
         self._file = pq.ParquetFile(path)
-        self._counts: list[pa.Table] = []
+        self._tallies = Tallies()
         schema = self._file.schema_arrow
         self.generated = generated.in_metadata(schema)
         for wanted in OPERATIONS:
@@ -129,7 +115,7 @@ class OperationsTrace(Trace):
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for batch in self._file.iter_batches(BATCH_ROWS, columns=OPERATIONS.names):
             whole = _whole(batch)
-            self._counts.append(pa.table(whole.select(COUNTED)))
+            self._tallies.add(whole)
             yield whole
 
     def take_damaged(self) -> list[Damaged]:
@@ -150,25 +136,11 @@ class OperationsTrace(Trace):
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, in the form of a decoded trace's counts."""
-        empty = OPERATIONS.empty_table().select(COUNTED)
-        table = pa.concat_tables(self._counts) if self._counts else empty
-        times = pc.min_max(table["time"].cast(pa.int64())).as_py()
-        last = pc.max(table["reply_time"].cast(pa.int64())).as_py()
-        period = None
-        if times["min"] is not None:
-            period = (times["min"], max(times["max"], last or times["max"]))
-        messages = _messages(table)
-        procedures = _procedures(messages)
-        return {
-            "procedures": procedures,
-            "compound_operations": _procedures(table.filter(pc.is_valid(table["compound_index"]))),
+        procedures = self._tallies.procedures()
+        return self._tallies.counts() | {
             "not_run": {},
             "orphans": {},
             "other_programs": {},
-            "retransmits": pc.sum(messages["retransmits"]).as_py() or 0,
-            "duplicate_replies": pc.sum(messages["duplicate_replies"]).as_py() or 0,
-            "short": pc.sum(messages["short"]).as_py() or 0,
-            "period": period,
             "damaged": {},
             "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
@@ -183,49 +155,6 @@ def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
         for field in OPERATIONS
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
-
-
-def _messages(table: pa.Table) -> pa.Table:
-    """Return a row per call: the first of a compound stands for all of it."""
-    index = table["compound_index"]
-    if index.null_count == len(table):
-        return table
-    calls = table.filter(pc.fill_null(pc.equal(index, 0), True))
-    compound = pc.is_valid(calls["compound_index"])
-    op = pc.if_else(compound, "compound", calls["op"].cast(pa.utf8()))
-    status = pc.if_else(compound, calls["compound_status"], calls["status"])
-    for name, column in (("op", op), ("status", status)):
-        calls = calls.set_column(calls.schema.get_field_index(name), name, column)
-    return calls
-
-
-def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:
-    """Count calls, replies, successes and errors by procedure.
-
-    A success of the null procedure is not counted: it returns no NFS status.
-    """
-    answered = pc.cast(pc.is_valid(table["reply_time"]), pa.int64())
-    replies = pc.add(answered, table["duplicate_replies"].cast(pa.int64()))
-    has_status = pc.not_equal(table["op"].cast(pa.utf8()), "null")
-    ok = pc.and_(pc.fill_null(pc.equal(table["status"], 0), False), has_status)
-    errors = pc.and_(pc.fill_null(pc.not_equal(table["status"], 0), False), has_status)
-    grouped = pa.table(
-        {
-            "op": table["op"].cast(pa.utf8()),
-            "calls": pc.add(table["retransmits"].cast(pa.int64()), 1),
-            "replies": replies,
-            "ok": pc.cast(ok, pa.int64()),
-            "errors": pc.cast(errors, pa.int64()),
-            "operations": pa.nulls(len(table), pa.int64()).fill_null(1),
-            "unanswered": pc.subtract(1, answered),
-        }
-    )
-    names = grouped.column_names[1:]
-    sums = grouped.group_by("op").aggregate([(name, "sum") for name in names])
-    return {
-        row["op"]: {name: row[f"{name}_sum"] for name in names}
-        for row in sums.sort_by("op").to_pylist()
-    }
 
 
 def open_trace(path: str | Path) -> Trace:
