@@ -124,11 +124,15 @@ class TextRewriter:
     def __init__(self, out: str, suffix: str) -> None:
         """Open the output; ``suffix`` gz, bz2, xz or zst compresses it."""
 
-    def open(self, path: str) -> None:
+    def open(self, path: str) -> bytes | None:
         """Go on with another input, or standard input for ``-``.
 
-        Raises ``ValueError`` if it is no nfsdump text.
+        Returns its first line, if that is a comment. Raises ``ValueError`` if it is no nfsdump
+        text.
         """
+
+    def write(self, line: bytes) -> None:
+        """Write a line as it is. Raises ``OSError`` if the output cannot be written."""
 
     def step(self, mapping: Mapping) -> bool:
         """Read on for some megabytes; False at the input's end.
@@ -215,6 +219,7 @@ class Trace:
 
     format: str  # nfsdump or capture
     compression: str  # none, gzip, bzip2, xz or zstd
+    heading: bytes | None  # the first line of text, if it is a comment
 
     def __init__(self, path: str) -> None:
         """Open a file, or standard input for ``-``.
@@ -251,8 +256,7 @@ class Trace:
         ``not_run`` (those that the server did not come to), ``orphans`` (by procedure),
         ``other_programs`` (calls and replies by RPC program), ``retransmits``,
         ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
-        ``bytes``; for text ``lines``, ``comments`` and ``heading`` (the first line, bytes, if it is
-        a comment), for captures ``capture``.
+        ``bytes``; for text ``lines`` and ``comments``, for captures ``capture``.
         """
 
 def messages_schema() -> pa.Schema:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from birthmark._native import TextWriter, TraceLines
 from data import generated, row_groups
 from data.datasets import TABLES
-from data.traces import BATCH_ROWS, open_trace
+from data.traces import BATCH_ROWS, marks_of, open_trace
 
 PRINTED = ("operations", "messages")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -85,15 +85,7 @@ class TablesDump(Dump):
 
 def _heading(path: Path) -> bytes:
     """Return the lines that say what of a dataset or a trace was generated, if any of it was."""
-    if path.is_dir():
-        marks = generated.in_dataset(path)
-    elif path.is_file():
-        trace = open_trace(path)
-        next(iter(trace), None)
-        marks = [trace.generated] if trace.generated else []
-    else:
-        marks = []  # of a pipe nothing may be taken before its time
-    return b"".join(generated.comment(mark) + b"\n" for mark in marks)
+    return b"".join(generated.comment(mark) + b"\n" for mark in marks_of(path))
 
 
 def _batches(path: Path) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -3,7 +3,8 @@
 It says by which workload and from which seed, and is in everything that a workload is written to:
 in the metadata of a Parquet file, in the first line of a text, and in every call's machine name,
 which is all that a packet capture has room for. What is made of it carries it on: a dataset in the
-records of its ingests, a model in its manifest, and reports show it.
+records of its ingests, a table of counts as its format can, a model in its manifest, and reports
+show it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ KEY = b"birthmark.generated"
 
 _COMMENT = b"# generated "
 _MACHINE = re.compile(rb"\.(\w+)-seed(\d+)\.generated")
+_LABEL = re.compile(r"(\w+)-seed(\d+)")
 
 Mark = dict[str, Any]
 """What a workload was generated from: `name` and `seed` at least."""
@@ -38,18 +40,42 @@ def comment(mark: Mark) -> bytes:
 
 def machine(mark: Mark) -> str:
     """Return what follows a host's name in the calls of a generated trace."""
-    return f"{mark['name']}-seed{mark['seed']}.generated"
+    return f"{label([mark])}.generated"
+
+
+def label(marks: Iterable[Mark]) -> str:
+    """Return marks as words for one column of a table: ``campus-seed7``."""
+    return " ".join(f"{mark['name']}-seed{mark['seed']}" for mark in marks)
+
+
+def marked(schema: pa.Schema, marks: list[Mark]) -> pa.Schema:
+    """Return the schema of a table that is made of what `marks` tell of; as it was for none."""
+    if not marks:
+        return schema
+    return schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(marks).encode()})
 
 
 def in_metadata(schema: pa.Schema) -> Mark | None:
     """Return the mark in a schema's metadata, if there is one."""
+    return next(iter(all_in_metadata(schema)), None)
+
+
+def all_in_metadata(schema: pa.Schema) -> list[Mark]:
+    """Return the marks in a schema's metadata: a trace's own, or those that `marked` put there."""
     return _read((schema.metadata or {}).get(KEY))
 
 
 def in_comment(line: bytes | None) -> Mark | None:
     """Return the mark in the first line of a text, if there is one."""
     line = line or b""
-    return _read(line.removeprefix(_COMMENT)) if line.startswith(_COMMENT) else None
+    if not line.startswith(_COMMENT):
+        return None
+    return next(iter(_read(line.removeprefix(_COMMENT))), None)
+
+
+def in_label(text: str) -> list[Mark]:
+    """Return the marks in a column's words (`label`)."""
+    return [{"name": name, "seed": int(seed)} for name, seed in _LABEL.findall(text)]
 
 
 def in_operations(batch: pa.RecordBatch) -> Mark | None:
@@ -82,11 +108,11 @@ def describe(marks: Iterable[Mapping[str, Any]]) -> str:
     return "; ".join(said)
 
 
-def _read(text: bytes | None) -> Mark | None:
-    """Return a mark that was written as JSON; None for anything else."""
+def _read(text: bytes | None) -> list[Mark]:
+    """Return the mark, or the list of them, that was written as JSON; none for anything else."""
     try:
-        mark = json.loads(text or b"")
+        found = json.loads(text or b"[]")
     except ValueError:
-        return None
-    known = isinstance(mark, dict) and {"name", "seed"} <= mark.keys()
-    return mark if known else None
+        return []
+    marks = found if isinstance(found, list) else [found]
+    return [mark for mark in marks if isinstance(mark, dict) and {"name", "seed"} <= mark.keys()]

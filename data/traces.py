@@ -40,7 +40,7 @@ class Trace:
         path: the file, ``-`` for standard input.
         format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
-        generated: the mark of a generated trace (`data.generated`), once it has been read.
+        generated: the mark of a generated trace (`data.generated`); a capture's once it is read.
         tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
     """
 
@@ -52,6 +52,7 @@ class Trace:
         self._native = _native.Trace(path)
         self.format: str = self._native.format
         self.compression: str = self._native.compression
+        self.generated = generated.in_comment(self._native.heading)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         while (batch := self._native.next_batch()) is not None:
@@ -82,9 +83,7 @@ class Trace:
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
-        counts = self._native.counts()
-        self.generated = generated.in_comment(counts.pop("heading", None)) or self.generated
-        return counts
+        return self._native.counts()
 
 
 class OperationsTrace(Trace):
@@ -173,3 +172,22 @@ def open_trace(path: str | Path) -> Trace:
             if file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC:
                 return OperationsTrace(name)
     return Trace(name)
+
+
+def marks_of(path: str | Path) -> list[generated.Mark]:
+    """Return the marks of a trace or a dataset before it is read.
+
+    Of standard input, or another pipe, there are none: nothing is taken from it before its time.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: it is empty, or no trace.
+    """
+    if Path(path).is_dir():
+        return generated.in_dataset(Path(path))
+    if str(path) == "-" or not Path(path).is_file():
+        return []
+    trace = open_trace(path)
+    if trace.format == "capture":
+        next((batch for batch in trace if batch.num_rows), None)
+    return [trace.generated] if trace.generated else []

@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from data.anonymize import Summary, read_settings
 from data.anonymize import anonymize as run
+from data.generated import describe
 
 
 def anonymize(
@@ -79,6 +80,8 @@ def show(summary: Summary, console: Console) -> None:
         lines[0] += f" + {summary.comments_dropped:,} comments + {damaged:,} damaged, both dropped"
     if damaged:
         lines.append(f"damaged   {reasons}")
+    if summary.generated:
+        lines.insert(0, describe(summary.generated))
     known = ", ".join(f"{count:,} {kind}s" for kind, count in summary.mapped.items())
     lines.append(f"mapping   {summary.mapping}: {known}")
     rate = summary.to_json()["records_per_second"] or 0

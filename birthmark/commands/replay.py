@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from data.generated import describe
 from data.replay import BuildSummary, RunSummary
 from data.replay import build as build_replay
 from data.replay import run as run_replay
@@ -130,6 +131,7 @@ def _build_lines(summary: BuildSummary, out: Path) -> list[str]:
     }
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in summary.manifest.items())
     return [
+        *([describe(summary.generated)] if summary.generated else []),
         f"calls       {summary.calls:,} = {summary.operations:,} operations + "
         f"{left_out:,} left out",
         *_counted("  left out", summary.left_out),

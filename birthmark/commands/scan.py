@@ -14,7 +14,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
+from data.generated import describe, label
 from data.scan import words
+from data.scan.tables import GENERATED
 
 DEFAULT = "traces"
 
@@ -111,6 +113,8 @@ def traces(
 
 def _show(result: dict[str, Any]) -> None:
     aside = sum(result["records_set_aside"].values())
+    if result["generated"]:
+        print(describe(result["generated"]))
     lines = {
         "operations": f"{result['operations']:,}",
         "rows": f"{result['rows']:,}",
@@ -120,9 +124,9 @@ def _show(result: dict[str, Any]) -> None:
         "written": ", ".join(result["out"]),
         "rate": f"{result['operations_per_second'] or 0:,} operations/s",
     }
-    for label, value in lines.items():
+    for what, value in lines.items():
         if value:
-            print(f"{label:<10}  {value}")
+            print(f"{what:<10}  {value}")
 
 
 @app.command()
@@ -204,13 +208,14 @@ def top(
     if out is not None:
         write_rows(counts, out, busiest, keys)
     elif as_json:
-        print(json.dumps(busiest.to_pylist(), indent=1))
+        said = {GENERATED: label(counts.generated)} if counts.generated else {}
+        print(json.dumps([row | said for row in busiest.to_pylist()], indent=1))
     else:
-        _print_top(busiest.to_pylist(), keys)
+        _print_top(busiest.to_pylist(), keys, describe(counts.generated))
 
 
-def _print_top(rows: list[dict[str, Any]], keys: list[str]) -> None:
-    table = Table(*keys, box=None, pad_edge=False)
+def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
+    table = Table(*keys, box=None, pad_edge=False, title=title or None, title_justify="left")
     for heading in ("total ops", "read", "write", "other", "MB read", "MB written", "cost"):
         table.add_column(heading, justify="right")
     for number, row in enumerate(rows):

@@ -15,11 +15,13 @@ from typing import Any
 
 from birthmark._native import LivesBuilder, TextRewriter
 from data.anonymize.mapping_file import MappingFile, opened
+from data.anonymize.marks import passed_on
 from data.anonymize.settings import Settings
 from data.anonymize.tables import Progress, TableWriter
 from data.datasets import DatasetWriter
 from data.durable import replaced
-from data.traces import open_trace
+from data.generated import Mark, comment, in_comment, in_dataset
+from data.traces import marks_of, open_trace
 
 STREAM = "-"
 
@@ -40,6 +42,8 @@ class Summary:
     rows: dict[str, int] = field(default_factory=dict)
     mapped: dict[str, int] = field(default_factory=dict)
     """What the mapping knows now, by kind."""
+    generated: list[Mark] = field(default_factory=list)
+    """The marks of what was generated (`data.generated`)."""
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -107,16 +111,27 @@ def _check_apart(inputs: Sequence[str], out: str, mapping: Path) -> None:
 def _text(inputs: Sequence[str], file: MappingFile, summary: Summary, progress: Progress) -> None:
     with _text_output(summary.out) as (path, suffix):
         rewriter = TextRewriter(str(path), suffix)
+        _mark(rewriter, summary, [mark for each in inputs for mark in marks_of(each)])
         for each in inputs:
-            rewriter.open(each)
+            heading = in_comment(rewriter.open(each))  # of standard input this is the first sight
+            _mark(rewriter, summary, [heading] if heading else [])
             while rewriter.step(file.mapping):
                 progress(each, rewriter.counts()["lines"])
         rewriter.finish()
         file.save()
     counts = rewriter.counts()
     summary.records_in, summary.records_out = counts["lines"], counts["written"]
-    summary.comments_dropped = counts["comments"]
+    summary.records_out += len(summary.generated)
+    summary.comments_dropped = counts["comments"] - len(summary.generated)
     summary.damaged_dropped = counts["damaged"]
+
+
+def _mark(rewriter: TextRewriter, summary: Summary, marks: Sequence[Mark]) -> None:
+    """Write the marks that the text does not have yet."""
+    for mark in passed_on(marks):
+        if mark not in summary.generated:
+            rewriter.write(comment(mark))
+            summary.generated.append(mark)
 
 
 @contextmanager
@@ -137,15 +152,18 @@ def _text_output(out: str) -> Iterator[tuple[Path, str]]:
 
 def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress: Progress) -> None:
     damaged: Counter[str] = Counter()
+    marks: list[Mark] = []
     with DatasetWriter(Path(summary.out)) as dataset:
         writer = TableWriter(dataset, file.mapping, file.settings)
         lives = LivesBuilder()
         for each in inputs:
             if Path(each).is_dir():
+                marks += in_dataset(Path(each))
                 summary.records_in += writer.add_dataset(Path(each), progress)
                 continue
             trace = open_trace(each)
             writer.add_trace(trace, lives, progress)
+            marks += [trace.generated] if trace.generated else []
             counts = trace.counts()
             summary.records_in += counts["records"]
             damaged += Counter(counts["damaged"])
@@ -155,7 +173,13 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
         summary.rows = dict(writer.rows)
         summary.records_out = writer.rows.total()
         summary.damaged_dropped = dict(sorted(damaged.items()))
+        summary.generated = passed_on(marks)
         # no more than that: an ingest's record names its traces
-        record = {"anonymized": True, "rows": summary.rows, "damaged": summary.damaged_dropped}
+        record = {
+            "anonymized": True,
+            "rows": summary.rows,
+            "damaged": summary.damaged_dropped,
+            "generated": summary.generated,
+        }
         dataset.write_json(f"ingests/{dataset.number}.json", record)
         file.save()

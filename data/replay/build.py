@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from data import row_groups
 from data.durable import replaced
+from data.generated import Mark, distinct
 from data.replay import status as st
 from data.replay.calls import Call, read_calls
 from data.replay.inference import Inference
@@ -33,6 +34,7 @@ from data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
 from data.replay.schema import MANIFEST, OPERATIONS
 from data.replay.spool import Spool
 from data.replay.tree import Node, Tree
+from data.traces import marks_of
 
 UNNAMED = ("invent", "discard")
 VERSION = 1
@@ -60,6 +62,7 @@ class BuildSummary:
     unnamed_files: int = 0
     unnamed_directories: int = 0
     period: tuple[int, int] | None = None  # µs, of the calls
+    generated: list[Mark] = field(default_factory=list)  # by which workloads, if not real
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -229,6 +232,7 @@ def build(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise FileExistsError(f"{out}: expected a directory that is empty or not there yet")
     summary = BuildSummary([str(trace) for trace in traces], (first, last), unnamed)
+    summary.generated = distinct(mark for trace in traces for mark in marks_of(trace))
     out.parent.mkdir(parents=True, exist_ok=True)
     with replaced(out) as aside:
         aside.mkdir()

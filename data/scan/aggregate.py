@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data.generated import marked
 from data.scan.inputs import CountsTable
 from data.scan.merge import merged
 from data.scan.outputs import write
@@ -46,7 +47,7 @@ def aggregate(
             )
     write(
         out,
-        counts_schema(keys),
+        marked(counts_schema(keys), table.generated),
         lambda: merged(table.pieces(), keys, max(length, 1), origin),
     )
 

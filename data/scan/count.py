@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark._native import ScanCounter
+from data.generated import Mark, distinct, marked
 from data.scan.files import FileMap
 from data.scan.merge import merged
 from data.scan.outputs import FORMATS, Batches, check, format_of, write
@@ -69,6 +70,7 @@ class ScanSummary:
     files: int | None = None
     replies_without_call: int = 0
     records_set_aside: dict[str, int] = field(default_factory=dict)
+    generated: list[Mark] = field(default_factory=list)
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -79,6 +81,7 @@ class ScanSummary:
     def add(self, source: Source) -> None:
         """Add what a source held besides operations."""
         self.traces.append(source.path)
+        self.generated = distinct([*self.generated, *source.generated])
         counts = source.counts or {}
         self.replies_without_call += sum(counts.get("orphans", {}).values())
         for reason, number in counts.get("damaged", {}).items():
@@ -134,11 +137,11 @@ def scan(
         stage.take(counter, last=True)
         rows = _rows(stage, plan, counter.again)
         for target in counts_to:
-            write(target, stage.schema, _counted(rows, summary))
+            write(target, marked(stage.schema, summary.generated), _counted(rows, summary))
         if files_to:
             summary.files = seen.finish()
         for target in files_to:
-            write(target, FILES, seen.batches)
+            write(target, marked(FILES, summary.generated), seen.batches)
     summary.seconds = round(time.monotonic() - began, 3)
     return summary
 

@@ -17,7 +17,7 @@ from data.scan.tables import FILES
 WAITING = 200_000
 """So many files wait in memory before they go to the temporary file."""
 
-AT_ONCE = 1_000_000
+AT_ONCE = 150_000
 """So many are put together at a time."""
 
 KINDS = ["file", "directory", "block", "character", "symlink", "socket", "fifo"]
@@ -78,14 +78,18 @@ class FileMap:
             return
         for start in range(0, self._count, AT_ONCE):
             yield from self._between(start, start + AT_ONCE).to_batches()
+            pa.default_memory_pool().release_unused()
 
     def _between(self, start: int, end: int) -> pa.Table:
         """Return the files with these numbers, put together from all that was seen."""
         parts = []
         for group in range(self._groups()):
-            part = self._group(group)
-            ids = part["id"]
-            parts.append(part.filter(pc.and_(pc.greater_equal(ids, start), pc.less(ids, end))))
+            ids = self._group(group, ["id"])["id"]
+            here = pc.and_(pc.greater_equal(ids, start), pc.less(ids, end))
+            if pc.any(here).as_py():
+                parts.append(self._group(group).filter(here))
+        if not parts:
+            return FILES.empty_table()
         table = pa.concat_tables(parts)
         rest = [name for name in table.column_names if name != "id"]
         last = table.group_by("id", use_threads=False).aggregate([(n, "last") for n in rest])

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
+from data.generated import Mark, all_in_metadata, distinct, in_label, marked
 from data.scan.merge import Piece, row_groups
-from data.scan.tables import COUNTS, KEYS, LATENCY, PERIOD, counts_schema
+from data.scan.tables import COUNTS, GENERATED, KEYS, LATENCY, PERIOD, counts_schema
 from data.traces import PARQUET_MAGIC
 
 
@@ -23,7 +24,8 @@ class CountsTable:
     Attributes:
         path: where it was read from.
         by: the keys that its rows are told apart by.
-        schema: :func:`data.scan.tables.counts_schema` of these.
+        schema: :func:`data.scan.tables.counts_schema` of these, marked as generated if it is.
+        generated: the marks of the traces it was made of (`data.generated`); none if all are real.
 
     Raises:
         OSError: it cannot be read.
@@ -38,11 +40,13 @@ class CountsTable:
         if (content[:4] if content is not None else _first(path)) == PARQUET_MAGIC:
             self._file = pq.ParquetFile(source)
             names = self._file.schema_arrow.names
+            self.generated = all_in_metadata(self._file.schema_arrow)
         else:
             self._table = self._read_csv(source)
             names = self._table.column_names
+            self.generated = _marks(self._table)
         self.by = [key for key in KEYS if key in names]
-        self.schema = counts_schema(self.by)
+        self.schema = marked(counts_schema(self.by), self.generated)
         for wanted in (*PERIOD, *COUNTS):
             if wanted.name not in names:
                 raise ValueError(self._expected(wanted, "no such column"))
@@ -111,7 +115,7 @@ class CountsTable:
             if column.null_count and not each.nullable:
                 raise ValueError(self._expected(each, f"{column.null_count} rows without a value"))
             columns.append(column)
-        return pa.table(columns, schema=pa.schema(wanted))
+        return pa.table(columns, schema=pa.schema(wanted, self.schema.metadata))
 
     def _expected(self, wanted: pa.Field, found: str) -> str:
         return (
@@ -121,7 +125,8 @@ class CountsTable:
 
     def _read_csv(self, source: io.BytesIO | str) -> pa.Table:
         fields = (*PERIOD, *KEYS.values(), *COUNTS)
-        kinds = {each.name: pa.utf8() if each.type == LATENCY else each.type for each in fields}
+        kinds = {GENERATED: pa.utf8()}
+        kinds |= {each.name: pa.utf8() if each.type == LATENCY else each.type for each in fields}
         words = [each.name for each in fields if kinds[each.name] == pa.utf8()]
         convert = csv.ConvertOptions(
             column_types=kinds, strings_can_be_null=False, null_values=[""]
@@ -157,6 +162,14 @@ class CountsTable:
         us, ops = (pc.cast(each, pa.uint64()) for each in parts.flatten())
         pairs = pa.StructArray.from_arrays([us, ops], fields=list(LATENCY.value_type))
         return pa.ListArray.from_arrays(offsets, pairs, type=LATENCY)
+
+
+def _marks(table: pa.Table) -> list[Mark]:
+    """Return the marks in a CSV's column for them, if it has one."""
+    if GENERATED not in table.column_names:
+        return []
+    words = pc.unique(table[GENERATED]).to_pylist()
+    return distinct(mark for text in words for mark in in_label(text))
 
 
 def _first(path: str) -> bytes:

@@ -13,6 +13,8 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from data.durable import replaced
+from data.generated import all_in_metadata, label
+from data.scan.tables import GENERATED
 from data.scan.text import write_text
 
 FORMATS = ("parquet", "csv", "txt")
@@ -37,6 +39,9 @@ def check(path: str) -> None:
 
 def write(path: str, schema: pa.Schema, batches: Batches) -> None:
     """Write a table, whole or not at all.
+
+    A schema that is marked as generated (`data.generated`) stays so: Parquet in its metadata, text
+    in a line before the others, and CSV, which knows no comments, in a column at the end.
 
     Raises:
         ValueError: the path's ending names no format.
@@ -83,10 +88,14 @@ def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
 
 
 def _write_csv(file: BinaryIO, schema: pa.Schema, batches: Batches) -> None:
-    flat = pa.schema([pa.field(each.name, _flat_type(each.type)) for each in schema])
+    fields = [pa.field(each.name, _flat_type(each.type)) for each in schema]
+    marks = all_in_metadata(schema)
+    flat = pa.schema([*fields, pa.field(GENERATED, pa.utf8())] if marks else fields)
     with csv.CSVWriter(file, flat) as writer:
         for batch in batches():
             columns = [_flat(column) for column in batch.columns]
+            if marks:
+                columns.append(pa.repeat(label(marks), len(batch)))
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
 
 

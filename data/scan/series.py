@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data.generated import Mark
 from data.scan.inputs import CountsTable
 from data.scan.merge import tops
 
@@ -57,12 +58,14 @@ class Plotted:
         period: the length of the periods, µs.
         measure: one of :data:`MEASURES`.
         over: how long a stretch is laid over the others, µs; none if the whole is shown.
+        generated: the marks of what it shows (`data.generated`); none if all is real.
     """
 
     series: list[Series]
     period: int
     measure: str
     over: int | None = None
+    generated: list[Mark] = field(default_factory=list)
 
 
 def over_time(
@@ -96,7 +99,7 @@ def over_time(
     for name in names:
         chosen = sums.filter(pc.is_in(sums["key"], pa.array(names[name], pa.utf8())))
         series.append(Series(name, starts, _values(chosen, starts, period, measure)))
-    return Plotted(series, period, measure)
+    return Plotted(series, period, measure, generated=table.generated)
 
 
 def overlaid(whole: Plotted, over: int, zone: tzinfo = UTC) -> Plotted:
@@ -125,7 +128,7 @@ def overlaid(whole: Plotted, over: int, zone: tzinfo = UTC) -> Plotted:
         order = np.argsort(starts, kind="stable")  # an hour comes twice when clocks are set back
         label = _stretch(int(stretch), over)
         series.append(Series(label, starts[order], line.values[chosen][order]))
-    return Plotted(series, whole.period, whole.measure, over)
+    return replace(whole, series=series, over=over)
 
 
 def _offset(micros: int, zone: tzinfo) -> int:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data import row_groups
+from data.generated import Mark, all_in_metadata, in_dataset
 from data.schema import OPERATIONS, WORD
 from data.traces import PARQUET_MAGIC, Trace, open_trace
 
@@ -25,23 +26,28 @@ class Source:
         path: as it was named.
         counts: what a trace held (:meth:`data.traces.Trace.counts`), once it was read; of Parquet
             nothing, whose rows all are operations.
+        generated: once it was read, the marks of what was generated (`data.generated`).
     """
 
     def __init__(self, path: str, columns: list[str]) -> None:
         self.path, self._columns = path, columns
         self.counts: dict[str, Any] | None = None
+        self.generated: list[Mark] = []
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         if self.path != "-" and Path(self.path).is_dir():
             yield from _dataset(Path(self.path), self._columns)
+            self.generated = in_dataset(Path(self.path))
         elif self.path != "-" and _is_parquet(Path(self.path)):
             yield from _ahead(_parquet(Path(self.path), self._columns))
+            self.generated = all_in_metadata(pq.read_schema(self.path))
         else:
             trace = open_trace(self.path)
             for batch in trace:
                 _drop_what_ingest_keeps(trace)
                 yield batch.select(self._columns)
             self.counts = trace.counts()
+            self.generated = [trace.generated] if trace.generated else []
 
 
 def _drop_what_ingest_keeps(trace: Trace) -> None:

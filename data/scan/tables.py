@@ -83,6 +83,9 @@ COUNTS = [
     ),
 ]
 
+GENERATED = "generated"
+"""The column of a CSV that says what its rows were generated from; real ones have none."""
+
 FILES = pa.schema(
     [
         field("server", pa.utf8(), "the server", nullable=False),

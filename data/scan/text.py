@@ -6,7 +6,8 @@ The first line is ``#`` and the columns' names; columns are separated by blanks:
 
 ``time`` is the beginning of the period in seconds since 1970, UTC; OP are the operations and
 ``total`` is their sum, ``other`` included; ``us_OP`` is the mean latency in microseconds. ``-``
-stands for what is not there. In paths a blank is written ``\x20``.
+stands for what is not there. In paths a blank is written ``\x20``. What was generated has a line
+``# generated {…}`` before all others (`data.generated`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data.generated import all_in_metadata, comment
 from data.scan.tables import KEYS, OTHER
 
 SUMS = ("errors", "unanswered", "bytes_read", "bytes_written")
@@ -26,6 +28,8 @@ def write_text(
     file: BinaryIO, schema: pa.Schema, batches: Callable[[], Iterable[pa.RecordBatch]]
 ) -> None:
     """Write a table's rows: of counts as above, of the map of files one for one."""
+    for mark in all_in_metadata(schema):
+        file.write(comment(mark) + b"\n")
     if "op" not in schema.names:
         _lines(file, schema.names, batches())
         return

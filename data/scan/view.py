@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from data.durable import replaced
+from data.generated import describe
 from data.scan.series import MEASURES, Plotted, Series
 
 FORMATS = (".svg", ".png")
@@ -43,7 +44,7 @@ def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC)
     Args:
         plotted: what to show.
         out: a file whose ending is one of :data:`FORMATS`.
-        title: words above the plot.
+        title: words above the plot, and above those that say what of it was generated.
         zone: whose time the axis shows.
 
     Raises:
@@ -69,8 +70,8 @@ def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         axes.set_ylabel(f"{MEASURES[plotted.measure]}\nin periods of {_length(plotted.period)}")
         _time_axis(axes, plotted, zone)
-        if title:
-            axes.set_title(title, loc="left", fontsize=13)
+        if above := "\n".join(filter(None, (title, describe(plotted.generated)))):
+            axes.set_title(above, loc="left", fontsize=13)
         if len(plotted.series) > 1:
             figure.legend(
                 loc="outside lower center",

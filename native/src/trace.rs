@@ -104,6 +104,8 @@ pub struct Trace {
     pub compression: Compression,
     /// What it is.
     pub format: Format,
+    /// The first line of text, if it is a comment.
+    pub heading: Option<Vec<u8>>,
     input: Input,
     decoder: Decoder,
     joiner: Joiner,
@@ -156,7 +158,9 @@ impl Trace {
             let shown = &first[..first.len().min(16)];
             return Err(TraceError::Unrecognized(shown.escape_ascii().to_string()));
         };
+        let heading = (format == Format::Text).then(|| text::heading(first)).flatten();
         let mut trace = Trace::with_input(compression, format, input);
+        trace.heading = heading;
         if zeros > 0 {
             let expected = "the beginning of a trace, not zero bytes";
             trace.set_aside(0, zeros, "zero-block", expected);
@@ -176,7 +180,16 @@ impl Trace {
         };
         let mut joiner = Joiner::default();
         joiner.text = format == Format::Text;
-        Trace { compression, format, input, decoder, joiner, set_aside: 0, ended: false }
+        Trace {
+            compression,
+            format,
+            heading: None,
+            input,
+            decoder,
+            joiner,
+            set_aside: 0,
+            ended: false,
+        }
     }
 
     /// The next rows; `None` at the end of the trace. A batch has none where so much was damaged

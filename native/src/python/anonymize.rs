@@ -7,12 +7,12 @@ use crate::anonymize::text::Rewriter;
 use crate::anonymize::Error;
 use crate::input::Input;
 use crate::source;
-use crate::text::is_text;
+use crate::text::{heading, is_text};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -117,18 +117,28 @@ impl TextRewriter {
         Ok(TextRewriter { rewriter: Rewriter::default(), input: Mutex::default(), output, out })
     }
 
-    fn open(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    fn open<'py>(
+        &mut self,
+        py: Python<'py>,
+        path: PathBuf,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let opened = py.detach(|| source::open(&path));
         let (_, reader) = opened.map_err(|error| os_error(error, &path))?;
         let mut input = Input::new(reader);
         let zeros = py.detach(|| input.skip_zeros());
-        if !is_text(py.detach(|| input.peek(FIRST))) {
+        let first = py.detach(|| input.peek(FIRST));
+        if !is_text(first) {
             let message = format!("{}: expected nfsdump text", path.display());
             return Err(PyValueError::new_err(message));
         }
+        let heading = heading(first).map(|line| PyBytes::new(py, &line));
         self.rewriter.zeros(zeros);
         self.input = Mutex::new(Some(input));
-        Ok(())
+        Ok(heading)
+    }
+
+    fn write(&mut self, line: &[u8]) -> PyResult<()> {
+        self.output.write([line, b"\n"].concat()).map_err(|error| os_error(error, &self.out))
     }
 
     fn step(&mut self, py: Python<'_>, mapping: &Bound<'_, PyMapping>) -> PyResult<bool> {

@@ -62,6 +62,7 @@ struct PyTrace {
     format: &'static str,
     #[pyo3(get)]
     compression: &'static str,
+    heading: Option<Vec<u8>>,
     items: Receiver<Item>,
     damaged: Vec<Damaged>,
     gaps: Vec<RecordBatch>,
@@ -96,6 +97,7 @@ impl PyTrace {
         let shown = path.display().to_string();
         let mut trace = py.detach(|| Trace::open(&path)).map_err(|error| raise(&shown, error))?;
         let (format, compression) = (trace.format.word(), trace.compression.word());
+        let heading = trace.heading.take();
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
             let item = Item::next(&mut trace);
@@ -108,6 +110,7 @@ impl PyTrace {
             path: shown,
             format,
             compression,
+            heading,
             items,
             damaged: Vec::new(),
             gaps: Vec::new(),
@@ -115,6 +118,11 @@ impl PyTrace {
             messages: Vec::new(),
             counts: None,
         })
+    }
+
+    #[getter]
+    fn heading<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.heading.as_deref().map(|line| PyBytes::new(py, line))
     }
 
     fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -176,7 +184,6 @@ impl PyTrace {
         if let Some(text) = &counts.text {
             dict.set_item("lines", text.lines)?;
             dict.set_item("comments", text.comments)?;
-            dict.set_item("heading", text.heading.as_deref().map(|line| PyBytes::new(py, line)))?;
         }
         if let Some(capture) = &counts.capture {
             dict.set_item("capture", packets(py, capture)?)?;

@@ -36,8 +36,13 @@ pub struct TextCounts {
     pub lines: u64,
     /// Comments and empty lines.
     pub comments: u64,
-    /// The first line, if it is a comment: it says where the trace is from.
-    pub heading: Option<Vec<u8>>,
+}
+
+/// The first line, if it is a comment, of a text that begins with these bytes: it says where the
+/// trace is from.
+pub fn heading(first: &[u8]) -> Option<Vec<u8>> {
+    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.starts_with(b"#").then(|| line.to_vec())
 }
 
 /// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
@@ -130,9 +135,6 @@ impl TextDecoder {
     /// Reads one line.
     fn line(&mut self, text: &[u8], position: u64, joiner: &mut Joiner) {
         self.counts.lines += 1;
-        if self.counts.lines == 1 && text.starts_with(b"#") {
-            self.counts.heading = Some(text.to_vec());
-        }
         if matches!(text, [] | [b'\r'] | [b'#', ..]) {
             self.counts.comments += 1;
         } else if let Err((reason, expected)) = self.message(text, joiner) {

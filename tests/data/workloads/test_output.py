@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -63,7 +64,6 @@ def test_a_text_holds_the_operations_and_the_whole_workload(tmp_path, operations
     assert (tmp_path / "campus.txt").read_bytes().startswith(b"# generated {")
     trace = open_trace(tmp_path / "campus.txt")
     found = pa.Table.from_batches(list(trace), schema=OPERATIONS)
-    trace.counts()
     assert trace.generated == SMALL.to_json()
     for name in ("time", "reply_time", "op", "status", "fh", "name", "new_fh", "offset", "count"):
         assert found[name].to_pylist() == operations[name].to_pylist(), name
@@ -119,11 +119,15 @@ def test_what_is_made_of_a_generated_trace_says_so(tmp_path, suffix):
 def test_text_that_is_printed_of_a_generated_trace_says_so(tmp_path):
     write(SMALL, tmp_path / "campus.parquet")
     write(SMALL, tmp_path / "campus.pcap")
+    write(SMALL, tmp_path / "campus.txt")
+    (tmp_path / "campus.txt.gz").write_bytes(gzip.compress((tmp_path / "campus.txt").read_bytes()))
     ingest([tmp_path / "campus.parquet"], tmp_path / "days")
     for trace, options in (
         ("campus.parquet", ["--from", "operations"]),
         ("days", ["--from", "operations"]),
         ("campus.pcap", []),
+        ("campus.txt", []),
+        ("campus.txt.gz", []),
     ):
         printed = CliRunner().invoke(app, ["dump", str(tmp_path / trace), *options])
         assert printed.exit_code == 0, printed.output
@@ -178,6 +182,19 @@ def test_the_command_prints_what_it_wrote(tmp_path):
         "generated: campus, seed 7"
         in CliRunner().invoke(app, ["workload", "campus", *options]).stdout
     )
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".pcap", ".txt"])
+def test_a_replay_of_a_generated_trace_says_so(tmp_path, suffix):
+    trace = tmp_path / f"trace{suffix}"
+    write(SMALL, trace)
+    command = ["replay", "build", str(trace), "--out"]
+    printed = CliRunner().invoke(app, [*command, str(tmp_path / "a")]).stdout
+    assert printed.startswith("generated: campus, seed 7\n")
+    mark = SHOWN_BY_ALL if suffix == ".pcap" else SMALL.to_json()
+    shown = CliRunner().invoke(app, [*command, str(tmp_path / "b"), "--json"]).stdout
+    assert json.loads(shown)["generated"] == [mark]
+    assert json.loads((tmp_path / "a" / "build.json").read_text())["generated"] == [mark]
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")

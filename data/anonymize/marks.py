@@ -1,0 +1,19 @@
+"""The marks of generated traces (`data.generated`), which stay when all else is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from data.generated import Mark, distinct
+from data.workloads import WORKLOADS
+
+
+def passed_on(marks: Iterable[Mark]) -> list[Mark]:
+    """Return of marks what can hold no more than a mark does: a workload's name and the seed."""
+    return distinct(
+        {
+            "name": mark["name"] if mark["name"] in WORKLOADS else "unknown",
+            "seed": mark["seed"] if isinstance(mark["seed"], int) else 0,
+        }
+        for mark in marks
+    )
