@@ -36,8 +36,8 @@ def write_capture(
     sent again follow the first at once: the table does not tell when.
 
     ``batches`` are of the operations table, in about the order of their replies. The file appears
-    whole or not at all. Raises ``ValueError`` if a column is missing or of another type, and
-    ``OSError`` if the file cannot be written.
+    whole or not at all. Raises ``ValueError`` if a column that has no nulls is missing or one
+    is of another type, and ``OSError`` if the file cannot be written. Others may be missing.
     """
     with replaced(Path(path)) as aside:
         writer = CaptureWriter(str(aside), cut_data)
