@@ -50,7 +50,9 @@ def longest_stretch(lines: list[str], gap: float = 300.0) -> list[str]:
 
 def text(sample: bytes) -> Iterator[bytes]:
     """Yield repetitions of nfsdump text, without end."""
-    lines = longest_stretch([line for line in sample.decode().splitlines() if line[:1].isdigit()])
+    # names may hold any bytes
+    each = [line.decode("latin-1") for line in sample.split(b"\n") if line[:1].isdigit()]
+    lines = longest_stretch(each)
     stamps = [line.split(" ", 1)[0].partition(".") for line in lines]
     micros = [int(seconds) * 1_000_000 + int(fraction) for seconds, _, fraction in stamps]
     # a sample of a quiet minute becomes a second of a busy server
@@ -73,7 +75,7 @@ def text(sample: bytes) -> Iterator[bytes]:
                 old = line[at + 1]
                 fresh[at + 1] = f"{int(old[:8], 16) ^ repetition & 0xFFFFFFFF:08x}" + old[8:]
             out.append(" ".join(fresh))
-        yield ("\n".join(out) + "\n").encode()
+        yield ("\n".join(out) + "\n").encode("latin-1")
         repetition += 1
 
 

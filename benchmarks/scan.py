@@ -29,6 +29,7 @@ from benchmarks.ingest import timed
 from benchmarks.repeat import make
 from data.samples import DAYS
 from data.schema import OPERATIONS
+from data.traces import open_trace
 
 DUCKDB = """
 import sys, duckdb
@@ -82,7 +83,7 @@ def repeated(path: Path, rows: int) -> int:
 
     Each repetition is later, and on other files than all others.
     """
-    day = pq.read_table(DAYS[0])
+    day = pa.Table.from_batches(list(open_trace(DAYS[0])), schema=OPERATIONS)
     times = day["time"].cast(pa.int64())
     span = pc.max(times).as_py() - pc.min(times).as_py() + 1_000_000
     written = 0
