@@ -165,14 +165,15 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
+        # in processes of their own: what this one holds would count as the programs' memory
         if arguments.sample:
             text = folder / "day.txt"
-            make(arguments.sample, text, arguments.bytes)
+            with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+                pool.submit(make, arguments.sample, text, arguments.bytes).result()
             programs = text_programs(text, folder)
             rows += measure(programs, "text", lines_of(text), arguments.runs)
             text.unlink()
         table = folder / "day.parquet"
-        # in a process of its own: what this one holds would count as the programs' memory
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:
             records = pool.submit(repeated, table, arguments.operations).result()
         rows += measure(parquet_programs(table, folder), "Parquet", records, arguments.runs)
