@@ -17,6 +17,9 @@ from data.replay.permissions import Caller
 from data.schema import OPERATIONS
 from data.traces import BATCH_ROWS, open_trace
 
+AT_ONCE = 4_096
+"""So many rows are Python objects at a time."""
+
 
 class Attributes(NamedTuple):
     """Attributes of an object in a reply, each None where it was not seen. Times in µs."""
@@ -178,6 +181,12 @@ def _written(path: Path) -> tuple[str, list[int]]:
 
 
 def _calls(batch: pa.RecordBatch, first: int | None, last: int | None) -> Iterator[Call]:
+    # as Python objects rows take much room
+    for at in range(0, batch.num_rows, AT_ONCE):
+        yield from _few(batch.slice(at, AT_ONCE), first, last)
+
+
+def _few(batch: pa.RecordBatch, first: int | None, last: int | None) -> Iterator[Call]:
     times = batch["time"].cast(pa.int64())
     for bound, keep in ((first, pc.greater_equal), (last, pc.less)):
         if bound is not None:
