@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +21,7 @@ PRINTED = ("operations", "messages")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Dump:
+class Dump(ABC):
     """Lines of nfsdump text: iterate over it for chunks of them.
 
     Attributes:
@@ -33,8 +34,9 @@ class Dump:
         self.left_out = 0
         self.damaged: dict[str, int] = {}
 
+    @abstractmethod
     def __iter__(self) -> Iterator[bytes]:
-        raise NotImplementedError
+        """Give the lines."""
 
 
 class TraceDump(Dump):
