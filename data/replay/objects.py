@@ -21,7 +21,6 @@ NEEDS_KIND = {
     "readdirplus": "directory",
 }
 HANDLED = {"getattr", "setattr", "access", "fsstat", "fsinfo", "pathconf", *NEEDS_KIND}
-SETTABLE = ("mode", "owner", "group", "size")
 
 
 class ObjectRules(Satisfied):

@@ -12,9 +12,6 @@ from data.scan.inputs import CountsTable
 from data.scan.merge import tops
 from data.scan.outputs import write
 
-ORDERS = ("ops", "cost", "bytes")
-"""By what the busiest are told: operations, the thesis's cost, or bytes read and written."""
-
 BLOCK = 8192
 _SUMS = ("ops", "read", "write", "other", "bytes_read", "bytes_written", "errors")
 _AT_ONCE = 1 << 20
