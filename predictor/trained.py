@@ -13,6 +13,7 @@ from features import from_files, from_names
 from predictor import parts
 from predictor.able_models import AbleModels
 from predictor.calibration import Holdout, points_from_json
+from predictor.forest_models import ForestModels
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
@@ -21,7 +22,9 @@ from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
-KINDS: dict[str, type[ModelSet[Any]]] = {kind.kind: kind for kind in (NameModels, AbleModels)}
+KINDS: dict[str, type[ModelSet[Any]]] = {
+    kind.kind: kind for kind in (NameModels, AbleModels, ForestModels)
+}
 """The kinds of models there are, by name."""
 
 _FORMAT = 2
@@ -46,6 +49,8 @@ class TrainedModel:
         mincount: int = 5,
         prefix: bool = True,
         purity: float | None = 1.0,
+        trees: int = 32,
+        seed: int = 0,
         calibration: float = 0.25,
         bound: float = 0.01,
         confidence: float = 0.95,
@@ -55,6 +60,8 @@ class TrainedModel:
             "mincount": mincount,
             "prefix": prefix,
             "purity": purity,
+            "trees": trees,
+            "seed": seed,
             "calibration": calibration,
             "bound": bound,
             "confidence": confidence,

@@ -1,61 +1,96 @@
-//! The shape of a name: what remains of it once numbers and made-up words are folded.
+//! The shape of a name: what is left when numbers and random words are folded, so that names made
+//! by one pattern meet.
+//!
+//! - A run of four or more hexadecimal digits with a decimal one among them, and any run of decimal
+//!   digits, becomes `#`.
+//! - A word (a longest run of ASCII letters and digits) of six that changes at least twice between
+//!   small letters, capitals and digits, and is no such number, becomes `@`: the random part of a
+//!   name by `mkstemp`.
 
-/// The shape of `name`. Each longest run of at least four hexadecimal digits with a decimal one
-/// among them, and each longest run of decimal digits, becomes `#`; a word (longest run of letters
-/// and digits) of six that mixes small letters with capitals or digits, as mkstemp makes them,
-/// becomes `@`. Words are folded first.
-pub fn shape(name: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(name.len());
+const RANDOM: usize = 6;
+const HEXADECIMAL: usize = 4;
+
+/// Puts the shape of a name into `out`.
+pub fn shape(name: &[u8], out: &mut Vec<u8>) {
+    out.clear();
     let mut rest = name;
-    while let Some(&first) = rest.first() {
-        let word = run(rest, u8::is_ascii_alphanumeric);
+    while let Some(&byte) = rest.first() {
+        let word = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         if word == 0 {
-            out.push(first);
+            out.push(byte);
             rest = &rest[1..];
         } else {
-            let (word, after) = rest.split_at(word);
-            if is_made_up(word) {
-                out.push(b'@');
-            } else {
-                fold_numbers(word, &mut out);
-            }
-            rest = after;
+            fold(&rest[..word], out);
+            rest = &rest[word..];
         }
     }
-    out
 }
 
-/// Whether a word looks as mkstemp makes them up.
-pub fn is_made_up(word: &[u8]) -> bool {
-    word.len() == 6
-        && word.iter().any(u8::is_ascii_lowercase)
-        && word.iter().any(|byte| !byte.is_ascii_lowercase())
-}
-
-fn fold_numbers(mut word: &[u8], out: &mut Vec<u8>) {
-    while let Some(&first) = word.first() {
-        let hex = run(word, u8::is_ascii_hexdigit);
-        let folded = if hex >= 4 && word[..hex].iter().any(u8::is_ascii_digit) {
-            hex
-        } else {
-            run(word, u8::is_ascii_digit)
-        };
-        if folded > 0 {
+fn fold(word: &[u8], out: &mut Vec<u8>) {
+    if is_random(word) {
+        return out.push(b'@');
+    }
+    let mut rest = word;
+    while let Some(&byte) = rest.first() {
+        let (digits, decimal) = hexadecimal(rest);
+        if decimal && digits >= HEXADECIMAL {
             out.push(b'#');
-            word = &word[folded..];
+            rest = &rest[digits..];
+        } else if byte.is_ascii_digit() {
+            out.push(b'#');
+            rest = &rest[rest.iter().take_while(|byte| byte.is_ascii_digit()).count()..];
         } else {
-            // A run of letters that are hexadecimal digits is no number from any place in it.
-            let kept = if hex >= 4 { hex } else { 1 };
-            out.extend_from_slice(if kept > 1 {
-                &word[..kept]
-            } else {
-                std::slice::from_ref(&first)
-            });
-            word = &word[kept..];
+            let plain = if decimal { 1 } else { digits.max(1) };
+            out.extend_from_slice(&rest[..plain]);
+            rest = &rest[plain..];
         }
     }
 }
 
-fn run(bytes: &[u8], wanted: fn(&u8) -> bool) -> usize {
-    bytes.iter().take_while(|byte| wanted(byte)).count()
+/// Whether a word is such a random part.
+pub fn is_random(word: &[u8]) -> bool {
+    if word.len() != RANDOM || hexadecimal(word) == (RANDOM, true) {
+        return false;
+    }
+    let class = |byte: u8| (byte.is_ascii_digit(), byte.is_ascii_uppercase());
+    word.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count() >= 2
+}
+
+/// How many hexadecimal digits `rest` begins with, and whether there is a decimal one among them.
+fn hexadecimal(rest: &[u8]) -> (usize, bool) {
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    (digits, rest[..digits].iter().any(u8::is_ascii_digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shaped(name: &str) -> String {
+        let mut out = Vec::new();
+        shape(name.as_bytes(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_folded() {
+        let names = ["cache1A2B.gif", "cache93FF.gif", "a1b", "facade", "00ff-7", "x.deadbeef0"];
+        let shapes = ["cach#.gif", "cach#.gif", "a#b", "facade", "#-#", "x.#"];
+        assert_eq!(names.map(shaped), shapes);
+    }
+
+    #[test]
+    fn random_words_of_six_are_folded() {
+        let names =
+            ["mutt.aX3bq9", "tmpaX3bq9", "x-aXbQcR~", "README", "Budget", "file12", "1a2b3c"];
+        let shapes = ["mutt.@", "tmpaX3bq9", "x-@~", "README", "Budget", "file#", "#"];
+        let expected = shapes.map(|shape| shape.replace("X3bq9", "X#bq#"));
+        assert_eq!(names.map(shaped), expected);
+    }
+
+    #[test]
+    fn a_long_name_takes_no_longer_by_the_byte() {
+        let name = "a".repeat(1 << 20);
+        assert_eq!(shaped(&name), name);
+    }
 }
