@@ -48,10 +48,10 @@ class Limit:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        for name in ("bound", "confidence"):
+        for name, least in (("bound", 0), ("confidence", 0.5)):
             value = getattr(self, name)
-            if not 0 < value < 1:
-                raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
+            if not least < value < 1:
+                raise ValueError(f"{name} must be between {least} and 1, not {value!r}")
 
 
 @dataclass(frozen=True)

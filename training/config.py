@@ -76,7 +76,7 @@ class Settings(_Strict):
     bound: float = Field(
         default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"
     )
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="how surely the bound holds")
+    confidence: float = Field(default=0.95, gt=0.5, lt=1, description="how surely the bound holds")
     serve: Literal["name", "able"] = Field(default="name", description="the model that answers")
     point: Point = Field(default="bounded", description="the threshold that answers")
     without_loss: bool = Field(
