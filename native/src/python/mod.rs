@@ -7,6 +7,7 @@ mod anonymize;
 mod captures;
 mod components;
 mod forest;
+mod history;
 mod lives;
 mod scan;
 mod text;
@@ -25,5 +26,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
     forest::register(module)?;
+    history::register(module)?;
     Ok(())
 }
