@@ -52,7 +52,7 @@ NUMBERS = {
 CODED = ("mode", "uid", "gid", "client", "shape", "suffix")
 """The attributes that are coded."""
 
-COLUMNS = (*HISTORY, *NUMBERS, *CODED, "hour")
+COLUMNS = (*(name for name, _ in HISTORY), *NUMBERS, *CODED, "hour")
 """What the bytes of a row are called."""
 
 UNSEEN, NULL, FIRST = 0, 1, 2

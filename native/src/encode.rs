@@ -3,7 +3,7 @@
 //!
 //! All of it is integer arithmetic over the bytes of one name, so that C repeats it exactly.
 
-use crate::shape::{is_random, shape};
+use crate::history::shape::{is_random, shape};
 use arrow_array::{Array, BinaryArray};
 
 /// How many numbers a name has.
