@@ -1,6 +1,7 @@
 """Predicates and the models that predict them."""
 
 from predictor.able_tree import AbleTree, TreePath
+from predictor.forest_model import ForestModel
 from predictor.labels import births, tally
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
@@ -15,6 +16,7 @@ __all__ = [
     "AbleTree",
     "Answer",
     "DamagedModelError",
+    "ForestModel",
     "Limit",
     "NameModel",
     "OperatingPoints",

@@ -42,6 +42,28 @@ class TreeEvidence(TypedDict):
     n: int
 
 
+class Reason(TypedDict):
+    """A column that moved a forest's score, its `value`, and `by` how much."""
+
+    column: str
+    value: Any
+    by: float
+
+
+@final
+class ForestEvidence(TypedDict):
+    """The `share` of yes in the leaves that a file came to, one in each tree.
+
+    `rows` files that were trained on came to each, on average. `usual` is the share of yes among
+    all; `because` has the columns that moved it from there most.
+    """
+
+    share: float
+    usual: float
+    rows: int
+    because: list[Reason]
+
+
 class Answer(TypedDict):
     """Whether a predicate is predicted to hold of a file, and why.
 
@@ -51,7 +73,7 @@ class Answer(TypedDict):
     """
 
     answer: Literal["yes", "no"]
-    evidence: NameEvidence | TreeEvidence
+    evidence: NameEvidence | TreeEvidence | ForestEvidence
     score: float
     threshold: float | None
     upper: float | None

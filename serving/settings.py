@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from predictor.thresholds import Point
 
-ModelKind = Literal["name", "able"]
-"""Which of a version's models answers: the `NameModel` or the `AbleTree`."""
+ModelKind = Literal["name", "able", "forest"]
+"""Which of a version's models answers: the `NameModel`, the `AbleTree` or the `ForestModel`."""
 
 
 class Settings(BaseModel):
@@ -28,7 +28,7 @@ class Settings(BaseModel):
     )
     port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
     model: ModelKind | None = Field(
-        default=None, description="model that answers: name or able; default: as published"
+        default=None, description="model that answers: name, able or forest; default: as published"
     )
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"
