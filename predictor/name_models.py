@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from data.schema import WORD
 from features.components import component_text, match_components, name_components
 from predictor import parts
+from predictor.counting import COUNTS
 from predictor.model_set import Answer, ModelSet
-from predictor.name_model import COUNTS, NameModel
+from predictor.name_model import NameModel
 
 RULES = pa.schema([pa.field("predicate", WORD, nullable=False), *COUNTS])
 """The kept components of every predicate, strongest evidence first."""
