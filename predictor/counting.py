@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,7 +35,7 @@ class CountingModel(BinaryClassifier):
     """
 
     _columns = ("name",)
-    _counts: ClassVar[pa.Schema] = COUNTS
+    counts_schema: ClassVar[pa.Schema] = COUNTS
     """The schema of ``counts_``: counts may be fractions, where they age."""
 
     prefix: bool
@@ -55,7 +56,7 @@ class CountingModel(BinaryClassifier):
     def from_counts(cls, counts: pa.Table, **parameters: Any) -> Self:
         """Return the model that learned ``counts``, all of ``counts_``, as booleans."""
         model = cls(**parameters)._prepared()
-        model._set_counts(counts.cast(cls._counts))
+        model._set_counts(counts.cast(cls.counts_schema))
         return model
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -69,7 +70,7 @@ class CountingModel(BinaryClassifier):
         labels = read_labels(y, len(table))
         if first:
             self.classes_ = classes_of(labels if classes is None else np.asarray(classes))
-            self.counts_ = self._counts.empty_table()
+            self.counts_ = self.counts_schema.empty_table()
         self._change(table, labels, 1)
         return self
 
@@ -89,13 +90,17 @@ class CountingModel(BinaryClassifier):
         return self
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
-        self._set_counts(self._count(table, positive).cast(self._counts))
+        self._set_counts(self._count(table, positive).cast(self.counts_schema))
 
     def _change(self, table: pa.Table, labels: npt.NDArray[Any], weight: float) -> None:
+        counts = self._learned()
+        change = self._count(table, self._positive(labels))
+        self._set_counts(merged(counts, change, weight))
+
+    def _learned(self) -> pa.Table:
         if not hasattr(self, "counts_"):
             raise ValueError("this model was loaded without its counts: it can only predict")
-        change = self._count(table, self._positive(labels))
-        self._set_counts(merged(self.counts_, change, weight))
+        return self.counts_
 
     def _count(self, table: pa.Table, positive: Answers) -> pa.Table:
         (counts,) = count(names_of(table), {"y": pa.array(positive)}, self.prefix).values()
@@ -111,13 +116,15 @@ class CountingModel(BinaryClassifier):
 
 
 def count(
-    names: pa.BinaryArray, labels: dict[str, pa.BooleanArray], prefix: bool
+    names: pa.BinaryArray, labels: Mapping[str, pa.BooleanArray], prefix: bool
 ) -> dict[str, pa.Table]:
     """Return for each of ``labels`` the counts (``COUNTS``) of the components of ``names``.
 
     It is one pass over the names, whatever the number of labels. Rows whose name or label is null
     are left out.
     """
+    if not labels:
+        return {}
     answers = pa.record_batch(list(labels.values()), names=list(labels))
     batch = count_components(names, answers, prefix)
     counts = {}

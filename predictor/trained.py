@@ -17,11 +17,14 @@ from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.rule_models import RuleModels
 from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
-KINDS: dict[str, type[ModelSet[Any]]] = {kind.kind: kind for kind in (NameModels, AbleModels)}
+KINDS: dict[str, type[ModelSet[Any]]] = {
+    kind.kind: kind for kind in (NameModels, AbleModels, RuleModels)
+}
 """The kinds of models there are, by name."""
 
 _FORMAT = 2
@@ -104,6 +107,7 @@ class TrainedModel:
         for models in self.models.values():
             models.train(models.columns(known), learned, **self._parameters_of(models))
             holdout.calibrate(models, creates, labels, self.limit)
+            models.condense(creates, labels)
 
     def scores(
         self, creates: pa.Table, kind: str, keys: Iterable[str] | None = None
