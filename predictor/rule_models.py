@@ -13,12 +13,17 @@ import pyarrow.compute as pc
 from features.components import rank_components, score_components
 from features.tabular import names_of
 from predictor.classifier import Scores
-from predictor.component_models import ComponentModels, stored, with_predicate
+from predictor.component_models import ComponentModels, with_predicate
 from predictor.rule_model import ANY, EVIDENCE, RuleModel, arrays_of
 from predictor.thresholds import Point
 
 DECIDED = pa.schema(
-    [*stored(EVIDENCE), pa.field("yes", pa.bool_()), pa.field("decides", pa.float64())]
+    [
+        pa.field("predicate", pa.utf8(), nullable=False),
+        *EVIDENCE,
+        pa.field("yes", pa.bool_(), nullable=False),
+        pa.field("decides", pa.float64(), nullable=False),
+    ]
 )
 """Rules, their verdict, and the number of training rows that each is decisive for."""
 
@@ -73,7 +78,7 @@ class RuleModels(ComponentModels[RuleModel]):
             if threshold is not None:
                 tables.append(with_predicate(key, model.decided(threshold)).cast(DECIDED))
         order = [("decides", "descending"), ("predicate", "ascending"), ("component", "ascending")]
-        return pa.concat_tables(tables, promote_options="default").sort_by(order)
+        return pa.concat_tables(tables).sort_by(order)
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the rule that makes the score (``None``: there is none), and who contradicts it.
