@@ -81,10 +81,9 @@ def select_rules(counts: pa.Table, minfrac: float, mincount: int) -> pa.Table:
         raise ValueError(f"minfrac must be from 0 to 1, not {minfrac!r}")
     if mincount < 0:
         raise ValueError(f"mincount must be 0 or more, not {mincount!r}")
-    fractions = _fractions(counts)
-    enough = pc.greater_equal(counts["n_m"], max(mincount, 1))
-    kept = pc.and_(pc.greater_equal(fractions, minfrac), enough)
-    rules = counts.append_column("fraction", fractions).filter(kept)
+    counts = counts.filter(pc.greater_equal(counts["n_m"], max(mincount, 1)))
+    rules = counts.append_column("fraction", _fractions(counts))
+    rules = rules.filter(pc.greater_equal(rules["fraction"], minfrac))
     order = [("fraction", "descending"), ("n_m", "descending"), ("component", "ascending")]
     return rules.sort_by(order).drop_columns("fraction")
 

@@ -33,6 +33,12 @@ impl<'a> Component<'a> {
     /// every byte that is an operator.
     pub fn render(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.len() + 2);
+        self.write(&mut out);
+        out
+    }
+
+    /// Adds it to `out`, as [`Component::render`] has it.
+    fn write(&self, out: &mut Vec<u8>) {
         if self.starts {
             out.push(b'^');
         }
@@ -45,7 +51,6 @@ impl<'a> Component<'a> {
         if self.ends {
             out.push(b'$');
         }
-        out
     }
 
     /// The component that renders as `regex`; `None` where none does.

@@ -64,7 +64,8 @@ fn same_components(names: &[Vec<u8>], mapping: &mut Mapping) {
         }
         if let (Some(one), Some(other)) = (before.get(ordered..), after.get(ordered..)) {
             if one.last().is_some_and(|(_, component)| component.render().starts_with(b"^")) {
-                let (one, other) = (one[one.len() - 1].1.render(), other[other.len() - 1].1.render());
+                let (one, other) =
+                    (one[one.len() - 1].1.render(), other[other.len() - 1].1.render());
                 correspond(&mut there, &mut back, one, other);
             }
         }

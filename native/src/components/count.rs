@@ -3,7 +3,7 @@
 //! Names are far fewer than files, so each is hashed once per row and taken apart once in all. Two
 //! halves of the rows are counted side by side; what comes out does not depend on that.
 
-use super::{split, Component};
+use super::{split, Component, Role};
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt64Array};
 use arrow_buffer::BooleanBuffer;
@@ -35,16 +35,12 @@ pub fn count(
     }
     let columns: Vec<Column> = columns_of(labels);
     let middle = if names.len() < 2 * HALF { names.len() } else { names.len() / 2 };
-    let (mut first, second) = thread::scope(|scope| {
-        let second = scope.spawn(|| Names::counted(names, &columns, middle..names.len()));
-        (Names::counted(names, &columns, 0..middle), second.join())
-    });
-    match second {
-        Ok(second) => first.add(&second),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
-    let components = Components::counted(&first, columns.len(), prefix);
-    components.to_batch(labels)
+    let (mut first, second) = side_by_side(
+        || Names::counted(names, &columns, 0..middle),
+        || Names::counted(names, &columns, middle..names.len()),
+    );
+    first.add(&second);
+    Components::of(&first.names, prefix)?.to_batch(&first.counts, labels)
 }
 
 /// What is counted of the rows of a name: those where all of some bits are set.
@@ -137,82 +133,133 @@ fn tally(bits: &BooleanBuffer, start: usize, places: &[u32], counts: &mut [u32])
     }
 }
 
-/// Distinct components, and the counts of the names that have them: a run of columns for each.
-struct Components<'a> {
-    components: Vec<Component<'a>>,
-    counts: Vec<u64>,
-    width: usize,
+/// Distinct components in byte order, and for each name where its own are.
+struct Components {
+    rendered: BinaryArray,
+    /// The places of the components of all names, and where those of each name begin.
+    places: Vec<u32>,
+    begins: Vec<usize>,
+    /// The names in byte order of the whole: near in it are near in the components.
+    order: Vec<u32>,
 }
 
-impl<'a> Components<'a> {
-    fn counted(names: &Names<'a>, width: usize, prefix: bool) -> Self {
-        let mut found = Components { components: Vec::new(), counts: Vec::new(), width };
-        let mut index: HashMap<Component, usize> = HashMap::new();
-        let (mut parts, mut row) = (Vec::new(), vec![0; width]);
-        for (place, name) in names.names.iter().enumerate() {
-            row.iter_mut().zip(&names.counts).for_each(|(n, counts)| *n = counts[place].into());
+impl Components {
+    fn of(names: &[&[u8]], prefix: bool) -> Result<Self, ArrowError> {
+        let (mut found, mut index) = (Vec::new(), HashMap::new());
+        let (mut places, mut begins, mut parts) = (Vec::new(), vec![0], Vec::new());
+        for name in names {
             split(name, prefix, &mut parts);
-            let mut pieces = parts.drain(..).map(|(_, component)| component);
-            // No other name has the whole of this one: it need not be looked for.
-            pieces.next().into_iter().for_each(|whole| _ = found.push(whole));
-            found.add(found.components.len() - 1, &row);
-            for piece in pieces {
-                let at = match index.get(&piece) {
-                    Some(at) => *at,
-                    None => {
-                        index.insert(piece.clone(), found.components.len());
-                        found.push(piece)
+            for (role, component) in parts.drain(..) {
+                let next = found.len() as u32;
+                // No other name has the whole of this one: it need not be looked for.
+                let known = if role == Role::Whole { None } else { index.get(&component) };
+                places.push(*known.unwrap_or(&next));
+                if known.is_none() {
+                    if role != Role::Whole {
+                        index.insert(component.clone(), next);
                     }
-                };
-                found.add(at, &row);
+                    found.push(component);
+                }
+            }
+            begins.push(places.len());
+        }
+        let (rendered, ranks) = sorted(&found)?;
+        places.iter_mut().for_each(|place| *place = ranks[*place as usize]);
+        let mut order: Vec<u32> = (0..names.len() as u32).collect();
+        order.sort_unstable_by_key(|name| places[begins[*name as usize]]);
+        Ok(Components { rendered, places, begins, order })
+    }
+
+    /// The sums over the names that have each component.
+    fn sums(&self, counts: &[u32]) -> ArrayRef {
+        let mut sums = vec![0_u64; self.rendered.len()];
+        for &name in &self.order {
+            let (name, next) = (name as usize, name as usize + 1);
+            for place in &self.places[self.begins[name]..self.begins[next]] {
+                sums[*place as usize] += u64::from(counts[name]);
             }
         }
-        found
+        Arc::new(UInt64Array::from(sums))
     }
 
-    fn push(&mut self, component: Component<'a>) -> usize {
-        self.components.push(component);
-        self.counts.resize(self.counts.len() + self.width, 0);
-        self.components.len() - 1
-    }
-
-    fn add(&mut self, at: usize, row: &[u64]) {
-        let counts = &mut self.counts[at * self.width..][..self.width];
-        counts.iter_mut().zip(row).for_each(|(sum, n)| *sum += n);
-    }
-
-    fn to_batch(&self, labels: &[(String, BooleanArray)]) -> Result<RecordBatch, ArrowError> {
-        let mut rows: Vec<(Vec<u8>, usize)> =
-            self.components.iter().zip(0..).map(|(c, at)| (c.render(), at)).collect();
-        rows.sort_unstable();
-        let bytes: usize = rows.iter().map(|(component, _)| component.len()).sum();
-        if i32::try_from(bytes).is_err() {
-            return Err(ArrowError::OffsetOverflowError(bytes));
-        }
-        let mut components = BinaryBuilder::with_capacity(rows.len(), bytes);
-        rows.iter().for_each(|(component, _)| components.append_value(component));
-        let column = |column: usize| -> ArrayRef {
-            let values = rows.iter().map(|(_, at)| self.counts[at * self.width + column]);
-            Arc::new(UInt64Array::from_iter_values(values))
-        };
+    fn to_batch(
+        &self,
+        counts: &[Vec<u32>],
+        labels: &[(String, BooleanArray)],
+    ) -> Result<RecordBatch, ArrowError> {
+        let (some, others) = counts.split_at(counts.len() / 2);
+        let sums = |of: &[Vec<u32>]| of.iter().map(|counts| self.sums(counts)).collect::<Vec<_>>();
+        let mut columns = both(|| sums(some), || sums(others)).into_iter();
+        let every = columns.next();
         let mut fields = vec![Field::new("component", DataType::Binary, false)];
-        let mut arrays: Vec<ArrayRef> = vec![Arc::new(components.finish())];
-        let (every, mut next) = (column(0), 1);
+        let mut arrays: Vec<ArrayRef> = vec![Arc::new(self.rendered.clone())];
         for (key, label) in labels {
-            let known = if label.null_count() > 0 {
-                next += 1;
-                column(next - 1)
-            } else {
-                every.clone()
-            };
-            for (name, array) in [("n_a", known), ("n_m", column(next))] {
+            let known = if label.null_count() > 0 { columns.next() } else { every.clone() };
+            for (name, array) in [("n_a", known), ("n_m", columns.next())] {
                 fields.push(Field::new(format!("{key} {name}"), DataType::UInt64, false));
-                arrays.push(array);
+                arrays.extend(array);
             }
-            next += 1;
         }
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
     }
+}
+
+/// Renders components in byte order; also the place that each comes to.
+fn sorted(components: &[Component]) -> Result<(BinaryArray, Vec<u32>), ArrowError> {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(components.len()));
+    for component in components {
+        component.write(&mut bytes);
+        ends.push(bytes.len());
+    }
+    if i32::try_from(bytes.len()).is_err() {
+        return Err(ArrowError::OffsetOverflowError(bytes.len()));
+    }
+    let text = |at: u32| {
+        let at = at as usize;
+        &bytes[at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]]
+    };
+    // Their first eight bytes decide most comparisons, without a look at the rest.
+    let keyed = |at: u32| {
+        let mut key = [0; 8];
+        key.iter_mut().zip(text(at)).for_each(|(to, from)| *to = *from);
+        (u64::from_be_bytes(key), at)
+    };
+    let compare = |one: &(u64, u32), other: &(u64, u32)| {
+        one.0.cmp(&other.0).then_with(|| text(one.1).cmp(text(other.1)))
+    };
+    let middle = components.len() as u32 / 2;
+    let run = |rows: Range<u32>| {
+        let mut run: Vec<(u64, u32)> = rows.map(keyed).collect();
+        run.sort_unstable_by(compare);
+        run
+    };
+    let mut order = both(|| run(0..middle), || run(middle..components.len() as u32));
+    order.sort_by(compare); // stable: it merges two runs
+    let mut ranks = vec![0; components.len()];
+    let mut rendered = BinaryBuilder::with_capacity(components.len(), bytes.len());
+    for (rank, (_, at)) in (0..).zip(&order) {
+        ranks[*at as usize] = rank;
+        rendered.append_value(text(*at));
+    }
+    Ok((rendered.finish(), ranks))
+}
+
+/// Runs two functions side by side, and returns what both made.
+fn both<T: Send>(one: impl FnOnce() -> Vec<T>, other: impl FnOnce() -> Vec<T> + Send) -> Vec<T> {
+    let (mut made, more) = side_by_side(one, other);
+    made.extend(more);
+    made
+}
+
+fn side_by_side<T, U: Send>(one: impl FnOnce() -> T, other: impl FnOnce() -> U + Send) -> (T, U) {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        match other.join() {
+            Ok(other) => (one, other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 #[cfg(test)]
