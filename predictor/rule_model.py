@@ -186,19 +186,29 @@ def interval(n_m: Numbers, n_a: Numbers, level: float) -> tuple[Numbers, Numbers
 def condensed(names: pa.Array, rules: pa.Table, thresholds: Numbers, prefix: bool) -> pa.Table:
     """Return those of ``rules`` that decisions about ``names`` at ``thresholds`` need.
 
-    The thresholds are in ascending order. A rule says something if it reaches any of them, or
-    falls short of any.
+    The thresholds are in ascending order; at 0 everything is a yes, whatever the rules. A rule
+    says something if it reaches any of them, or falls short of any.
     """
+    thresholds = thresholds[thresholds > 0]
     limits = (np.asarray(rules[n]) for n in ("lower", "upper"))
     lower, upper = (np.searchsorted(thresholds, limit, side="right") for limit in limits)
-    ranked = rules.append_column("rank", pa.array(np.arange(len(rules))))
-    ranked = ranked.filter(pa.array((lower > 0) | (upper < len(thresholds))))
-    ranked = ranked.sort_by([("n_a", "ascending"), ("component", "descending")])
-    place = np.asarray(ranked["rank"])
+    place = np.flatnonzero((lower > 0) | (upper < len(thresholds)))
+    place = place[_least_first(rules.take(place))]
     low, high = (pa.array(rank[place], pa.uint32()) for rank in (lower, upper))
-    component = ranked["component"].combine_chunks()
+    component = rules["component"].take(place).combine_chunks()
     kept = prune_components(names, component, low, high, len(thresholds), prefix)
     return rules.take(place[np.asarray(kept)][::-1]).combine_chunks()
+
+
+def _least_first(rules: pa.Table) -> npt.NDArray[np.int64]:
+    """Return the order in which ``rules`` are tried: of equal evidence, the longer one first.
+
+    It is about fewer names.
+    """
+    length = pc.binary_length(rules["component"])
+    keys = pa.table({"n_a": rules["n_a"], "length": length, "component": rules["component"]})
+    order = [("n_a", "ascending"), ("length", "descending"), ("component", "ascending")]
+    return np.asarray(pc.sort_indices(keys, order)).astype(np.int64)
 
 
 def arrays_of(rules: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
