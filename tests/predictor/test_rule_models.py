@@ -39,13 +39,16 @@ def lives() -> pa.Table:
 
 LIVES = lives()
 NEW = from_requests(
-    [{"name": n} for n in (b"n.lock", b"n.html", b"home.html", b"n.html.lock", b"\xff", b"a.b.c")]
+    [
+        {"name": n}
+        for n in (b"lock3999.lock", b"n.html", b"home.html", b"n.html.lock", b"\xff", b"a.b.c")
+    ]
 )
 
 
-def trained(**options: object) -> TrainedModel:
+def trained() -> TrainedModel:
     none = NAMES.empty_table()
-    return TrainedModel(**options).fit(LIVES, none, predicates=PREDICATES, kinds=["rules"])
+    return TrainedModel(calibration=0).fit(LIVES, none, predicates=PREDICATES, kinds=["rules"])
 
 
 @pytest.fixture(scope="module")
@@ -69,30 +72,19 @@ def test_the_answers_are_those_that_the_names_have_taught(model):
     assert answers["lifespan<=1"].to_pylist()[:4] == [True, False, False, True]
 
 
-def test_condensing_changes_no_answer_about_a_name_that_was_seen():
-    whole, creates = trained().models["rules"], from_files(LIVES)
-    labels = {predicate.key: predicate.evaluate(LIVES) for predicate in PREDICATES}
-    whole.train(whole.columns(creates), labels, prefix=True)
-    whole.points = {key: OperatingPoints(0.5, 0.9) for key in labels}
-    before = {point: whole.predict(creates, point) for point in ("accurate", "bounded")}
-    rules = {key: len(model.rules_) for key, model in whole.items()}
-    whole.condense(creates, labels)
+def test_condensing_changes_no_answer_about_names_that_were_learned_or_given():
+    models, creates = RuleModels(), from_files(LIVES)
+    even = pa.array(np.arange(len(LIVES)) % 2 == 0)
+    labels = {p.key: p.evaluate(LIVES.filter(even)) for p in PREDICATES}
+    models.train(models.columns(creates.filter(even)), labels, prefix=True)
+    models.points = {key: OperatingPoints(0.5, 0.9) for key in labels}
+    before = {point: models.predict(creates, point) for point in ("accurate", "bounded")}
+    rules = {key: len(model.rules_) for key, model in models.items()}
+    models.condense(creates, ["lock", "size=zero"])
     for point, answers in before.items():
-        assert whole.predict(creates, point) == answers
-    assert all(len(model.rules_) < rules[key] for key, model in whole.items())
-
-
-def test_what_the_calibration_has_decided_stays_decided(model):
-    # the names of births kept from training were not learned, and yet keep their answers
-    models, creates = model.models["rules"], from_files(LIVES)
-    assert set(models.points) == set(models)
-    for point in ("accurate", "bounded"):
-        for key, answers in models.predict(creates, point).items():
-            threshold = models.point(key).at(point)
-            truth = next(p for p in PREDICATES if p.key == key).evaluate(LIVES)
-            said = np.asarray(answers)
-            assert threshold is not None
-            assert (said == np.asarray(truth)).mean() > 0.95
+        assert models.predict(creates, point) == answers
+    fewer = [len(model.rules_) < rules[key] for key, model in models.items()]
+    assert fewer == [True, True, False, False]
 
 
 def test_the_rules_are_listed_by_how_many_files_each_decides(model):
@@ -105,8 +97,12 @@ def test_the_rules_are_listed_by_how_many_files_each_decides(model):
     for key, own in models.items():
         listed = {r["component"]: r["yes"] for r in rules.to_pylist() if r["predicate"] == key}
         assert listed.keys() <= set(own.rules_["component"].to_pylist())
-    of = [r for r in rules.to_pylist() if r["predicate"] == "lifespan<=1" and r["yes"]]
-    assert of[0]["component"] in (b"lock$", rb"^lock")
+    # of 630 files 400 are short-lived: it takes two rules to say which are not
+    short = [r for r in rules.to_pylist() if r["predicate"] == "lifespan<=1"]
+    assert [(r["component"], r["yes"], r["decides"]) for r in short] == [
+        (b".*", True, 400.0),
+        (b"html$", False, 230.0),
+    ]
 
 
 def test_a_predicate_that_abstains_lists_no_rules():
@@ -130,10 +126,19 @@ def test_the_evidence_has_the_score_and_who_speaks_against_it(model):
                 or (why["component"] is None and score == 0)
             )
     score, why = evidence[2]["size=zero"]
-    assert why["component"] == r"^home\.html$"
-    assert (why["n_m"], why["n_a"]) == (why["n_a"], why["n_m"])
-    assert "html$" in [rule["component"] for rule in why["against"]]
-    assert evidence[2]["size=zero"][0] == score == why["lower"]
+    assert why["component"] in (r"^home\.html$", r"^home", r"^home\.")
+    assert (why["n_m"], why["n_a"]) == (30, 30)
+    assert score == why["lower"]
+
+
+def test_a_rule_that_contradicts_the_one_that_decides_is_told():
+    models, creates = RuleModels(), from_files(LIVES)
+    labels = {"size=zero": FILE_PREDICATES["size=zero"].evaluate(LIVES)}
+    models.train(models.columns(creates), labels, prefix=True)
+    ((score, why),) = models.evidence(from_requests([{"name": b"home.html"}]))[0].values()
+    (against,) = (rule for rule in why["against"] if rule["component"] == "html$")
+    assert (against["n_m"], against["n_a"]) == (30, 230)
+    assert against["upper"] < 0.5 < score
 
 
 def test_an_explanation_gives_the_answer_that_the_prediction_gives(model):
@@ -146,7 +151,13 @@ def test_an_explanation_gives_the_answer_that_the_prediction_gives(model):
 
 def test_a_loaded_model_answers_explains_and_lists_as_the_saved_one(model, tmp_path):
     files = model.save(tmp_path)
-    assert sorted(files) == ["model.json", "rules-counts.arrow", "rules-rules.arrow"]
+    assert sorted(files) == [
+        "history-file.arrow",
+        "history-name.arrow",
+        "model.json",
+        "rules-counts.arrow",
+        "rules-rules.arrow",
+    ]
     loaded = TrainedModel.load(tmp_path)
     for point in ("accurate", "bounded"):
         assert loaded.predict(NEW, "rules", point) == model.predict(NEW, "rules", point)
