@@ -5,6 +5,7 @@ from predictor.labels import births, tally
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.rule_model import RuleModel
 from predictor.thresholds import Limit, OperatingPoints, Point
 from predictor.trained import KINDS, Answer, TrainedModel
 
@@ -21,6 +22,7 @@ __all__ = [
     "Point",
     "Predicate",
     "Rule",
+    "RuleModel",
     "TrainedModel",
     "TreePath",
     "births",

@@ -19,12 +19,13 @@ from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
 from predictor.predicates.predicate import Subject
+from predictor.rule_models import RuleModels
 from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
 KINDS: dict[str, type[ModelSet[Any]]] = {
-    kind.kind: kind for kind in (NameModels, AbleModels, ForestModels)
+    kind.kind: kind for kind in (NameModels, AbleModels, RuleModels, ForestModels)
 }
 """The kinds of models there are, by name."""
 
@@ -118,6 +119,7 @@ class TrainedModel:
         for models in self.models.values():
             models.train(models.columns(known), learned, **self._parameters_of(models))
             holdout.calibrate(models, creates, labels, self.limit)
+            models.condense(creates, labels)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
         """Return the creates of a later period's births, told of what was seen before each.
