@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from data.schema import TIME, field
 
@@ -45,6 +46,21 @@ def from_names(names: pa.Table) -> pa.Table:
     unknown = {"dir_name": nulls, "group": nulls}
     known = [c for c in CREATES.names if c not in unknown]
     return _creates({c: names[_SOURCES.get(c, c)] for c in known} | unknown)
+
+
+def from_directories(directories: pa.Table) -> pa.Table:
+    """Return the creates of a directories table (``features.DIRECTORIES``), row by row.
+
+    A directory's creator is its owner where its birth was not seen.
+    """
+    known = {
+        "dir_fh": directories["parent_fh"],
+        "dir_name": directories["parent_name"],
+        "uid": pc.coalesce(directories["uid"], directories["owner"]),
+    }
+    known |= {c: directories[c] for c in ("name", "mode", "gid", "group", "client", "time")}
+    nulls = pa.nulls(len(directories))
+    return _creates({c: known.get(c, nulls) for c in CREATES.names})
 
 
 def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
