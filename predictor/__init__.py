@@ -4,11 +4,22 @@ from predictor.able_tree import AbleTree, TreePath
 from predictor.labels import births, tally
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.predicates import (
+    BUILT_IN,
+    DIRECTORY_PREDICATES,
+    FILE_PREDICATES,
+    HEAT_PREDICATES,
+    NAME_PREDICATES,
+    Predicate,
+    from_config,
+)
 from predictor.trained import Answer, TrainedModel
 
 __all__ = [
+    "BUILT_IN",
+    "DIRECTORY_PREDICATES",
     "FILE_PREDICATES",
+    "HEAT_PREDICATES",
     "NAME_PREDICATES",
     "AbleTree",
     "Answer",

@@ -14,7 +14,7 @@ from predictor.able_models import AbleModels
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.predicates import BUILT_IN, Predicate, from_config
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
@@ -70,7 +70,7 @@ class TrainedModel:
         are left out, predicate by predicate, and counted in ``tallies``.
         """
         if predicates is None:
-            predicates = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+            predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
         for subject, lives, known in (
@@ -175,5 +175,4 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
 def _predicate(saved: dict[str, Any]) -> Predicate:
     if saved["config"] is not None:
         return from_config(saved["config"])
-    built_in = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
-    return built_in[saved["key"]]
+    return BUILT_IN[saved["key"]]
