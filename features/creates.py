@@ -57,8 +57,9 @@ def from_directories(directories: pa.Table) -> pa.Table:
         "dir_fh": directories["parent_fh"],
         "dir_name": directories["parent_name"],
         "uid": pc.coalesce(directories["uid"], directories["owner"]),
+        "time": directories["born"],
     }
-    known |= {c: directories[c] for c in ("name", "mode", "gid", "group", "client", "time")}
+    known |= {c: directories[c] for c in ("name", "mode", "gid", "group", "client")}
     nulls = pa.nulls(len(directories))
     return _creates({c: known.get(c, nulls) for c in CREATES.names})
 

@@ -20,7 +20,7 @@ DIRECTORIES = pa.schema(
         field("gid", pa.uint32(), "creating caller's group"),
         field("group", pa.uint32(), "group that the file system gave it"),
         field("client", pa.utf8(), "creating caller's host"),
-        field("time", TIME, "when it was born or first seen, or a file was first born in it"),
+        field("born", TIME, "when it was born or first seen, or a file was first born in it"),
         field("births", pa.int64(), "files born in it whose heat is known", nullable=False),
         field("hot_births", pa.int64(), "those of them that were hot", nullable=False),
     ]
@@ -69,11 +69,11 @@ def _seen(files: pa.Table) -> pa.Table:
     own = files.filter(pc.fill_null(pc.equal(files["kind"], "directory"), False))
     nothing = pa.repeat(pa.scalar(0, pa.int64()), len(own))
     columns = {column: own[source] for column, source in _OWN.items()} | {
-        "time": pc.coalesce(own["born"], own["first_seen"]),
+        "born": pc.coalesce(own["born"], own["first_seen"]),
         "births": nothing,
         "hot_births": nothing,
     }
-    return pa.table({n: columns[n] for n in DIRECTORIES.names}).cast(DIRECTORIES).sort_by("time")
+    return pa.table({n: columns[n] for n in DIRECTORIES.names}).cast(DIRECTORIES).sort_by("born")
 
 
 def _parents(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
@@ -83,7 +83,7 @@ def _parents(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
         "server": born["server"],
         "fh": born["dir_fh"],
         "name": born["dir_name"],
-        "time": born["born"],
+        "born": born["born"],
         "births": pa.repeat(pa.scalar(1, pa.int64()), len(born)),
         "hot_births": hot.cast(pa.int64()),
     }
@@ -93,7 +93,7 @@ def _parents(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
 
 
 def _how(column: str) -> str:
-    return {"births": "sum", "hot_births": "sum", "time": "min"}.get(column, "first")
+    return {"births": "sum", "hot_births": "sum", "born": "min"}.get(column, "first")
 
 
 def _keys(table: pa.Table) -> pa.Array:

@@ -13,18 +13,23 @@ from predictor.predicates import (
     Predicate,
     from_config,
 )
-from predictor.trained import Answer, TrainedModel
+from predictor.thresholds import Limit, OperatingPoints, Point
+from predictor.trained import KINDS, Answer, TrainedModel
 
 __all__ = [
     "BUILT_IN",
     "DIRECTORY_PREDICATES",
     "FILE_PREDICATES",
     "HEAT_PREDICATES",
+    "KINDS",
     "NAME_PREDICATES",
     "AbleTree",
     "Answer",
     "DamagedModelError",
+    "Limit",
     "NameModel",
+    "OperatingPoints",
+    "Point",
     "Predicate",
     "Rule",
     "TrainedModel",

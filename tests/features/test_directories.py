@@ -50,7 +50,7 @@ def test_the_same_directory_of_two_days_is_one_row_as_it_was_first_seen():
     again = row("directory", b"h", 60 * 24, name=b"renamed", owner=7)
     (found,) = directories_of(table(again, made), pa.nulls(2, pa.bool_())).to_pylist()
     assert (found["name"], found["mode"], found["owner"]) == (b"ben", 0o755, 7)
-    assert (found["births"], found["time"]) == (0, START)
+    assert (found["births"], found["born"]) == (0, START)
 
 
 def test_handles_of_two_servers_are_two_directories():
