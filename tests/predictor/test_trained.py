@@ -12,12 +12,17 @@ import pytest
 from data.schema import FILES, NAMES
 from features import NamePieces, from_files, from_requests
 from predictor.parts import DamagedModelError
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, from_config
+from predictor.predicates import (
+    FILE_PREDICATES,
+    HEAT_PREDICATES,
+    NAME_PREDICATES,
+    from_config,
+)
 from predictor.trained import Answer, TrainedModel
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)
-EVERY = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+EVERY = [*FILE_PREDICATES.values(), *HEAT_PREDICATES.values(), *NAME_PREDICATES.values()]
 
 
 def life(name: bytes, lifespan: float | None = None, **values: object) -> dict[str, object]:
