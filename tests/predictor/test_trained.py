@@ -10,9 +10,10 @@ import pyarrow.ipc as ipc
 import pytest
 
 from data.schema import FILES, NAMES
-from features import NamePieces, from_files, from_requests
+from features import HISTORY, NamePieces, from_files, from_requests
 from predictor.parts import DamagedModelError
 from predictor.predicates import (
+    DIRECTORY_PREDICATES,
     FILE_PREDICATES,
     HEAT_PREDICATES,
     NAME_PREDICATES,
@@ -167,6 +168,23 @@ def test_a_loaded_model_answers_and_explains_as_the_saved_one(model, tmp_path):
         assert loaded.explain(NEW, kind) == model.explain(NEW, kind)
 
 
+def test_later_births_are_told_of_what_was_seen_before_them_and_the_model_stays_as_it_is(
+    tmp_path,
+):
+    trained().save(tmp_path)
+    model = TrainedModel.load(tmp_path)
+    tomorrow = [life(b"%d.lock" % i, 1.0, fh=b"%d" % i, dir_fh=b"d") for i in range(3)]
+    told, again = (
+        model.creates("file", table(FILES, tomorrow))["history"].to_pylist() for _ in range(2)
+    )
+    assert told == again
+    births = [name for name, _ in HISTORY].index("name.births")
+    assert [told[i][births] for i in range(3)] == [2, 2, 2]  # one each, yesterday
+    fresh = TrainedModel(calibration=0).fit(table(FILES, []), names_of([]))
+    unseen = fresh.creates("file", table(FILES, tomorrow))["history"].to_pylist()
+    assert [row[births] for row in unseen] == [1, 1, 1]  # none
+
+
 def test_a_loaded_model_goes_on_learning_and_one_without_counts_does_not(model, tmp_path):
     model.save(tmp_path)
     known, labels = from_files(table(FILES, PAGES)), [True] * len(PAGES)
@@ -220,6 +238,7 @@ def test_two_predicates_of_one_name_are_refused():
 
 
 PARTS = ["model.json", "name-rules.arrow", "name-counts.arrow", "able.arrow"]
+PARTS += ["history-file.arrow", "history-name.arrow"]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -288,3 +307,17 @@ def test_a_description_of_something_else_is_refused(model, tmp_path, key, value)
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(DamagedModelError, match=r"model\.json: expected"):
         TrainedModel.load(tmp_path)
+
+
+def test_hot_directories_are_learned_where_they_are_asked_for():
+    names = (b"cache", b"src")
+    inside = [
+        row | {"server": "s", "dir_fh": b"d%d%s" % (n, name), "dir_name": name}
+        for n in range(6)
+        for name, row in zip(names, (LOCKS[n], PAGES[n]), strict=True)
+    ]
+    hot_dir = DIRECTORY_PREDICATES["HotDir"]
+    model = trained(inside, predicates=[FILE_PREDICATES["lock"], hot_dir])
+    assert model.tallies["directory:HotDir"] == {"known": 12, "true": 6, "unknown": 0}
+    new = from_requests([{"name": b"cache"}, {"name": b"src"}])
+    assert model.predict(new, "name")["directory:HotDir"].to_pylist() == [True, False]
