@@ -175,8 +175,8 @@ class TrainedModel:
         matched, all ``None`` where none did. Evidence of ``able``: ``path``, a list of
         ``attribute`` and ``value``; ``default``, whether it ended at a value not seen in training;
         ``n_true`` and ``n``, the training rows that went the same way. Evidence of ``forest``:
-        ``share``, ``usual``, ``rows`` and ``because``, as ``predictor.forest_evidence`` says. Bytes are given as text,
-        with backslash escapes where they are none.
+        ``share``, ``usual``, ``rows`` and ``because``, as ``predictor.forest_evidence`` says. Bytes
+        are given as text, with backslash escapes where they are none.
         """
         return self._models_of(kind).explain(creates, point)
 
