@@ -2,6 +2,7 @@
 
 from predictor.able_tree import AbleTree, TreePath
 from predictor.labels import births, tally
+from predictor.model_set import Kind
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
 from predictor.predicates import (
@@ -27,6 +28,7 @@ __all__ = [
     "AbleTree",
     "Answer",
     "DamagedModelError",
+    "Kind",
     "Limit",
     "NameModel",
     "OperatingPoints",

@@ -88,7 +88,7 @@ class TrainedModel:
         files: pa.Table,
         names: pa.Table,
         predicates: Iterable[Predicate] | None = None,
-        kinds: Sequence[str] = ("name", "able"),
+        kinds: Sequence[str] = tuple(KINDS),
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
@@ -178,6 +178,10 @@ class TrainedModel:
         with backslash escapes where they are none.
         """
         return self._models_of(kind).explain(creates, point)
+
+    def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
+        """Return what decides, a table of ``predictor.model_set.RULES``: see ``ModelSet.rules``."""
+        return self._models_of(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
         """Write the model to files in ``directory``; return their names."""

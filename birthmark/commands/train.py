@@ -30,6 +30,8 @@ class Kind(StrEnum):
 
     name = "name"
     able = "able"
+    rules = "rules"
+    forest = "forest"
 
 
 class Point(StrEnum):
@@ -59,7 +61,7 @@ def train(
     confidence: Annotated[
         float, typer.Option(min=0.5, max=1, help="How surely the bound holds.")
     ] = 0.95,
-    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
+    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
     as_json: _Json = False,
