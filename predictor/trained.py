@@ -172,10 +172,12 @@ class TrainedModel:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
         Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
-        matched, all ``None`` where none did. Evidence of ``able``: ``path``, a list of
-        ``attribute`` and ``value``; ``default``, whether it ended at a value not seen in training;
-        ``n_true`` and ``n``, the training rows that went the same way. Bytes are given as text,
-        with backslash escapes where they are none.
+        matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
+        the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
+        with their ``upper`` limits (``RuleModel`` says how they are weighed). Evidence of ``able``:
+        ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
+        not seen in training; ``n_true`` and ``n``, the training rows that went the same way. Bytes
+        are given as text, with backslash escapes where they are none.
         """
         return self._models_of(kind).explain(creates, point)
 
