@@ -1,6 +1,7 @@
 """Predicates and the models that predict them."""
 
 from predictor.able_tree import AbleTree, TreePath
+from predictor.forest_model import ForestModel
 from predictor.labels import births, tally
 from predictor.model_set import Kind
 from predictor.name_model import NameModel, Rule
@@ -28,6 +29,7 @@ __all__ = [
     "AbleTree",
     "Answer",
     "DamagedModelError",
+    "ForestModel",
     "Kind",
     "Limit",
     "NameModel",

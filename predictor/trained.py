@@ -176,8 +176,10 @@ class TrainedModel:
         the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
         with their ``upper`` limits (``RuleModel`` says how they are weighed). Evidence of ``able``:
         ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
-        not seen in training; ``n_true`` and ``n``, the training rows that went the same way. Bytes
-        are given as text, with backslash escapes where they are none.
+        not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
+        Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
+        ``predictor.forest_evidence`` says. Bytes are given as text, with backslash escapes where
+        they are none.
         """
         return self._models_of(kind).explain(creates, point)
 

@@ -9,10 +9,10 @@ from serving.responses import Evidence, ForestEvidence, Reason, RuleEvidence, St
 
 def in_words(evidence: Evidence) -> str:
     """Return `evidence` as a phrase, such as ``tex$  in 812 of 830 files``."""
-    if "path" in evidence:
-        return _leaf(evidence)
     if "because" in evidence:
         return _leaves(evidence)
+    if "path" in evidence:
+        return _leaf(evidence)
     if evidence["component"] is None:
         return "no part of the name says so"
     rule = _rule(evidence["component"], evidence["n_m"], evidence["n_a"]) + " files"
@@ -36,6 +36,16 @@ def _leaf(evidence: TreeEvidence) -> str:
     return f"{where}  in {evidence['n_true']:,} of {evidence['n']:,} files"
 
 
+def _leaves(evidence: ForestEvidence) -> str:
+    reasons = ", ".join(_reason(reason) for reason in evidence["because"])
+    share = f"{evidence['share']:.0%} of files like it, {evidence['usual']:.0%} of all"
+    return f"{share}: {reasons}" if reasons else share
+
+
+def _reason(reason: Reason) -> str:
+    return f"{_step({'attribute': reason['column'], 'value': reason['value']})} {reason['by']:+.0%}"
+
+
 def _step(step: Step) -> str:
     return f"{step['attribute']} {_value(step['attribute'], step['value'])}"
 
@@ -49,15 +59,3 @@ def _value(column: str, value: Any) -> Any:
 def _against(evidence: RuleEvidence) -> str:
     rules = [_rule(rule["component"], rule["n_m"], rule["n_a"]) for rule in evidence["against"]]
     return f"; against it {', '.join(rules)}" if rules else ""
-
-
-def _leaves(evidence: ForestEvidence) -> str:
-    reasons = ", ".join(_reason(reason) for reason in evidence["because"])
-    found = f"{evidence['share']:.0%} of {evidence['rows']:,} files like it"
-    usual = f"usual are {evidence['usual']:.0%}"
-    return f"{found}; {usual}" + (f"; {reasons}" if reasons else "")
-
-
-def _reason(reason: Reason) -> str:
-    value = _value(reason["column"], reason["value"])
-    return f"{reason['column']} {value} ({100 * reason['by']:+.0f})"

@@ -16,6 +16,8 @@ minfrac = 0.8
 mincount = 5
 prefix = true
 purity = 1.0
+trees = 32
+seed = 0
 calibration = 0.25
 bound = 0.01
 confidence = 0.95
@@ -70,6 +72,8 @@ class Settings(_Strict):
     mincount: int = Field(default=5, ge=0, description="see predictor.NameModel")
     prefix: bool = Field(default=True, description="see predictor.NameModel")
     purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
+    trees: int = Field(default=32, ge=1, description="see predictor.ForestModel")
+    seed: int = Field(default=0, ge=0, lt=2**32, description="see predictor.ForestModel")
     calibration: float = Field(
         default=0.25, ge=0, le=0.5, description="share of the lives kept to choose thresholds on"
     )

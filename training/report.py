@@ -18,7 +18,7 @@ CHARTED = {
 }
 """The predicates whose sensitivity Tables 6.9 to 6.14 show."""
 
-KINDS = {"name": "Name model", "able": "ABLE tree"}
+KINDS = {"name": "Name model", "able": "ABLE tree", "forest": "Forest"}
 """What the kinds of model are called on the page, in the order of its columns."""
 
 

@@ -52,6 +52,8 @@ def train(
     purity: Annotated[
         float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
     ] = 1.0,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 32,
+    seed: Annotated[int, typer.Option(min=0, help="What the forest's chance is from.")] = 0,
     calibration: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of lives kept to choose thresholds on.")
     ] = 0.25,
@@ -77,6 +79,8 @@ def train(
         mincount=mincount,
         prefix=prefix,
         purity=purity,
+        trees=trees,
+        seed=seed,
         calibration=calibration,
         bound=bound,
         confidence=confidence,
