@@ -8,6 +8,7 @@ installed: ``pip install 'birthmark[bench]'``.
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from joblib import Parallel, delayed
 from scipy.sparse import csr_matrix, hstack
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -24,6 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
+from typing_extensions import override
 
 from features import name_pieces
 from features.tabular import decoded
@@ -104,12 +107,18 @@ class Peer:
         raise NotImplementedError
 
     def fit_matrix(self, matrix: Any, labels: Labels) -> Peer:
-        """Learn every predicate from the rows whose label is known."""
-        for key, answers in labels.items():
-            known = answers.is_valid().to_numpy(zero_copy_only=False)
-            truth = answers.drop_null().to_numpy(zero_copy_only=False).astype(bool)
-            self.models[key] = self.fit_one(matrix[known], truth)
+        """Learn every predicate from the rows whose label is known.
+
+        Processes learn a predicate each, on one core: threads of one learner wait for each other,
+        most of all on a machine that does something else besides.
+        """
+        tasks = (delayed(self._fit_known)(matrix, _told(answers)) for answers in labels.values())
+        self.models = dict(zip(labels, Parallel(n_jobs=os.cpu_count())(tasks), strict=True))
         return self
+
+    def _fit_known(self, matrix: Any, told: tuple[np.ndarray, np.ndarray]) -> Any:
+        known, truth = told
+        return self.fit_one(matrix[known], truth)
 
     def fit_one(self, matrix: Any, truth: np.ndarray) -> Any:
         """Return a trained classifier, or the only answer there is."""
@@ -142,6 +151,7 @@ class _Coded(Peer):
 
     MOST: ClassVar[int | None] = None
 
+    @override
     def prepare(self, columns: Columns) -> Any:
         self.coder = OrdinalEncoder(
             handle_unknown="use_encoded_value",
@@ -152,6 +162,7 @@ class _Coded(Peer):
         self.categories = len(columns.words)
         return self.matrix(columns)
 
+    @override
     def matrix(self, columns: Columns) -> Any:
         codes = self.coder.transform(columns.words_matrix)
         return np.hstack([codes.astype(np.float32), columns.numbers])
@@ -167,6 +178,7 @@ class Tree(_Coded):
         {"min_samples_leaf": 50},
     )
 
+    @override
     def learner(self) -> Any:
         return DecisionTreeClassifier(random_state=self.seed, **self.setting)
 
@@ -182,6 +194,7 @@ class Histogram(_Coded):
         {"max_iter": 60, "max_leaf_nodes": 63, "min_samples_leaf": 50, "max_features": 0.3},
     )
 
+    @override
     def learner(self) -> Any:
         return HistGradientBoostingClassifier(
             early_stopping=False,
@@ -201,13 +214,13 @@ class LightGBM(_Coded):
         {"num_leaves": 63, "learning_rate": 0.1, "n_estimators": 60, "min_child_samples": 50},
     )
 
+    @override
     def fit_one(self, matrix: Any, truth: np.ndarray) -> Any:
         if len(np.unique(truth)) < 2:
             return super().fit_one(matrix, truth)
-        return self.learner().fit(
-            matrix, truth, categorical_feature=list(range(self.categories))
-        )
+        return self.learner().fit(matrix, truth, categorical_feature=list(range(self.categories)))
 
+    @override
     def learner(self) -> Any:
         from lightgbm import LGBMClassifier
 
@@ -221,6 +234,7 @@ class LightGBM(_Coded):
             **self.setting,
         )
 
+    @override
     def scores_of(self, matrix: Any) -> Scores:
         with warnings.catch_warnings():
             # it was given no names of columns, and says at each prediction that it has some
@@ -234,6 +248,7 @@ class Logistic(Peer):
     name = "logistic"
     SETTINGS = ({"C": 0.1}, {"C": 1.0}, {"C": 10.0})
 
+    @override
     def prepare(self, columns: Columns) -> Any:
         self.hasher = HashingVectorizer(
             analyzer="char_wb", ngram_range=(2, 4), n_features=2**16, encoding="latin-1"
@@ -244,11 +259,13 @@ class Logistic(Peer):
         self.span = np.maximum(columns.numbers.max(axis=0, initial=1) - self.low, 1)
         return self.matrix(columns)
 
+    @override
     def matrix(self, columns: Columns) -> Any:
         numbers = csr_matrix((columns.numbers - self.low) / self.span)
         grams = self.hasher.transform(columns.names)
         return hstack([grams, self.coder.transform(columns.words_matrix), numbers]).tocsr()
 
+    @override
     def learner(self) -> Any:
         return LogisticRegression(max_iter=30, tol=1e-3, random_state=self.seed, **self.setting)
 
@@ -290,7 +307,12 @@ class Tuned:
         return found
 
 
-def _loss(scores: np.ndarray, answers: pa.BooleanArray) -> float:
+def _told(answers: pa.BooleanArray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which answers are known, and these."""
     known = answers.is_valid().to_numpy(zero_copy_only=False)
-    truth = answers.drop_null().to_numpy(zero_copy_only=False).astype(bool)
+    return known, answers.drop_null().to_numpy(zero_copy_only=False).astype(bool)
+
+
+def _loss(scores: np.ndarray, answers: pa.BooleanArray) -> float:
+    known, truth = _told(answers)
     return float(log_loss(truth, scores[known], labels=[False, True])) if len(truth) else 0.0

@@ -25,9 +25,7 @@ class Assessment:
     breakdown: pa.Table
 
 
-def assess(
-    model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED
-) -> Assessment:
+def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:
     """Test `model` on a period's lives; see `training.evaluate.evaluate`."""
     test = labelled(model.predicates, files, names)
     return assess_cases(cases(model, test), test, files, seed)
@@ -56,7 +54,5 @@ def assess_cases(
 def _parts(case: Case, groups: Iterable[Grouping]) -> Iterable[dict[str, Any]]:
     for point in POINTS:
         for grouping in groups:
-            for row in break_down(
-                grouping, case.known, case.truth, case.said(point), case.guess
-            ):
+            for row in break_down(grouping, case.known, case.truth, case.said(point), case.guess):
                 yield {**case.names, "point": point, **row}

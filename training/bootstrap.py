@@ -6,8 +6,9 @@ alike, and resampling single rows would promise too much. Whole blocks of time a
 test covers several, else shorter ones.
 
 The intervals are expanded percentile intervals (T. Hesterberg, "What Teachers Should Know About
-the Bootstrap", The American Statistician 69(4), 2015, section 4.2): plain ones are too short where
-blocks are few.
+the Bootstrap", The American Statistician 69(4), 2015, section 4.2): plain ones are too short. Where
+blocks are few, no percentile reaches beyond the extreme blocks: these intervals are of Student's t
+over the draws' standard deviation, which is set right for the number of blocks.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ ENOUGH_DAYS = 4
 
 UNITS = (3600, 1800, 1200, 600, 300, 120, 60, 30, 20, 10, 5, 2, 1)
 ENOUGH = 20
-"""Of a shorter test the blocks are the longest of `UNITS`, seconds, that gives so many."""
+"""Of a shorter test the blocks are the longest of `UNITS`, seconds, that gives so many; and from
+so many on, intervals are of percentiles."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Blocks:
 
     def sums(self, rows: npt.NDArray[np.bool_] | Floats) -> Floats:
         """Return the sum of `rows` in each block."""
-        return np.bincount(self.of_row, rows, self.count)
+        return np.bincount(self.of_row, rows, self.count).astype(np.float64)
 
 
 def blocks_of(times: Ints) -> Blocks:
@@ -71,9 +73,7 @@ def _blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
     return of_row.astype(np.int64), len(held)
 
 
-def resampled(
-    sums: Sequence[Floats], seed: int = SEED, resamples: int = RESAMPLES
-) -> list[Floats]:
+def resampled(sums: Sequence[Floats], seed: int = SEED, resamples: int = RESAMPLES) -> list[Floats]:
     """Return the total of each array of block sums, in each of `resamples` draws of blocks.
 
     All arrays see the same draws, so that what is computed of several of them belongs together.
@@ -86,8 +86,10 @@ def resampled(
     return list((drawn @ stacked).T)
 
 
-def interval(figures: Floats, count: int, level: float = LEVEL) -> tuple[float, float] | None:
-    """Return the interval that holds a figure with confidence `level`.
+def interval(
+    figures: Floats, count: int, top: float, level: float = LEVEL
+) -> tuple[float, float] | None:
+    """Return the interval that holds a figure, which is from 0 to `top`, with confidence `level`.
 
     `figures` are its values in each draw of `count` blocks; those that are not finite, because a
     draw held nothing to compute them of, are left out. None where one block is all there is, or
@@ -96,9 +98,11 @@ def interval(figures: Floats, count: int, level: float = LEVEL) -> tuple[float, 
     figures = figures[np.isfinite(figures)]
     if count < 2 or not len(figures):
         return None
-    tail = stdtrit(count - 1, (1 - level) / 2)
-    alpha = ndtr(math.sqrt(count / (count - 1)) * tail)
-    low, high = np.quantile(figures, [alpha, 1 - alpha])
+    wider = math.sqrt(count / (count - 1)) * -stdtrit(count - 1, (1 - level) / 2)
+    if count < ENOUGH:
+        middle, off = figures.mean(), wider * figures.std()
+        return float(max(0, middle - off)), float(min(top, middle + off))
+    low, high = np.quantile(figures, [ndtr(-wider), ndtr(wider)])
     return float(low), float(high)
 
 

@@ -21,8 +21,8 @@ POINTS: tuple[Point, ...] = ("accurate", "bounded")
 class Case:
     """One predicate and one kind of model, on the rows of a test.
 
-    `known` says of which rows of the test the trace tells the answer; `truth`, `scores` and `blocks`
-    (of time) are of these only. `guess` is the training data's majority answer. A score that
+    `known` says of which rows of the test the trace tells the answer; `truth`, `scores` and the
+    `blocks` of time are of these only. `guess` is the training data's majority answer. A score that
     reaches the threshold of a point is a yes; None is never reached. `bound` is the share of false
     positives that the threshold of `bounded` is to keep.
     """

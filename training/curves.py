@@ -18,6 +18,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from data.schema import field
+from predictor.thresholds import Point
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ BINS = 10
 POINTS = 100
 """The most points that are kept of a precision-recall curve."""
 
-PRICES: Floats = 2.0 ** np.arange(-3, 8)
+PRICES: Floats = np.logspace(-3, 7, 11, base=2)
 """What a false positive costs, in misses, along the cost curve."""
 
 CURVES = pa.schema(
@@ -53,7 +54,7 @@ CURVES = pa.schema(
 """Points of the curves of each predicate and kind of model, in order."""
 
 
-def curves(truth: Bools, scores: Floats, said: Mapping[str, Bools]) -> Iterable[dict[str, Any]]:
+def curves(truth: Bools, scores: Floats, said: Mapping[Point, Bools]) -> Iterable[dict[str, Any]]:
     """Return the rows of `CURVES` of one predicate and model, without the columns that name them.
 
     `said` are the answers at each point. There is no curve where `truth` is all yes or all no,
@@ -81,7 +82,7 @@ def _precision(truth: Bools, scores: Floats) -> Iterable[dict[str, Any]]:
         yield {"curve": "precision", "x": float(x), "y": float(y)}
 
 
-def _costs(truth: Bools, scores: Floats, said: Mapping[str, Bools]) -> Iterable[dict[str, Any]]:
+def _costs(truth: Bools, scores: Floats, said: Mapping[Point, Bools]) -> Iterable[dict[str, Any]]:
     false, true, _ = roc_curve(truth, scores)
     lines = {"cost": (false, true), "cost_constant": (np.array([0.0, 1]), np.array([0.0, 1]))}
     for point, answers in said.items():

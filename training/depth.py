@@ -26,9 +26,7 @@ def depths(lives: pa.Table, files: pa.Table) -> npt.NDArray[np.int64]:
     climbs = [_climb(place, parents) for place in places]
     number = np.bincount(of_row, minlength=len(places))
     roots = _roots(climbs, number)
-    found = [
-        steps if top is not None and roots.get(top[0]) == top else -1 for top, steps in climbs
-    ]
+    found = [steps if top is not None and roots.get(top[0]) == top else -1 for top, steps in climbs]
     return np.array([*found, -1])[of_row]
 
 

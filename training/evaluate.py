@@ -106,9 +106,7 @@ def score(truth: pa.BooleanArray, predicted: pa.BooleanArray, guess: bool) -> di
     return {"n_unknown": truth.null_count, **counts(true, said, guess)}
 
 
-def evaluate(
-    model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED
-) -> pa.Table:
+def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> pa.Table:
     """Test every predicate of `model`, by every kind of model it holds, on a period's lives.
 
     `files` and `names` are tables of `data.schema`, of which only the births count; `seed` is that

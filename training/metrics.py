@@ -14,8 +14,15 @@ from training.bootstrap import LEVEL, RESAMPLES, SEED, Blocks, interval, resampl
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
-INTERVALS = ("correct", "false_positives", "true_positives", "precision", "recall", "brier")
-"""The figures that have intervals: columns `…_low` and `…_high`."""
+INTERVALS = {
+    "correct": 100,
+    "false_positives": 100,
+    "true_positives": 100,
+    "precision": 100,
+    "recall": 100,
+    "brier": 1,
+}
+"""The figures that have intervals, columns `…_low` and `…_high`, and the most that each can be."""
 
 
 def percent(part: float, whole: float) -> float | None:
@@ -73,8 +80,8 @@ def intervals(
     with np.errstate(invalid="ignore", divide="ignore"):
         figures = _figures(*drawn)
     found: dict[str, float | None] = {}
-    for name in INTERVALS:
-        ends = interval(figures[name], blocks.count, level) or (None, None)
+    for name, top in INTERVALS.items():
+        ends = interval(figures[name], blocks.count, top, level) or (None, None)
         found |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     return found
 
