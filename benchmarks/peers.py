@@ -26,12 +26,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 from typing_extensions import override
 
 from features import name_pieces
 from features.tabular import decoded
 
 FOLDED = re.compile(rb"[0-9]+|(?<![0-9A-Za-z])[0-9a-fA-F]{4,}(?![0-9A-Za-z])")
+KNOWN = ("dir_fh", "dir_name", "mode", "uid", "gid", "client")
+WORDS = (*KNOWN, "name", "first", "middle", "last", "shape", "shape_end")
+"""The columns that are categories; ``shape_end`` is the last six bytes of the folded name."""
+
 RARE = 3
 """Values of a column that fewer training rows have are one value: rare."""
 
@@ -42,7 +47,7 @@ Scores = dict[str, np.ndarray]
 class Columns:
     """The create-time columns of lives, as the peers take them.
 
-    ``words`` are categories, an array of text per column; ``numbers`` is a matrix with a column
+    ``words`` is a matrix of text, a column for each of ``WORDS``; ``numbers`` is one with columns
     for the length, periods and digits of the name, the hour, and each byte of the history.
     """
 
@@ -50,10 +55,10 @@ class Columns:
         names = decoded(creates["name"])
         self.names: list[bytes] = [name or b"" for name in names.to_pylist()]
         folded = [FOLDED.sub(b"#", name) for name in self.names]
-        words: dict[str, Any] = dict(name_pieces(names))
-        words |= {"name": names, "shape": folded, "shape_end": [f[-6:] for f in folded]}
-        words |= {c: creates[c] for c in ("dir_fh", "dir_name", "mode", "uid", "gid", "client")}
-        self.words = {column: _words(values) for column, values in words.items()}
+        pieces = name_pieces(names)
+        made = {"name": names, "shape": folded, "shape_end": [each[-6:] for each in folded]}
+        values = (made.get(c, pieces.get(c, creates[c] if c in KNOWN else None)) for c in WORDS)
+        self.words = np.column_stack([_words(each) for each in values])
         own = [
             [len(name), name.count(b"."), sum(byte in b"0123456789" for byte in name)]
             for name in self.names
@@ -61,11 +66,6 @@ class Columns:
         hour = pc.hour(creates["time"]).to_numpy().reshape(-1, 1)
         numbers = np.array(own, np.float32).reshape(-1, 3)
         self.numbers = np.hstack([numbers, hour, _history(creates)]).astype(np.float32)
-
-    @property
-    def words_matrix(self) -> np.ndarray:
-        """The categories side by side."""
-        return np.column_stack(list(self.words.values()))
 
 
 def _words(values: Any) -> np.ndarray:
@@ -130,12 +130,13 @@ class Peer:
 
     def scores_of(self, matrix: Any) -> Scores:
         """Return by predicate how likely each row is to be a yes."""
-        return {
-            key: np.full(matrix.shape[0], model)
-            if isinstance(model, float)
-            else np.asarray(model.predict_proba(matrix)[:, 1], np.float64)
-            for key, model in self.models.items()
-        }
+        with threadpool_limits(1):
+            return {
+                key: np.full(matrix.shape[0], model)
+                if isinstance(model, float)
+                else np.asarray(model.predict_proba(matrix)[:, 1], np.float64)
+                for key, model in self.models.items()
+            }
 
     def fit(self, columns: Columns, labels: Labels) -> Peer:
         """Learn every predicate."""
@@ -158,13 +159,12 @@ class _Coded(Peer):
             unknown_value=np.nan,
             min_frequency=RARE,
             max_categories=self.MOST,
-        ).fit(columns.words_matrix)
-        self.categories = len(columns.words)
+        ).fit(columns.words)
         return self.matrix(columns)
 
     @override
     def matrix(self, columns: Columns) -> Any:
-        codes = self.coder.transform(columns.words_matrix)
+        codes = self.coder.transform(columns.words)
         return np.hstack([codes.astype(np.float32), columns.numbers])
 
 
@@ -198,7 +198,7 @@ class Histogram(_Coded):
     def learner(self) -> Any:
         return HistGradientBoostingClassifier(
             early_stopping=False,
-            categorical_features=list(range(self.categories)),
+            categorical_features=list(range(len(WORDS))),
             random_state=self.seed,
             **self.setting,
         )
@@ -218,7 +218,7 @@ class LightGBM(_Coded):
     def fit_one(self, matrix: Any, truth: np.ndarray) -> Any:
         if len(np.unique(truth)) < 2:
             return super().fit_one(matrix, truth)
-        return self.learner().fit(matrix, truth, categorical_feature=list(range(self.categories)))
+        return self.learner().fit(matrix, truth, categorical_feature=list(range(len(WORDS))))
 
     @override
     def learner(self) -> Any:
@@ -229,6 +229,7 @@ class LightGBM(_Coded):
             subsample=0.5,
             subsample_freq=1,
             deterministic=True,
+            n_jobs=1,
             random_state=self.seed,
             verbose=-1,
             **self.setting,
@@ -254,7 +255,7 @@ class Logistic(Peer):
             analyzer="char_wb", ngram_range=(2, 4), n_features=2**16, encoding="latin-1"
         )
         self.coder = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=RARE)
-        self.coder.fit(columns.words_matrix)
+        self.coder.fit(columns.words)
         self.low = columns.numbers.min(axis=0, initial=0)
         self.span = np.maximum(columns.numbers.max(axis=0, initial=1) - self.low, 1)
         return self.matrix(columns)
@@ -263,7 +264,7 @@ class Logistic(Peer):
     def matrix(self, columns: Columns) -> Any:
         numbers = csr_matrix((columns.numbers - self.low) / self.span)
         grams = self.hasher.transform(columns.names)
-        return hstack([grams, self.coder.transform(columns.words_matrix), numbers]).tocsr()
+        return hstack([grams, self.coder.transform(columns.words), numbers]).tocsr()
 
     @override
     def learner(self) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from predictor import TrainedModel
 from training.bootstrap import SEED
 from training.breakdown import BREAKDOWN, Grouping, break_down, groupings
-from training.cases import POINTS, Case, Labelled, cases, labelled
+from training.cases import Case, Labelled, cases, labelled
 from training.curves import CURVES, curves
 from training.evaluate import rows_of, tabulate
 
@@ -41,7 +41,7 @@ def assess_cases(
     parts: list[dict[str, Any]] = []
     for case in found:
         figures += rows_of(case, seed)
-        said = {point: case.said(point) for point in POINTS}
+        said = {point: case.said(point) for point in case.thresholds}
         points += ({**case.names, **row} for row in curves(case.truth, case.scores, said))
         parts += _parts(case, groups[case.subject])
     return Assessment(
@@ -52,7 +52,7 @@ def assess_cases(
 
 
 def _parts(case: Case, groups: Iterable[Grouping]) -> Iterable[dict[str, Any]]:
-    for point in POINTS:
+    for point in case.thresholds:
         for grouping in groups:
             for row in break_down(grouping, case.known, case.truth, case.said(point), case.guess):
                 yield {**case.names, "point": point, **row}

@@ -23,8 +23,8 @@ class Case:
 
     `known` says of which rows of the test the trace tells the answer; `truth`, `scores` and the
     `blocks` of time are of these only. `guess` is the training data's majority answer. A score that
-    reaches the threshold of a point is a yes; None is never reached. `bound` is the share of false
-    positives that the threshold of `bounded` is to keep.
+    reaches the threshold of a point is a yes; None is never reached. Only points that have one in
+    `thresholds` are judged. `bound` is the share of false positives that `bounded` is to keep.
     """
 
     subject: str

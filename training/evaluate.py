@@ -13,7 +13,7 @@ from predictor import TrainedModel
 from predictor.thresholds import Point
 from training import drift
 from training.bootstrap import DAY, SEED
-from training.cases import POINTS, Case, cases, labelled
+from training.cases import Case, cases, labelled
 from training.metrics import INTERVALS, brier, counts, intervals, percent
 
 __all__ = ["EVALUATION", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
@@ -118,7 +118,7 @@ def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = 
 
 def rows_of(case: Case, seed: int = SEED) -> list[dict[str, Any]]:
     """Return the rows of a case, one per point, without what needs the others: `broken`."""
-    return [_row(case, point, seed) for point in POINTS]
+    return [_row(case, point, seed) for point in case.thresholds]
 
 
 def tabulate(rows: Iterable[dict[str, Any]]) -> pa.Table:

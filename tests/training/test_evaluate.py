@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from predictor import births, tally
-from training.config import Settings
 from training.cases import majority
+from training.config import Settings
 from training.evaluate import EVALUATION, evaluate, score
 from training.train import Lives, fit
 
