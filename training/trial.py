@@ -77,7 +77,7 @@ class Trial:
         """Return the report as one HTML page."""
         return render(
             {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
-            self.evaluation,
+            self.assessment,
             sensitivity(self.stored.model, self._files, self._names),
             distributions(self._files),
         )
