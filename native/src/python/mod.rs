@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 mod anonymize;
 mod captures;
 mod components;
+mod history;
 mod lives;
 mod scan;
 mod text;
@@ -23,5 +24,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
+    history::register(module)?;
     Ok(())
 }
