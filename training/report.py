@@ -28,6 +28,9 @@ KINDS = {
 }
 """What the kinds of model are called on the page, in the order of its columns."""
 
+SUBJECTS = {"file": "Files", "name": "File names"}
+"""The headings of the tables."""
+
 
 def render(
     about: Mapping[str, Mapping[str, str]],
@@ -48,7 +51,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = _percent
+    environment.filters |= {"percent": _percent, "duration": _seconds}
     boxes = [_box_row(row) for row in distributions.to_pylist()]
     end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
     for row in boxes:
@@ -67,6 +70,7 @@ def render(
         sensitivity=_sensitivity(sensitivity),
         boxes=boxes,
         lifespan_end=label,
+        subjects=SUBJECTS,
         show_bytes=_bytes,
         show_seconds=_seconds,
     )
