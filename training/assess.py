@@ -42,7 +42,8 @@ def assess_cases(
     for case in found:
         figures += rows_of(case, seed)
         said = {point: case.said(point) for point in case.thresholds}
-        points += ({**case.names, **row} for row in curves(case.truth, case.scores, said))
+        if "bounded" in said:  # a model that is judged in two cases has its curves once
+            points += ({**case.names, **row} for row in curves(case.truth, case.scores, said))
         parts += _parts(case, groups[case.subject])
     return Assessment(
         tabulate(figures),

@@ -129,7 +129,9 @@ def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> Non
             line = [p for p in own if (p["model"], p["predicate"]) == (model, predicate)]
             x, y = ([p[axis] for p in line] for axis in ("x", "y"))
             style = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
-            axes.plot(x, y, color=COLOURS[number % len(COLOURS)], ls=style, label=model)
+            colour = COLOURS[number % len(COLOURS)]
+            # between two thresholds there is none: the curve is a step, as scikit-learn draws it
+            axes.plot(x, y, color=colour, ls=style, label=model, drawstyle="steps-post")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), title=predicate)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", frameon=False, handlelength=3)
