@@ -28,7 +28,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.days import Day, generated_days, read_days, with_history
+from benchmarks.days import Day, Known, generated_days, read_days
 from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import BASELINES, OURS, Figures, verdicts
 from data.workloads import WORKLOADS
@@ -135,11 +135,12 @@ def measure(
     names = pa.concat_tables([day.names for day in train]).unify_dictionaries()
     say(f"training ours on {', '.join(day.name for day in train)}")
     ours = Ours(predicates, files, names, bound)
-    peers = Peers(labelled(predicates, files, names), ours.model, seed, budget)
+    known = Known()
+    peers = Peers(labelled(predicates, files, names, known), ours.model, seed, budget)
     rows, tables = [], {}
     for day in tests:
         say(f"testing on {day.name}")
-        test = labelled(predicates, day.files, day.names)
+        test = labelled(predicates, day.files, day.names, known)
         found = [*ours.cases(test), *peers.cases(test, ours.guesses)]
         assessed = assess_cases(found, test, day.files, seed)
         rows += [_row(row, day.name) for row in assessed.evaluation.to_pylist()]
@@ -270,7 +271,6 @@ def main() -> None:
             trained = asked.train_days
         else:
             days, trained = read_days([*asked.train, *asked.test], Path(name)), len(asked.train)
-        days = with_history(days)
         rows, tables = measure(
             days[:trained], days[trained:], predicates, asked.bound, asked.seed, asked.budget
         )

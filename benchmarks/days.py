@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import features
 from benchmarks.workloads import RATES
 from data.datasets import read_files, read_names
 from data.ingest import ingest
 from data.workloads import Workload
 from data.workloads.output import write
 from data.workloads.profile import read_profile
+from features import History, from_files, from_names
+from predictor.predicates import Subject
 from training.train import Lives
 
 
@@ -23,8 +24,7 @@ from training.train import Lives
 class Day:
     """What lived in one day, or in whatever stretch of time stands for one.
 
-    ``files`` and ``names`` are tables of ``data.schema``, births and all else, where it can be told
-    with the column ``history``: what was seen before each birth, on this day and those before it.
+    ``files`` and ``names`` are tables of ``data.schema``, births and all else.
     """
 
     name: str
@@ -65,13 +65,16 @@ def generated_days(name: str, days: int, seed: int, scratch: Path, rate: float =
     return found
 
 
-def with_history(days: Sequence[Day]) -> list[Day]:
-    """Return days, in the order of their time, with what each birth could know of earlier ones."""
-    if not hasattr(features, "History"):
-        return list(days)
-    kept = {"files": features.History(), "names": features.History()}
+class Known:
+    """Makes creates of births, told what was seen before each of them: in earlier calls, too.
 
-    def follow(kind: str, table: pa.Table) -> pa.Table:
-        return table.append_column("history", kept[kind].follow(table))
+    Days must come in the order of their time.
+    """
 
-    return [Day(d.name, follow("files", d.files), follow("names", d.names)) for d in days]
+    def __init__(self) -> None:
+        self._histories: dict[str, History] = {"file": History(), "name": History()}
+
+    def __call__(self, subject: Subject, births: pa.Table) -> pa.Table:
+        """Return the creates of ``births``, row by row."""
+        told = births.append_column("history", self._histories[subject].follow(births))
+        return from_files(told) if subject == "file" else from_names(told)

@@ -189,15 +189,17 @@ class Histogram(_Coded):
     name = "histogram"
     MOST = 254
     SETTINGS = (
-        {"max_iter": 60, "max_leaf_nodes": 31, "max_features": 0.3},
-        {"max_iter": 120, "max_leaf_nodes": 31, "learning_rate": 0.05, "max_features": 0.3},
-        {"max_iter": 60, "max_leaf_nodes": 63, "min_samples_leaf": 50, "max_features": 0.3},
+        {"max_leaf_nodes": 31},
+        {"max_leaf_nodes": 63, "min_samples_leaf": 50},
+        {"max_leaf_nodes": 15, "learning_rate": 0.2},
     )
 
     @override
     def learner(self) -> Any:
         return HistGradientBoostingClassifier(
             early_stopping=False,
+            max_iter=60,
+            max_features=0.2,
             categorical_features=list(range(len(WORDS))),
             random_state=self.seed,
             **self.setting,

@@ -27,7 +27,7 @@ class Assessment:
 
 def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:
     """Test `model` on a period's lives; see `training.evaluate.evaluate`."""
-    test = labelled(model.predicates, files, names)
+    test = labelled(model.predicates, files, names, model.creates)
     return assess_cases(cases(model, test), test, files, seed)
 
 

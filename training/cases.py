@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from features import from_files, from_names
 from predictor import Predicate, TrainedModel, births
+from predictor.predicates import Subject
 from predictor.thresholds import Point, says_yes
 from training.bootstrap import Blocks, blocks_of
 from training.metrics import Bools, Floats
+
+Known = Callable[[Subject, pa.Table], pa.Table]
+"""Makes the creates (`features.CREATES`) of births about a subject, as `TrainedModel.creates`."""
 
 POINTS: tuple[Point, ...] = ("accurate", "bounded")
 
@@ -71,21 +74,17 @@ class Labelled:
 
     @classmethod
     def of(
-        cls,
-        lives: pa.Table,
-        known: Callable[[pa.Table], pa.Table],
-        predicates: Mapping[str, Predicate],
+        cls, births: pa.Table, creates: pa.Table, predicates: Mapping[str, Predicate]
     ) -> Labelled:
-        """Return the births among `lives`; `known` makes their creates."""
-        lives = births(lives)
-        times = lives["born"].cast(pa.int64()).to_numpy()
+        """Return births, whose `creates` are in the same order, with what became of them."""
+        times = births["born"].cast(pa.int64()).to_numpy()
         answers = {}
         for key, predicate in predicates.items():
-            truth = predicate.evaluate(lives)
+            truth = predicate.evaluate(births)
             told = truth.is_valid().to_numpy(zero_copy_only=False)
             true = truth.drop_null().to_numpy(zero_copy_only=False).astype(bool)
             answers[key] = told, true, blocks_of(times[told])
-        return cls(lives, known(lives), predicates, answers)
+        return cls(births, creates, predicates, answers)
 
     def case(
         self,
@@ -114,19 +113,19 @@ class Labelled:
 
 
 def labelled(
-    predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table
+    predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table, known: Known
 ) -> dict[str, Labelled]:
     """Return by subject the births that `predicates` are tested on.
 
-    `files` and `names` are tables of `data.schema`.
+    `files` and `names` are tables of `data.schema`; `known` makes the creates of births.
     """
-    sources = {"file": (files, from_files), "name": (names, from_names)}
-    return {
-        subject: Labelled.of(
-            lives, known, {key: p for key, p in predicates.items() if p.subject == subject}
-        )
-        for subject, (lives, known) in sources.items()
-    }
+    test = {}
+    lives: dict[Subject, pa.Table] = {"file": files, "name": names}
+    for subject, table in lives.items():
+        born = births(table)
+        own = {key: p for key, p in predicates.items() if p.subject == subject}
+        test[str(subject)] = Labelled.of(born, known(subject, born), own)
+    return test
 
 
 def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:

@@ -112,7 +112,7 @@ def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = 
     `files` and `names` are tables of `data.schema`, of which only the births count; `seed` is that
     of the confidence intervals. Returns a table of `EVALUATION`.
     """
-    test = labelled(model.predicates, files, names)
+    test = labelled(model.predicates, files, names, model.creates)
     return tabulate(row for case in cases(model, test) for row in rows_of(case, seed))
 
 

@@ -105,7 +105,7 @@ def _promise(evaluation: pa.Table) -> dict[str, Any] | None:
 CURVES = {
     "calibration": ("calibration",),
     "precision over recall": ("precision",),
-    "cost over the price of a false positive": ("cost", "cost_constant"),
+    "cost by the price of a false yes": ("cost", "cost_constant"),
 }
 """The charts of each predicate in `CHARTED`, and the curves that they show."""
 
