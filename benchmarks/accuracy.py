@@ -32,7 +32,7 @@ from benchmarks.days import Day, Known, generated_days, read_days
 from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import BASELINES, OURS, Figures, verdicts
 from data.workloads import WORKLOADS
-from predictor import FILE_PREDICATES, NAME_PREDICATES, Predicate, TrainedModel
+from predictor import BUILT_IN, Predicate, TrainedModel
 from predictor.calibration import Holdout
 from predictor.thresholds import OperatingPoints, Point, Slice, choose
 from predictor.trained import KINDS
@@ -40,8 +40,9 @@ from training.assess import assess_cases
 from training.cases import POINTS, Case, Labelled, cases, labelled, majority
 from training.picture import draw
 
-BUILT_IN = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
 CALIBRATION = 0.25
+DEFAULT = [key for key, predicate in BUILT_IN.items() if predicate.subject != "directory"]
+"""Directories are no creates: the peers, which learn from these, know nothing of them."""
 
 
 def say(text: str) -> None:
@@ -87,8 +88,6 @@ class Peers:
         self.models: dict[tuple[str, str], Tuned] = {}
         self.points: dict[tuple[str, str], OperatingPoints] = {}
         for subject, own in train.items():
-            if not own.predicates:
-                continue
             holdout = Holdout.of(own.lives, CALIBRATION)
             held = pa.array(holdout.held)
             columns = Columns(own.creates.filter(pa.array(~holdout.held)))
@@ -154,7 +153,8 @@ ENDS = [f"{name}_{end}" for name in ("correct", *SHARES[3:]) for end in ("low", 
 
 def _row(row: Mapping[str, Any], test: str) -> dict[str, Any]:
     """Return what the JSON has of a row of ``EVALUATION``: shares instead of percentages."""
-    key = row["predicate"] if row["subject"] == "file" else f"name:{row['predicate']}"
+    about = "" if row["subject"] == "file" else f"{row['subject']}:"
+    key = about + row["predicate"]
     shares = {c: None if row[c] is None else row[c] / 100 for c in (*SHARES, *ENDS, "bound")}
     kept = ("n", "abstained", "broken", "brier", "blocks", "block_seconds", "seed")
     return {"model": row["model"], "predicate": key, "test": test, **shares} | {
@@ -249,7 +249,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--bound", type=float, default=0.01, help="false positives, share of files")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=int, default=3, help="candidate settings of each peer")
-    parser.add_argument("--predicate", action="append", choices=BUILT_IN, help="default: all")
+    parser.add_argument("--predicate", action="append", choices=DEFAULT, help="default: all")
     parser.add_argument("--json", type=Path, metavar="OUT")
     parser.add_argument("--plot", type=Path, metavar="OUT", help="a picture per test, .svg or .png")
     found = parser.parse_args()
@@ -263,7 +263,7 @@ def main() -> None:
     asked = arguments()
     if len(available()) < len(PEERS):
         say("without LightGBM, which is not installed: pip install 'birthmark[bench]'")
-    predicates = {key: BUILT_IN[key] for key in asked.predicate or BUILT_IN}
+    predicates = {key: BUILT_IN[key] for key in asked.predicate or DEFAULT}
     with tempfile.TemporaryDirectory() as name:
         if asked.workload:
             number = asked.train_days + asked.test_days

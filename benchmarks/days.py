@@ -15,8 +15,8 @@ from data.ingest import ingest
 from data.workloads import Workload
 from data.workloads.output import write
 from data.workloads.profile import read_profile
-from features import History, from_files, from_names
-from predictor.predicates import Subject
+from features import History, from_directories, from_files, from_names
+from predictor.predicates.predicate import Subject
 from training.train import Lives
 
 
@@ -76,5 +76,7 @@ class Known:
 
     def __call__(self, subject: Subject, births: pa.Table) -> pa.Table:
         """Return the creates of ``births``, row by row."""
+        if subject == "directory":
+            return from_directories(births)
         told = births.append_column("history", self._histories[subject].follow(births))
         return from_files(told) if subject == "file" else from_names(told)

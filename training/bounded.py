@@ -43,8 +43,8 @@ def abstentions(evaluation: pa.Table) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in evaluation.to_pylist():
         if row["abstained"]:
-            of_names = " of names" if row["subject"] == "name" else ""
-            found.setdefault(row["model"], []).append(row["predicate"] + of_names)
+            whose = {"file": "", "name": " of names", "directory": " of directories"}
+            found.setdefault(row["model"], []).append(row["predicate"] + whose[row["subject"]])
     return found
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from predictor import Predicate, TrainedModel, births
-from predictor.predicates import Subject
+from predictor.heat.directories import directories
+from predictor.predicates.predicate import Subject
 from predictor.thresholds import Point, says_yes
 from training.bootstrap import Blocks, blocks_of
 from training.metrics import Bools, Floats
@@ -77,7 +79,7 @@ class Labelled:
         cls, births: pa.Table, creates: pa.Table, predicates: Mapping[str, Predicate]
     ) -> Labelled:
         """Return births, whose `creates` are in the same order, with what became of them."""
-        times = births["born"].cast(pa.int64()).to_numpy()
+        times = pc.fill_null(births["born"].cast(pa.int64()), 0).to_numpy()
         answers = {}
         for key, predicate in predicates.items():
             truth = predicate.evaluate(births)
@@ -115,16 +117,21 @@ class Labelled:
 def labelled(
     predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table, known: Known
 ) -> dict[str, Labelled]:
-    """Return by subject the births that `predicates` are tested on.
+    """Return by subject the births that `predicates` are tested on; directories as they are seen.
 
     `files` and `names` are tables of `data.schema`; `known` makes the creates of births.
     """
     test = {}
-    lives: dict[Subject, pa.Table] = {"file": files, "name": names}
-    for subject, table in lives.items():
-        born = births(table)
+    sources: dict[Subject, Callable[[], pa.Table]] = {
+        "file": lambda: births(files),
+        "name": lambda: births(names),
+        "directory": lambda: directories(files),
+    }
+    for subject, source in sources.items():
         own = {key: p for key, p in predicates.items() if p.subject == subject}
-        test[str(subject)] = Labelled.of(born, known(subject, born), own)
+        if own:
+            born = source()
+            test[str(subject)] = Labelled.of(born, known(subject, born), own)
     return test
 
 
@@ -132,8 +139,6 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
     """Yield every predicate's case, kind by kind."""
     for kind, models in model.models.items():
         for own in test.values():
-            if not own.predicates:
-                continue
             scores = models.scores(own.creates)
             for key in own.predicates:
                 points = models.point(key)

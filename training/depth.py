@@ -16,10 +16,11 @@ Place = tuple[str, bytes]
 def depths(lives: pa.Table, files: pa.Table) -> npt.NDArray[np.int64]:
     """Return how many directories below the root each of `lives` is born; -1 where not known.
 
-    `lives` are rows of a files or names table, `files` the files table that has the directories'
-    rows. From a directory it goes up from parent to parent; where the trace shows none above, is
-    the top. The root of a server is the top that most of its lives are below; under another,
-    where that is in the tree is not known. In the root itself the depth is 0.
+    `lives` are rows of a files or names table, or of `features.DIRECTORIES`; `files` is the files
+    table that has the directories' rows. From a directory it goes up from parent to parent; where
+    the trace shows none above, is the top. The root of a server is the top that most of its lives
+    are below; under another, where that is in the tree is not known. In the root itself the depth
+    is 0.
     """
     places, of_row = _places(lives)
     parents = _parents(files)
@@ -32,8 +33,9 @@ def depths(lives: pa.Table, files: pa.Table) -> npt.NDArray[np.int64]:
 
 def _places(lives: pa.Table) -> tuple[list[Place | None], npt.NDArray[np.int64]]:
     """Return the different directories that lives are born in, and the number of each life's."""
+    above = "dir_fh" if "dir_fh" in lives.column_names else "parent_fh"
     pairs = pa.table(
-        {"server": pc.cast(lives["server"], pa.utf8()), "dir_fh": lives["dir_fh"]}
+        {"server": pc.cast(lives["server"], pa.utf8()), "dir_fh": lives[above]}
     ).append_column("row", pa.array(np.arange(len(lives))))
     groups = pairs.group_by(["server", "dir_fh"], use_threads=False).aggregate([("row", "list")])
     of_row = np.empty(len(lives), np.int64)

@@ -28,7 +28,7 @@ KINDS = {
 }
 """What the kinds of model are called on the page, in the order of its columns."""
 
-SUBJECTS = {"file": "Files", "name": "File names"}
+SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
 """The headings of the tables."""
 
 

@@ -22,7 +22,11 @@ _COLUMNS = {
     "FalsePos": "false_positives",
 }
 _BOUNDED = ("TruePos, 95%", "FalsePos, 95%", "Occurs", "Precision", "Recall")
-_TITLES = {"file": "File predictions", "name": "Name predictions"}
+_TITLES = {
+    "file": "File predictions",
+    "name": "Name predictions",
+    "directory": "Directory predictions",
+}
 
 
 def accuracy_tables(evaluation: pa.Table, note: str = "") -> list[Table]:

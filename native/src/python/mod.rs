@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 mod anonymize;
 mod captures;
 mod components;
+mod forest;
 mod history;
 mod lives;
 mod scan;
@@ -24,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
     components::register(module)?;
+    forest::register(module)?;
     history::register(module)?;
     Ok(())
 }
