@@ -16,6 +16,7 @@ from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.windows import windows
 from birthmark.commands.workload import workload
 
 app = typer.Typer(
@@ -31,6 +32,7 @@ COMMANDS = (
     anonymize,
     train,
     evaluate,
+    windows,
     report,
     nightly,
     rollback,
