@@ -676,20 +676,41 @@ bm_lookup(const void *image, const struct bm_create *create,
 struct bm_image {
 	const uint8_t	*base;
 	uint32_t	 size;
+	uint32_t	 left;		/* bytes that nothing was found in yet */
 	uint32_t	 predicates;
 };
 
-/* Whether count elements, each of width bytes, stand at offset, aligned. */
+/*
+ * Whether count elements, each of width bytes, stand at offset, aligned. Arrays
+ * do not overlap, so all together they are no longer than the image: this also
+ * keeps the time that a check takes in proportion to the image's size.
+ */
 static inline int
-bm_inside(const struct bm_image *image, uint32_t offset, uint32_t count,
+bm_inside(struct bm_image *image, uint32_t offset, uint32_t count,
     uint32_t width, uint32_t align)
 {
-	return (offset % align == 0 && offset <= image->size &&
-	    count <= (image->size - offset) / width);
+	if (offset % align != 0 || offset > image->size ||
+	    count > (image->size - offset) / width ||
+	    count > image->left / width)
+		return (0);
+	image->left -= count * width;
+	return (1);
+}
+
+/* Whether count numbers ascend. */
+static inline int
+bm_ascend(const uint8_t *numbers, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 1; i < count; i++, numbers += 4)
+		if (bm_u32(numbers) >= bm_u32(numbers + 4))
+			return (0);
+	return (1);
 }
 
 static inline int
-bm_check_predicates(const struct bm_image *image)
+bm_check_predicates(struct bm_image *image)
 {
 	uint32_t i, offset = bm_u32(image->base + 24);
 	const uint8_t *p;
@@ -724,7 +745,7 @@ bm_check_entries(const struct bm_image *image, const uint8_t *p, uint32_t values
 }
 
 static inline int
-bm_check_dictionary(const struct bm_image *image, const uint8_t *p,
+bm_check_dictionary(struct bm_image *image, const uint8_t *p,
     uint32_t values)
 {
 	uint32_t i, begin, end = 0;
@@ -750,7 +771,7 @@ bm_check_dictionary(const struct bm_image *image, const uint8_t *p,
 }
 
 static inline int
-bm_check_rules(const struct bm_image *image, const uint8_t *p)
+bm_check_rules(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i, seen = 0, masks = bm_u32(p + 32);
 	uint32_t words = (image->predicates + 63) / 64;
@@ -798,14 +819,16 @@ bm_check_nodes(const struct bm_image *image, const uint8_t *p)
 }
 
 static inline int
-bm_check_trees(const struct bm_image *image, const uint8_t *p)
+bm_check_trees(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i, nodes = bm_u32(p + 60), trees = bm_u32(p + 76);
 	const uint8_t *tree;
 
 	for (i = 0; i < 3; i++)
 		if (!bm_inside(image, bm_u32(p + 32 + 8 * (size_t)i),
-		    bm_u32(p + 36 + 8 * (size_t)i), 4, 4))
+		    bm_u32(p + 36 + 8 * (size_t)i), 4, 4) ||
+		    !bm_ascend(image->base + bm_u32(p + 32 + 8 * (size_t)i),
+		    bm_u32(p + 36 + 8 * (size_t)i)))
 			return (0);
 	if (nodes > 0x10000000U ||
 	    !bm_inside(image, bm_u32(p + 56), nodes + 1, 8, 4) ||
@@ -823,7 +846,7 @@ bm_check_trees(const struct bm_image *image, const uint8_t *p)
 }
 
 static inline int
-bm_check_tables(const struct bm_image *image, const uint8_t *p)
+bm_check_tables(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i, tables = bm_u32(p + 8);
 	const uint8_t *table;
@@ -834,13 +857,15 @@ bm_check_tables(const struct bm_image *image, const uint8_t *p)
 	for (i = 0; i < tables; i++, table += 16)
 		if (!bm_inside(image, bm_u32(table), bm_u32(table + 8), 4, 4) ||
 		    !bm_inside(image, bm_u32(table + 4), bm_u32(table + 8), 1,
-		    1) || table[14] != 0 || table[15] != 0)
+		    1) || table[14] != 0 || table[15] != 0 ||
+		    !bm_ascend(image->base + bm_u32(table),
+		    bm_u32(table + 8)))
 			return (0);
 	return (1);
 }
 
 static inline int
-bm_check_features(const struct bm_image *image, const uint8_t *p)
+bm_check_features(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i, argument, count = bm_u32(p);
 	const uint8_t *feature;
@@ -863,7 +888,7 @@ bm_check_features(const struct bm_image *image, const uint8_t *p)
 }
 
 static inline int
-bm_check_tree(const struct bm_image *image, const uint8_t *tree,
+bm_check_tree(struct bm_image *image, const uint8_t *tree,
     uint32_t features, uint32_t outputs)
 {
 	uint32_t i, inner = bm_u32(tree + 4), leaves = bm_u32(tree + 12);
@@ -883,7 +908,7 @@ bm_check_tree(const struct bm_image *image, const uint8_t *tree,
 }
 
 static inline int
-bm_check_forest(const struct bm_image *image, const uint8_t *p)
+bm_check_forest(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i, trees = bm_u32(p + 16), outputs = bm_u32(p + 24);
 	const uint8_t *tree, *output;
@@ -906,7 +931,7 @@ bm_check_forest(const struct bm_image *image, const uint8_t *p)
 }
 
 static inline int
-bm_check_section(const struct bm_image *image, const uint8_t *section)
+bm_check_section(struct bm_image *image, const uint8_t *section)
 {
 	static const uint32_t sizes[] = { 0, 48, 80, 32 };
 	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
@@ -925,7 +950,7 @@ bm_check_section(const struct bm_image *image, const uint8_t *section)
 }
 
 static inline int
-bm_check_content(const struct bm_image *image)
+bm_check_content(struct bm_image *image)
 {
 	uint32_t i, sections = bm_u32(image->base + 28);
 
@@ -962,6 +987,7 @@ bm_image_check(const void *bytes, size_t size)
 	image.predicates = bm_u32(base + 20);
 	if (size != image.size)
 		return (size < image.size ? BM_TRUNCATED : BM_TRAILING);
+	image.left = image.size - 40;
 	crc = bm_crc32(0, base, 16);
 	if (bm_crc32(crc, base + 20, size - 20) != bm_u32(base + 16))
 		return (BM_CHECKSUM);

@@ -7,6 +7,7 @@ pub mod capture;
 pub mod components;
 pub mod compound;
 pub mod fields;
+pub mod image;
 pub mod input;
 pub mod join;
 pub mod lives;

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 mod anonymize;
 mod captures;
 mod components;
+mod image;
 mod lives;
 mod scan;
 mod text;
@@ -22,6 +23,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
+    module.add_class::<image::PyImage>()?;
     components::register(module)?;
     Ok(())
 }
