@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +13,7 @@ from features import component_text, name_pieces
 from features.tabular import decoded
 from predictor import parts
 from predictor.able_tree import AbleTree, TreePath
-from predictor.model_set import Answer, ModelSet
+from predictor.model_set import ModelSet
 from predictor.tree_table import TREES, to_table, to_tree
 
 ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
@@ -32,6 +33,8 @@ class AbleModels(ModelSet[AbleTree]):
     kind = "able"
     estimator = AbleTree
     parameters = ("purity",)
+    decision = math.nextafter(0.5, 1)  # the majority; a tie is a no
+    is_baseline = True
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
@@ -39,11 +42,11 @@ class AbleModels(ModelSet[AbleTree]):
         pieces = name_pieces(decoded(creates["name"]))
         return pa.table(pieces | {c: creates[c] for c in ATTRIBUTES if c not in pieces})
 
-    def explain(self, creates: pa.Table) -> list[dict[str, Answer]]:
-        """Return the answers, with the way through the tree."""
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return the way through the tree."""
         columns = [column.to_pylist() for column in self.columns(creates).columns]
         return [
-            {key: _answer(model.path(row)) for key, model in self.items()}
+            {key: _leaf(model.path(row)) for key, model in self.items()}
             for row in zip(*columns, strict=True)
         ]
 
@@ -70,7 +73,7 @@ class AbleModels(ModelSet[AbleTree]):
         return models
 
 
-def _answer(path: TreePath) -> Answer:
+def _leaf(path: TreePath) -> tuple[float, dict[str, Any]]:
     steps = [
         {
             "attribute": attribute,
@@ -79,4 +82,4 @@ def _answer(path: TreePath) -> Answer:
         for attribute, value in path.steps
     ]
     evidence = {"path": steps, "default": path.default, "n_true": path.n_true, "n": path.n}
-    return Answer(path.answer, evidence)
+    return path.n_true / max(path.n, 1), evidence

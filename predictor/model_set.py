@@ -9,21 +9,33 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
-from predictor.classifier import BinaryClassifier
+from predictor.classifier import BinaryClassifier, Scores
+from predictor.thresholds import EVEN, OperatingPoints, Point, says_yes
 
 Model = TypeVar("Model", bound=BinaryClassifier)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether a predicate is predicted to hold, and the evidence, as JSON can carry it."""
+    """Whether a predicate is predicted to hold, and why.
+
+    ``evidence`` is what JSON can carry. The answer is yes where ``score``, from 0 to 1, is at least
+    ``threshold`` (``None``: the model abstains). ``upper`` is the upper confidence limit of false
+    positives, as a share of all files, that admitted the threshold; ``None``: no limit was asked.
+    """
 
     answer: bool
     evidence: dict[str, Any]
+    score: float
+    threshold: float | None
+    upper: float | None = None
 
 
 class ModelSet(dict[str, Model]):
     """Models of one kind by the key of the predicate that each predicts.
+
+    ``points`` are their operating points, by key; a model without is one that was not calibrated:
+    its accurate threshold is ``decision``, and bounded it abstains.
 
     Subclasses say what the kind's models see of a create, how they explain themselves, and how
     they are stored.
@@ -33,27 +45,67 @@ class ModelSet(dict[str, Model]):
     estimator: ClassVar[type[BinaryClassifier]]
     parameters: ClassVar[tuple[str, ...]]
     """The constructor parameters of the kind's models."""
+    decision: ClassVar[float] = EVEN
+    """The threshold before any calibration."""
+    is_baseline: ClassVar[bool] = False
+    """Whether ``decision`` is a part of the model's definition, which no calibration changes."""
+
+    def __init__(self, models: Mapping[str, Model] = {}) -> None:
+        super().__init__(models)
+        self.points: dict[str, OperatingPoints] = {}
 
     def train(
-        self, key: str, columns: pa.Table, labels: pa.BooleanArray, **parameters: Any
+        self, columns: pa.Table, labels: Mapping[str, pa.BooleanArray], **parameters: Any
     ) -> None:
-        """Train the model of ``key`` on the rows whose label is known."""
-        known = labels.is_valid()
-        model: Any = self.estimator(**parameters)
-        self[key] = model.fit(columns.filter(known), labels.filter(known))
+        """Train the model of each key in ``labels`` on the rows whose label is known."""
+        for key, answers in labels.items():
+            known = answers.is_valid()
+            model: Any = self.estimator(**parameters)
+            self[key] = model.fit(columns.filter(known), answers.filter(known))
 
-    def predict(self, creates: pa.Table) -> dict[str, pa.BooleanArray]:
-        """Return every model's answer for each row of ``creates`` (``features.CREATES``)."""
+    def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
+        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1.
+
+        ``creates`` has the columns of ``features.CREATES``.
+        """
         columns = self.columns(creates)
-        return {key: pa.array(model.predict(columns)) for key, model in self.items()}
+        keys = self if keys is None else keys
+        return {key: self[key].predict_proba(columns)[:, 1] for key in keys}
+
+    def predict(
+        self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
+    ) -> dict[str, pa.BooleanArray]:
+        """Return for each row the answers of the models of ``keys`` (None: all)."""
+        return {
+            key: pa.array(says_yes(scores, self.point(key).at(point)))
+            for key, scores in self.scores(creates, keys).items()
+        }
+
+    def point(self, key: str) -> OperatingPoints:
+        """Return the operating points of the model of ``key``."""
+        return self.points.get(key, OperatingPoints(self.decision))
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
         """Return what models of the kind see of ``creates``."""
         raise NotImplementedError
 
-    def explain(self, creates: pa.Table) -> list[dict[str, Answer]]:
-        """Return for each row every model's answer, by key, with its evidence."""
+    def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
+        """Return for each row every model's answer at ``point``, by key, with its evidence."""
+        return [
+            {key: self._answer(key, *found, point) for key, found in row.items()}
+            for row in self.evidence(creates)
+        ]
+
+    def _answer(self, key: str, score: float, evidence: dict[str, Any], point: Point) -> Answer:
+        points = self.point(key)
+        threshold = points.at(point)
+        upper = points.upper if point == "bounded" else None
+        yes = threshold is not None and score >= threshold
+        return Answer(yes, evidence, score, threshold, upper)
+
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return for each row every model's score, as ``scores`` has it, and its evidence."""
         raise NotImplementedError
 
     def save(self, directory: Path) -> list[str]:

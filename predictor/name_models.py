@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from data.schema import WORD
 from features.components import component_text, match_components, name_components
 from predictor import parts
-from predictor.model_set import Answer, ModelSet
+from predictor.model_set import ModelSet
 from predictor.name_model import COUNTS, NameModel
 
 RULES = pa.schema([pa.field("predicate", WORD, nullable=False), *COUNTS])
@@ -33,15 +34,17 @@ class NameModels(ModelSet[NameModel]):
     kind = "name"
     estimator = NameModel
     parameters = ("minfrac", "mincount", "prefix")
+    decision = math.ulp(0.0)  # any rule that matches says yes
+    is_baseline = True
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
         """Return the names of ``creates``."""
         return creates.select(["name"])
 
-    def explain(self, creates: pa.Table) -> list[dict[str, Answer]]:
-        """Return the answers, with the component of strongest evidence (None: no rule matched)."""
-        return [self._answers(name) for name in creates["name"].to_pylist()]
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return the component of strongest evidence (None: no rule matched)."""
+        return [self._strongest(name) for name in creates["name"].to_pylist()]
 
     def save(self, directory: Path) -> list[str]:
         """Write the rules, and the counts where the models have them."""
@@ -66,17 +69,19 @@ class NameModels(ModelSet[NameModel]):
             models[key] = NameModel.from_rules(own, counted.get(key), **parameters)
         return models
 
-    def _answers(self, name: bytes | None) -> dict[str, Answer]:
+    def _strongest(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
         prefix = any(model.prefix for model in self.values())
         best: dict[str, int] = {}
         for component in () if name is None else name_components(name, prefix):
             for key, rank in self._index.get(component, ()):
                 best[key] = min(rank, best.get(key, rank))
-        return {key: self._answer(key, best.get(key)) for key in self}
+        return {key: self._rule(key, best.get(key)) for key in self}
 
-    def _answer(self, key: str, rank: int | None) -> Answer:
-        component, n_m, n_a = (None, None, None) if rank is None else self._rules[key][rank]
-        return Answer(rank is not None, {"component": component, "n_m": n_m, "n_a": n_a})
+    def _rule(self, key: str, rank: int | None) -> tuple[float, dict[str, Any]]:
+        if rank is None:
+            return 0.0, {"component": None, "n_m": None, "n_a": None}
+        component, n_m, n_a = self._rules[key][rank]
+        return n_m / n_a, {"component": component, "n_m": n_m, "n_a": n_a}
 
     @cached_property
     def _rules(self) -> dict[str, list[tuple[str, int, int]]]:

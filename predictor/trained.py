@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +12,29 @@ import pyarrow as pa
 from features import from_files, from_names
 from predictor import parts
 from predictor.able_models import AbleModels
+from predictor.calibration import Holdout, points_from_json
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
 KINDS: dict[str, type[ModelSet[Any]]] = {kind.kind: kind for kind in (NameModels, AbleModels)}
 """The kinds of models there are, by name."""
 
-_FORMAT = 1
+_FORMAT = 2
 _FILE = "model.json"
 
 
 class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
-    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. The parameters
-    are those of ``NameModel`` and ``AbleTree``.
+    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
+    ``purity`` are parameters of the kinds of models. The share ``calibration`` of the births is
+    kept from training (``predictor.calibration``): on it thresholds are chosen, so that false
+    positives are at most ``bound`` of all files with ``confidence`` (``predictor.thresholds``).
 
     After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key; and
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``).
@@ -41,13 +46,20 @@ class TrainedModel:
         mincount: int = 5,
         prefix: bool = True,
         purity: float | None = 1.0,
+        calibration: float = 0.25,
+        bound: float = 0.01,
+        confidence: float = 0.95,
     ) -> None:
-        self.parameters = {
+        self.parameters: dict[str, Any] = {
             "minfrac": minfrac,
             "mincount": mincount,
             "prefix": prefix,
             "purity": purity,
+            "calibration": calibration,
+            "bound": bound,
+            "confidence": confidence,
         }
+        self.limit = Limit(bound, confidence)
         self.predicates: dict[str, Predicate] = {}
         self.tallies: dict[str, dict[str, int]] = {}
         self.models: dict[str, ModelSet[Any]] = {}
@@ -79,21 +91,42 @@ class TrainedModel:
         ):
             asked = [p for p in self.predicates.values() if p.subject == subject]
             labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
-            self.tallies |= {key: tally(answers) for key, answers in labels.items()}
-            for models in self.models.values():
-                columns = models.columns(known(lives))
-                for key, answers in labels.items():
-                    models.train(key, columns, answers, **self._parameters_of(models))
+            self._learn(lives, known(lives), labels)
         return self
 
-    def predict(self, creates: pa.Table, kind: str) -> dict[str, pa.BooleanArray]:
-        """Return by key every predicate's answer for each row of ``creates``.
+    def _learn(
+        self, lives: pa.Table, creates: pa.Table, labels: dict[str, pa.BooleanArray]
+    ) -> None:
+        holdout = Holdout.of(lives, self.parameters["calibration"])
+        learned = {key: holdout.train(answers) for key, answers in labels.items()}
+        self.tallies |= {key: tally(answers) for key, answers in learned.items()}
+        known = creates.filter(pa.array(~holdout.held))
+        for models in self.models.values():
+            models.train(models.columns(known), learned, **self._parameters_of(models))
+            holdout.calibrate(models, creates, labels, self.limit)
 
-        ``creates`` has the columns of ``features.CREATES``.
+    def scores(
+        self, creates: pa.Table, kind: str, keys: Iterable[str] | None = None
+    ) -> dict[str, Scores]:
+        """Return by key how sure each model of ``keys`` (None: all) is, from 0 to 1, row by row."""
+        return self._models_of(kind).scores(creates, keys)
+
+    def predict(
+        self,
+        creates: pa.Table,
+        kind: str,
+        point: Point = "accurate",
+        keys: Iterable[str] | None = None,
+    ) -> dict[str, pa.BooleanArray]:
+        """Return by key the answers of ``keys`` (None: all) for each row of ``creates``.
+
+        ``creates`` has the columns of ``features.CREATES``; ``point`` says which threshold decides.
         """
-        return self._models_of(kind).predict(creates)
+        return self._models_of(kind).predict(creates, point, keys)
 
-    def explain(self, creates: pa.Table, kind: str) -> list[dict[str, Answer]]:
+    def explain(
+        self, creates: pa.Table, kind: str, point: Point = "accurate"
+    ) -> list[dict[str, Answer]]:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
         Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
@@ -102,7 +135,7 @@ class TrainedModel:
         ``n_true`` and ``n``, the training rows that went the same way. Bytes are given as text,
         with backslash escapes where they are none.
         """
-        return self._models_of(kind).explain(creates)
+        return self._models_of(kind).explain(creates, point)
 
     def save(self, directory: Path) -> list[str]:
         """Write the model to files in ``directory``; return their names."""
@@ -117,6 +150,10 @@ class TrainedModel:
             "parameters": self.parameters,
             "predicates": predicates,
             "tallies": self.tallies,
+            "points": {
+                kind: {key: asdict(points) for key, points in models.points.items()}
+                for kind, models in self.models.items()
+            },
         }
         parts.write_json(directory / _FILE, content)
         return [_FILE, *files]
@@ -140,6 +177,7 @@ class TrainedModel:
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             kinds = {kind: _set_of(kind) for kind in content["kinds"]}
+            points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise parts.DamagedModelError(
                 path, f"the description of a model ({error!r})"
@@ -147,6 +185,7 @@ class TrainedModel:
         for kind, models in kinds.items():
             own = model._parameters_of(models)
             model.models[kind] = models.load(path.parent, model.predicates, own, counts)
+            model.models[kind].points = points[kind]
         return model
 
     def _parameters_of(self, models: ModelSet[Any] | type[ModelSet[Any]]) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[State]:
-        slot = ModelSlot(Registry(settings.registry), settings.model, metrics)
+        registry = Registry(settings.registry)
+        slot = ModelSlot(registry, settings.model, settings.point, metrics)
         await slot.refresh()
         watching = asyncio.create_task(slot.watch(settings.poll_seconds))
         yield {"service": Service(settings, slot, metrics)}

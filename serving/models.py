@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from features.creates import from_requests
+from predictor.thresholds import Point
 from predictor.trained import TrainedModel
 from serving.metrics import Metrics
 from serving.settings import ModelKind
@@ -24,20 +25,23 @@ class NoModelError(ValueError):
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A published version in memory, and the `kind` of its models that answers."""
+    """A published version in memory: the `kind` of its models that answers, and at which point."""
 
     version: str
     kind: ModelKind
+    point: Point
     manifest: Mapping[str, Any]
     trained: TrainedModel
 
 
-def load_model(registry: Registry, kind: ModelKind | None = None) -> LoadedModel:
+def load_model(
+    registry: Registry, kind: ModelKind | None = None, point: Point | None = None
+) -> LoadedModel:
     """Return the published model, its checksums verified, once it has answered a question.
 
-    `kind` None takes what the version was published to serve. Raises `NoModelError` where nothing
-    is published, `RegistryError` for a damaged version, and ValueError or OSError for parts that
-    are no model.
+    `kind` and `point` None take what the version was published to serve. Raises `NoModelError`
+    where nothing is published, `RegistryError` for a damaged version, and ValueError or OSError for
+    parts that are no model.
     """
     version = registry.current()
     if version is None:
@@ -46,19 +50,23 @@ def load_model(registry: Registry, kind: ModelKind | None = None) -> LoadedModel
         )
     registry.verify(version)
     manifest = registry.manifest(version)
-    kind = kind or _published_kind(registry, manifest)
+    kind = kind or _published(registry, manifest, "serve", get_args(ModelKind))
+    point = point or _published(registry, manifest, "point", get_args(Point))
     trained = TrainedModel.load(registry.directory(version), counts=False)
     # A model that cannot answer must not take the place of one that can.
-    trained.explain(from_requests([{"name": b"name"}]), kind)
-    return LoadedModel(version, kind, manifest, trained)
+    trained.explain(from_requests([{"name": b"name"}]), kind, point)
+    return LoadedModel(version, kind, point, manifest, trained)
 
 
-def _published_kind(registry: Registry, manifest: Mapping[str, Any]) -> ModelKind:
-    kind: ModelKind = manifest.get("serve")  # type: ignore[assignment]  # checked below
-    if kind not in ("name", "able"):
+def _published(
+    registry: Registry, manifest: Mapping[str, Any], what: str, choices: Sequence[str]
+) -> Any:
+    found = manifest.get(what)
+    if found not in choices:
         directory = registry.directory(manifest["version"])
-        raise RegistryError(f"{directory}: expected to serve name or able, found {kind!r}")
-    return kind
+        expected = " or ".join(choices)
+        raise RegistryError(f"{directory}: expected {what} to be {expected}, found {found!r}")
+    return found
 
 
 class ModelSlot:
@@ -68,10 +76,12 @@ class ModelSlot:
     one version, and none waits while another is loaded.
     """
 
-    def __init__(self, registry: Registry, kind: ModelKind | None, metrics: Metrics) -> None:
+    def __init__(
+        self, registry: Registry, kind: ModelKind | None, point: Point | None, metrics: Metrics
+    ) -> None:
         self.model: LoadedModel | None = None
         self._registry = registry
-        self._kind = kind
+        self._wanted = kind, point
         self._metrics = metrics
         self._seen: tuple[int, int] | None = None
 
@@ -88,7 +98,7 @@ class ModelSlot:
             return
         self._seen = pointer
         try:
-            model = await asyncio.to_thread(load_model, self._registry, self._kind)
+            model = await asyncio.to_thread(load_model, self._registry, *self._wanted)
         # Whatever is wrong with a new model, the service goes on and keeps looking.
         except Exception as error:
             self._metrics.model_failed()
@@ -97,7 +107,7 @@ class ModelSlot:
             return
         self.model = model
         self._metrics.model_loaded(model.version, model.kind)
-        log.info("model %s (%s) answers from now on", model.version, model.kind)
+        log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NotRequired, final
 
 from typing_extensions import TypedDict
 
+from predictor.thresholds import Point
 from serving.settings import ModelKind
 
 
@@ -42,10 +43,18 @@ class TreeEvidence(TypedDict):
 
 
 class Answer(TypedDict):
-    """Whether a predicate is predicted to hold of a file, and why."""
+    """Whether a predicate is predicted to hold of a file, and why.
+
+    It is yes where `score`, how sure the model is from 0 to 1, is at least `threshold`; a model
+    without a threshold (null) abstains. `upper` is the confidence limit of false positives, as a
+    share of all files, that admitted a bounded threshold; else null.
+    """
 
     answer: Literal["yes", "no"]
     evidence: NameEvidence | TreeEvidence
+    score: float
+    threshold: float | None
+    upper: float | None
 
 
 class Prediction(TypedDict):
@@ -58,10 +67,11 @@ class Prediction(TypedDict):
 
 
 class Answered(TypedDict):
-    """The version and the kind of the model that every prediction here is from."""
+    """The version, the kind and the point of the model that every prediction here is from."""
 
     model: str
     kind: ModelKind
+    point: Point
 
 
 class OneResponse(Answered):
@@ -81,6 +91,7 @@ class ModelResponse(TypedDict):
 
     version: str
     kind: ModelKind
+    point: Point
     created: str
     predicates: list[str]
     trained_on: dict[str, Any]

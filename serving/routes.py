@@ -92,6 +92,7 @@ async def model(service: Here) -> responses.ModelResponse:
     return {
         "version": loaded.version,
         "kind": loaded.kind,
+        "point": loaded.point,
         "created": loaded.manifest["created"],
         "predicates": list(loaded.trained.predicates),
         "trained_on": loaded.manifest["trained_on"],

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from predictor.thresholds import Point
+
 ModelKind = Literal["name", "able"]
 """Which of a version's models answers: the `NameModel` or the `AbleTree`."""
 
@@ -27,6 +29,9 @@ class Settings(BaseModel):
     port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
     model: ModelKind | None = Field(
         default=None, description="model that answers: name or able; default: as published"
+    )
+    point: Point | None = Field(
+        default=None, description="threshold: bounded or accurate; default: as published"
     )
     poll_seconds: float = Field(
         default=1.0, gt=0, description="time between looks for a newly published model, seconds"

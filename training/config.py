@@ -16,7 +16,11 @@ minfrac = 0.8
 mincount = 5
 prefix = true
 purity = 1.0
+calibration = 0.25
+bound = 0.01
+confidence = 0.95
 serve = "name"
+point = "bounded"
 without_loss = false
 margin = 0.0
 
@@ -33,7 +37,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from predictor import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor import FILE_PREDICATES, NAME_PREDICATES, Point, Predicate, TrainedModel, from_config
 
 
 class ConfigError(ValueError):
@@ -66,10 +70,22 @@ class Settings(_Strict):
     mincount: int = Field(default=5, ge=0, description="see predictor.NameModel")
     prefix: bool = Field(default=True, description="see predictor.NameModel")
     purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
+    calibration: float = Field(
+        default=0.25, ge=0, le=0.5, description="share of the lives kept to choose thresholds on"
+    )
+    bound: float = Field(
+        default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"
+    )
+    confidence: float = Field(default=0.95, gt=0.5, lt=1, description="how surely the bound holds")
     serve: Literal["name", "able"] = Field(default="name", description="the model that answers")
+    point: Point = Field(default="bounded", description="the threshold that answers")
     without_loss: bool = Field(
         default=False, description="leave out lives that loss may have touched"
     )
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of ``predictor.TrainedModel`` among them."""
+        return self.model_dump(include=set(TrainedModel().parameters))
 
 
 class Training(Settings):

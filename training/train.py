@@ -78,8 +78,7 @@ def fit(
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
-    parameters = settings.model_dump(include={"minfrac", "mincount", "prefix", "purity"})
-    model = TrainedModel(**parameters).fit(lives.files, lives.names, predicates)
+    model = TrainedModel(**settings.parameters()).fit(lives.files, lives.names, predicates)
     return model, _manifest(model, lives, settings)
 
 
@@ -94,6 +93,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
     since, until = pc.min_max(lives.files["born"]).as_py().values()
     return {
         "serve": settings.serve,
+        "point": settings.point,
         "parameters": model.parameters,
         # Nothing in these methods is left to chance.
         "seed": None,

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from serving.settings import ModelKind, Settings, variable
+from serving.settings import Settings, variable
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from serving.requests import FileRequest
@@ -29,6 +29,7 @@ def _setting(name: str) -> Any:
 _DEFAULTS = Settings()
 _Registry = Annotated[Path, _setting("registry")]
 _Model = Annotated[str | None, _setting("model")]
+_Point = Annotated[str | None, _setting("point")]
 
 
 def serve(
@@ -36,6 +37,7 @@ def serve(
     host: Annotated[str, _setting("host")] = _DEFAULTS.host,
     port: Annotated[int, _setting("port")] = _DEFAULTS.port,
     model: _Model = _DEFAULTS.model,
+    point: _Point = _DEFAULTS.point,
     poll_seconds: Annotated[float, _setting("poll_seconds")] = _DEFAULTS.poll_seconds,
     max_body_bytes: Annotated[int, _setting("max_body_bytes")] = _DEFAULTS.max_body_bytes,
 ) -> None:
@@ -47,6 +49,7 @@ def serve(
         host=host,
         port=port,
         model=model,
+        point=point,
         poll_seconds=poll_seconds,
         max_body_bytes=max_body_bytes,
     )
@@ -62,12 +65,13 @@ def predict(
     directory: Annotated[str | None, typer.Option(help="last name of its directory's path")] = None,
     registry: _Registry = _DEFAULTS.registry,
     model: _Model = _DEFAULTS.model,
+    point: _Point = _DEFAULTS.point,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Predict what a file will become, as the service does but without it."""
     file = _file(name, directory, mode=mode, uid=uid, gid=gid)
-    kind = _settings(model=model).model
-    response = _answer(file, registry, kind)
+    wanted = _settings(registry=registry, model=model, point=point)
+    response = _answer(file, wanted)
     if as_json:
         from pydantic_core import to_json
 
@@ -102,12 +106,12 @@ def _refused(error: ValidationError) -> typer.BadParameter:
     return typer.BadParameter(f"{first['msg']}, found {first['input']!r}", param_hint=member)
 
 
-def _answer(file: FileRequest, registry: Path, kind: ModelKind | None) -> OneResponse:
+def _answer(file: FileRequest, wanted: Settings) -> OneResponse:
     from serving.answers import answer_one
     from serving.models import load_model
     from training.registry import Registry
 
-    return answer_one(load_model(Registry(registry), kind), file)
+    return answer_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
 
 
 def _show(response: OneResponse) -> None:
@@ -117,7 +121,7 @@ def _show(response: OneResponse) -> None:
     table = Table("predicate", "answer", "evidence")
     for predicate, answer in response["prediction"]["predicates"].items():
         table.add_row(predicate, answer["answer"], Text(in_words(answer["evidence"])))
-    table.caption = f"model {response['model']}, {response['kind']}"
+    table.caption = f"model {response['model']}, {response['kind']}, {response['point']}"
     console = Console()
     if not console.is_terminal:
         unlimited = console.options.update(width=sys.maxsize)

@@ -32,6 +32,13 @@ class Kind(StrEnum):
     able = "able"
 
 
+class Point(StrEnum):
+    """One of a model's two thresholds."""
+
+    bounded = "bounded"
+    accurate = "accurate"
+
+
 def train(
     datasets: _Datasets,
     registry: _Registry,
@@ -43,7 +50,17 @@ def train(
     purity: Annotated[
         float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
     ] = 1.0,
+    calibration: Annotated[
+        float, typer.Option(min=0, max=0.5, help="Share of lives kept to choose thresholds on.")
+    ] = 0.25,
+    bound: Annotated[
+        float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said yes of.")
+    ] = 0.01,
+    confidence: Annotated[
+        float, typer.Option(min=0.5, max=1, help="How surely the bound holds.")
+    ] = 0.95,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
+    point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
     as_json: _Json = False,
 ) -> None:
@@ -58,7 +75,11 @@ def train(
         mincount=mincount,
         prefix=prefix,
         purity=purity,
+        calibration=calibration,
+        bound=bound,
+        confidence=confidence,
         serve=serve.value,
+        point=point.value,
         without_loss=without_loss,
     )
     with _working("training") as status:

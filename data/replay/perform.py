@@ -191,10 +191,13 @@ class Performer:
             self._as_caller(operation)
             set_attributes(name, operation, self._credentials.real, above)
             return
-        descriptor = os.open(name, NOFOLLOW | os.O_RDONLY, dir_fd=above)
+        # A socket cannot be opened, only pointed at; its attributes are set through the pointer.
+        access = os.O_PATH if kind == "socket" else os.O_RDONLY
+        descriptor = os.open(name, NOFOLLOW | access, dir_fd=above)
+        at = b"/proc/self/fd/%d" % descriptor if kind == "socket" else descriptor
         try:
             self._as_caller(operation)
-            set_attributes(descriptor, operation, self._credentials.real)
+            set_attributes(at, operation, self._credentials.real)
         finally:
             os.close(descriptor)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,7 +58,7 @@ def names_of(lives: list[dict[str, object]]) -> pa.Table:
 
 
 def trained(lives: list[dict[str, object]] = LIVES, **options: object) -> TrainedModel:
-    return TrainedModel().fit(table(FILES, lives), names_of(lives), **options)
+    return TrainedModel(calibration=0).fit(table(FILES, lives), names_of(lives), **options)
 
 
 @pytest.fixture(scope="module")
@@ -108,16 +109,20 @@ def test_rows_of_unknown_label_are_left_out_and_counted():
 
 def test_the_evidence_of_names_is_the_strongest_component(model):
     lock, page, core = model.explain(NEW, "name")
-    assert lock["lock"] == Answer(True, {"component": "lock$", "n_m": 20, "n_a": 20})
-    assert page["0<size<=16k"] == Answer(True, {"component": "html$", "n_m": 10, "n_a": 10})
-    assert core["lock"] == Answer(False, {"component": None, "n_m": None, "n_a": None})
+    any_rule = math.ulp(0.0)
+    rule = {"component": "lock$", "n_m": 20, "n_a": 20}
+    assert lock["lock"] == Answer(True, rule, 1.0, any_rule)
+    rule = {"component": "html$", "n_m": 10, "n_a": 10}
+    assert page["0<size<=16k"] == Answer(True, rule, 1.0, any_rule)
+    none = {"component": None, "n_m": None, "n_a": None}
+    assert core["lock"] == Answer(False, none, 0.0, any_rule)
 
 
 def test_the_evidence_of_trees_is_the_way_to_the_leaf(model):
     lock, _, core = model.explain(NEW, "able")
     step = {"attribute": "last", "value": "lock"}
     expected = {"path": [step], "default": False, "n_true": 20, "n": 20}
-    assert lock["lock"] == Answer(True, expected)
+    assert lock["lock"] == Answer(True, expected, 1.0, math.nextafter(0.5, 1))
     assert core["lock"].evidence == {"path": [], "default": True, "n_true": 20, "n": 30}
 
 
@@ -262,7 +267,9 @@ def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, chan
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("format", 2),
+        ("format", 1),
+        ("points", {}),
+        ("points", {"name": {"lock": {"accurate": 7}}, "able": {}}),
         ("kinds", ["oracle"]),
         ("predicates", [{"key": "immortal", "config": None}]),
         ("predicates", [{"key": "x", "config": {"name": "x"}}]),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import httpx
@@ -21,7 +22,7 @@ def ask(client: httpx.Client, body: object) -> Any:
 def test_one_file_gets_one_prediction_with_every_predicate(client: httpx.Client) -> None:
     body = ask(client, {"name": "x.lock", "mode": "0600", "uid": 1, "gid": 1})
     TypeAdapter(OneResponse).validate_python(body, strict=True)
-    assert set(body) == {"model", "kind", "prediction"}
+    assert set(body) == {"model", "kind", "point", "prediction"}
     assert body["kind"] == "name"
     assert body["prediction"]["name"] == "x.lock"
     assert set(body["prediction"]["predicates"]) == PREDICATES
@@ -33,10 +34,16 @@ def test_the_answer_and_its_evidence_are_those_of_the_training_data(client: http
     assert predicates["lifespan<=1"] == {
         "answer": "yes",
         "evidence": {"component": "lock$", "n_m": 20, "n_a": 20},
+        "score": 1.0,
+        "threshold": math.ulp(0.0),
+        "upper": None,
     }
     assert predicates["size>1M"] == {
         "answer": "no",
         "evidence": {"component": None, "n_m": None, "n_a": None},
+        "score": 0.0,
+        "threshold": math.ulp(0.0),
+        "upper": None,
     }
 
 
@@ -46,7 +53,7 @@ def test_a_list_gets_a_list_in_its_order_with_each_name_as_it_was_sent(
     names = [{"name_percent": "caf%E9.lock"}, {"name": "index.html"}, {"name_base64": "6S5sb2Nr"}]
     body = ask(client, names)
     TypeAdapter(ListResponse).validate_python(body, strict=True)
-    assert set(body) == {"model", "kind", "predictions"}
+    assert set(body) == {"model", "kind", "point", "predictions"}
     echoed = [
         {member: text for member, text in prediction.items() if member != "predicates"}
         for prediction in body["predictions"]

@@ -24,7 +24,7 @@ def day(life: Make, files_of: Make, names_of: Make) -> Lives:
 
 
 def test_a_higher_minfrac_drops_the_rules_below_it_and_their_false_positives(day: Lives) -> None:
-    model, _ = fit(day, Settings())
+    model, _ = fit(day, Settings(calibration=0))
     table = sensitivity(model, day.files, day.names)
     assert table.schema.equals(SENSITIVITY)
     rows = [r for r in table.to_pylist() if (r["subject"], r["predicate"]) == ("file", "size=zero")]
@@ -36,7 +36,7 @@ def test_a_higher_minfrac_drops_the_rules_below_it_and_their_false_positives(day
 
 
 def test_at_the_models_own_minfrac_the_figures_are_those_of_its_evaluation(day: Lives) -> None:
-    model, _ = fit(day, Settings(minfrac=0.95))
+    model, _ = fit(day, Settings(minfrac=0.95, calibration=0))
     own = evaluate(model, day.files, day.names).to_pylist()
     tried: pa.Table = sensitivity(model, day.files, day.names, [0.95])
     expected = [row for row in own if row["model"] == "name"]
@@ -44,7 +44,7 @@ def test_at_the_models_own_minfrac_the_figures_are_those_of_its_evaluation(day: 
 
 
 def test_trying_other_thresholds_leaves_the_model_as_it_was(day: Lives) -> None:
-    model, _ = fit(day, Settings())
+    model, _ = fit(day, Settings(calibration=0))
     before = evaluate(model, day.files, day.names)
     sensitivity(model, day.files, day.names)
     assert evaluate(model, day.files, day.names).equals(before)

@@ -26,9 +26,12 @@ def test_the_manifest_says_what_was_learned_from(
         life(b"b.lock", 120, None, end=122, max_size=0),
         life(b"c.html", 180, None, max_size=None),
     )
-    _, manifest = fit(Lives(("monday",), files, names_of()), Settings(minfrac=0.9, serve="able"))
+    settings = Settings(minfrac=0.9, serve="able", calibration=0)
+    _, manifest = fit(Lives(("monday",), files, names_of()), settings)
     assert manifest["serve"] == "able"
-    assert manifest["parameters"] == {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
+    parameters = {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
+    parameters |= {"calibration": 0.0, "bound": 0.01, "confidence": 0.95}
+    assert manifest["parameters"] == parameters
     trained = manifest["trained_on"]
     assert trained["datasets"] == ["monday"]
     assert trained["since"] == "2001-10-22T00:01:00+00:00"

@@ -244,11 +244,12 @@ def test_symbolic_links_are_never_followed(tmp_path: Path) -> None:
     assert (tmp_path / "root" / "second").is_symlink()
 
 
-def test_devices_are_made_as_fifos(tmp_path: Path) -> None:
+def test_devices_are_made_as_fifos_and_sockets_as_sockets(tmp_path: Path) -> None:
     rows = [
         op("mknod", 1, HOME, name=b"null", new_fh=b"n", set_ftype=4, ftype=4, mode=0o666),
         op("mknod", 2, HOME, name=b"sock", new_fh=b"s", set_ftype=6, ftype=6, mode=0o600),
         op("setattr", 3, b"n", set_mode=0o600, ftype=4),
+        op("setattr", 3, b"s", set_mode=0o640, ftype=6),
         lookup(4, b"disk", b"d", ftype=3, mode=0o660),
     ]
     found = replayed(tmp_path, rows)
@@ -256,6 +257,7 @@ def test_devices_are_made_as_fifos(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(modes["null"])
     assert stat.S_ISFIFO(modes["disk"])
     assert stat.S_ISSOCK(modes["sock"])
+    assert modes["sock"] & stat.S_IRGRP
 
 
 def test_results_can_be_written_elsewhere_and_writes_flushed(tmp_path: Path) -> None:
