@@ -255,7 +255,8 @@ enum bm_place {
 	BM_LAST = 2,
 	BM_MIDDLE = 3,
 	BM_PREFIX = 4,
-	BM_PLACES = 5
+	BM_ANY = 5,		/* in no place: every create has it */
+	BM_PLACES = 6
 };
 
 #define	BM_PREFIX_LEN	5
@@ -327,16 +328,17 @@ bm_lookup_rules(const uint8_t *image, const uint8_t *p,
 	uint64_t yes, no, decided;
 	uint32_t i, w, place;
 
-	if (create->name == NULL)
-		return;
 	rules.dictionary = bm_dictionary_at(image, p);
 	rules.masks = image + bm_u32(p + 36);
 	rules.words = (bm_predicates(image) + 63) / 64;
 	for (w = 0; w < rules.words; w++)
 		for (place = 0; place < BM_PLACES; place++)
 			votes.yes[place][w] = votes.no[place][w] = 0;
-	bm_vote_all(&rules, &votes, (const uint8_t *)create->name,
-	    create->name_len);
+	if (create->name != NULL)
+		bm_vote_all(&rules, &votes, (const uint8_t *)create->name,
+		    create->name_len);
+	bm_vote(&rules, &votes, BM_ANY, BM_HASH_BASIS ^ rules.dictionary.seed,
+	    rules.dictionary.text, 0);
 	for (w = 0; w < rules.words; w++) {
 		decided = 0;
 		for (i = 0; i < BM_PLACES; i++) {
@@ -491,7 +493,7 @@ enum bm_source {
 	BM_SOURCE_HISTORY = 0,	/* byte number argument of the history */
 	BM_SOURCE_NAME = 1,	/* number argument that tells of the name */
 	BM_SOURCE_CODE = 2,	/* the code of value number argument */
-	BM_SOURCE_HOUR = 3,	/* the hour, from 1 */
+	BM_SOURCE_HOUR = 3,	/* the hour; 24 if unknown */
 	BM_SOURCES = 4
 };
 
@@ -499,46 +501,226 @@ enum bm_name_number {
 	BM_NAME_LENGTH = 0,
 	BM_NAME_PERIODS = 1,
 	BM_NAME_DIGITS = 2,
-	BM_NAME_NUMBERS = 3
+	BM_NAME_CAPITALS = 3,
+	BM_NAME_SIGNS = 4,		/* no letters, digits, or periods */
+	BM_NAME_DIGIT_RUN = 5,		/* the longest */
+	BM_NAME_HEX_RUN = 6,
+	BM_NAME_SUFFIX_LENGTH = 7,	/* from the last period on */
+	BM_NAME_FIRST_BYTE = 8,
+	BM_NAME_LAST_BYTE = 9,
+	BM_NAME_RANDOM_WORD = 10,	/* whether there is one */
+	BM_NAME_NUMBERS = 11
 };
 
-#define	BM_VALUES	4U	/* mode, uid, gid, client */
+/* What has a code: numbers of the create, and hashes. */
+enum bm_value {
+	BM_VALUE_MODE = 0,
+	BM_VALUE_UID = 1,
+	BM_VALUE_GID = 2,
+	BM_VALUE_CLIENT = 3,
+	BM_VALUE_SHAPE = 4,
+	BM_VALUE_SUFFIX = 5,	/* of the shape, from its last period on */
+	BM_VALUES = 6
+};
+
 #define	BM_ABREAST	8U	/* trees that are walked at the same time */
+#define	BM_RANDOM_LEN	6	/* of a word that may be random */
+#define	BM_HEX_LEN	4	/* of hexadecimal digits that are a number */
+
+/* Of a create: what features are made of. */
+struct bm_seen {
+	const uint8_t	*history;
+	size_t		 history_len;
+	uint32_t	 known;
+	uint32_t	 hour;
+	uint32_t	 values[BM_VALUES];
+	uint8_t		 numbers[BM_NAME_NUMBERS];
+};
+
+static inline int
+bm_is_digit(uint8_t byte)
+{
+	return (byte >= '0' && byte <= '9');
+}
+
+static inline int
+bm_is_capital(uint8_t byte)
+{
+	return (byte >= 'A' && byte <= 'Z');
+}
+
+static inline int
+bm_is_hex(uint8_t byte)
+{
+	return (bm_is_digit(byte) || (byte >= 'a' && byte <= 'f') ||
+	    (byte >= 'A' && byte <= 'F'));
+}
+
+static inline int
+bm_is_alnum(uint8_t byte)
+{
+	return (bm_is_digit(byte) || bm_is_capital(byte) ||
+	    (byte >= 'a' && byte <= 'z'));
+}
+
+static inline uint8_t
+bm_saturated(size_t number)
+{
+	return (number < 255 ? (uint8_t)number : (uint8_t)255);
+}
+
+/* The hexadecimal digits that a text begins with; whether one is decimal. */
+static inline size_t
+bm_hex_run(const uint8_t *text, size_t len, int *decimal)
+{
+	size_t i;
+
+	*decimal = 0;
+	for (i = 0; i < len && bm_is_hex(text[i]); i++)
+		*decimal |= bm_is_digit(text[i]);
+	return (i);
+}
+
+/* Whether a word changes at least twice between letters, capitals, digits. */
+static inline int
+bm_is_random(const uint8_t *word, size_t len)
+{
+	int changes = 0, decimal;
+	size_t i;
+
+	if (len != BM_RANDOM_LEN ||
+	    (bm_hex_run(word, len, &decimal) == len && decimal))
+		return (0);
+	for (i = 1; i < len; i++)
+		changes += bm_is_digit(word[i]) != bm_is_digit(word[i - 1]) ||
+		    bm_is_capital(word[i]) != bm_is_capital(word[i - 1]);
+	return (changes >= 2);
+}
+
+/* Hashes one more byte of a shape. */
+static inline void
+bm_shape_byte(struct bm_seen *seen, uint8_t byte)
+{
+	uint32_t *suffix = &seen->values[BM_VALUE_SUFFIX];
+
+	seen->values[BM_VALUE_SHAPE] =
+	    bm_hash_step(seen->values[BM_VALUE_SHAPE], byte);
+	if (byte == '.')
+		*suffix = bm_hash_step(BM_HASH_BASIS, byte);
+	else if (seen->numbers[BM_NAME_PERIODS] != 0)
+		*suffix = bm_hash_step(*suffix, byte);
+}
+
+/* Hashes the shape of a word: its numbers become #, a random word @. */
+static inline void
+bm_shape_word(struct bm_seen *seen, const uint8_t *word, size_t len)
+{
+	size_t i = 0, end;
+	int decimal;
+
+	if (bm_is_random(word, len)) {
+		seen->numbers[BM_NAME_RANDOM_WORD] = 1;
+		bm_shape_byte(seen, '@');
+		return;
+	}
+	while (i < len) {
+		end = i + bm_hex_run(word + i, len - i, &decimal);
+		if (decimal && end - i >= BM_HEX_LEN) {
+			bm_shape_byte(seen, '#');
+			i = end;
+		} else if (bm_is_digit(word[i])) {
+			bm_shape_byte(seen, '#');
+			while (i < len && bm_is_digit(word[i]))
+				i++;
+		} else {
+			if (decimal || end == i)
+				end = i + 1;
+			for (; i < end; i++)
+				bm_shape_byte(seen, word[i]);
+		}
+	}
+}
 
 static inline void
-bm_name_numbers(const struct bm_create *create, uint32_t *numbers)
+bm_see_shape(struct bm_seen *seen, const uint8_t *name, size_t len)
 {
-	const uint8_t *name = (const uint8_t *)create->name;
-	size_t i, len = name == NULL ? 0 : create->name_len;
-	uint32_t k, periods = 0, digits = 0;
+	size_t i = 0, end;
+
+	seen->values[BM_VALUE_SHAPE] = BM_HASH_BASIS;
+	seen->values[BM_VALUE_SUFFIX] = 0;
+	while (i < len) {
+		for (end = i; end < len && bm_is_alnum(name[end]); end++)
+			;
+		if (end == i)
+			bm_shape_byte(seen, name[i++]);
+		else
+			bm_shape_word(seen, name + i, end - i);
+		if (end > i)
+			i = end;
+	}
+}
+
+static inline void
+bm_see_numbers(struct bm_seen *seen, const uint8_t *name, size_t len)
+{
+	size_t i, periods = 0, digits = 0, capitals = 0, signs = 0, suffix = 0;
+	size_t run = 0, longest = 0, hex = 0, longest_hex = 0;
 
 	for (i = 0; i < len; i++) {
-		periods += name[i] == '.' && periods < 255;
-		digits += name[i] >= '0' && name[i] <= '9' && digits < 255;
+		digits += (size_t)bm_is_digit(name[i]);
+		capitals += (size_t)bm_is_capital(name[i]);
+		run = bm_is_digit(name[i]) ? run + 1 : 0;
+		hex = bm_is_hex(name[i]) ? hex + 1 : 0;
+		longest = run > longest ? run : longest;
+		longest_hex = hex > longest_hex ? hex : longest_hex;
+		if (name[i] == '.') {
+			periods++;
+			suffix = len - i;
+		} else
+			signs += !bm_is_alnum(name[i]);
 	}
-	numbers[BM_NAME_LENGTH] = len < 255 ? (uint32_t)len : 255;
-	numbers[BM_NAME_PERIODS] = periods;
-	numbers[BM_NAME_DIGITS] = digits;
-	for (k = 0; k < BM_NAME_NUMBERS; k++)
-		if (numbers[k] > 255)
-			numbers[k] = 255;
+	seen->numbers[BM_NAME_LENGTH] = bm_saturated(len);
+	seen->numbers[BM_NAME_PERIODS] = bm_saturated(periods);
+	seen->numbers[BM_NAME_DIGITS] = bm_saturated(digits);
+	seen->numbers[BM_NAME_CAPITALS] = bm_saturated(capitals);
+	seen->numbers[BM_NAME_SIGNS] = bm_saturated(signs);
+	seen->numbers[BM_NAME_DIGIT_RUN] = bm_saturated(longest);
+	seen->numbers[BM_NAME_HEX_RUN] = bm_saturated(longest_hex);
+	seen->numbers[BM_NAME_SUFFIX_LENGTH] = bm_saturated(suffix);
+	seen->numbers[BM_NAME_FIRST_BYTE] = len > 0 ? name[0] : 0;
+	seen->numbers[BM_NAME_LAST_BYTE] = len > 0 ? name[len - 1] : 0;
+	seen->numbers[BM_NAME_RANDOM_WORD] = 0;
+}
+
+static inline void
+bm_see(struct bm_seen *seen, const struct bm_create *create)
+{
+	const uint8_t *name = (const uint8_t *)create->name;
+	size_t len = name == NULL ? 0 : create->name_len;
+
+	seen->history = (const uint8_t *)create->history;
+	seen->history_len = create->history == NULL ? 0 : create->history_len;
+	seen->known = create->known;
+	seen->hour = create->hour;
+	seen->values[BM_VALUE_MODE] = create->mode;
+	seen->values[BM_VALUE_UID] = create->uid;
+	seen->values[BM_VALUE_GID] = create->gid;
+	seen->values[BM_VALUE_CLIENT] = create->client;
+	bm_see_numbers(seen, name, len);
+	bm_see_shape(seen, name, len);
 }
 
 /* A table: its values, their codes, how many, the codes of other and unknown. */
-static inline uint32_t
-bm_code(const uint8_t *image, const uint8_t *table,
-    const struct bm_create *create, uint32_t which)
+static inline uint8_t
+bm_code(const uint8_t *image, const uint8_t *table, const struct bm_seen *seen,
+    uint32_t which)
 {
-	uint32_t values[BM_VALUES], place;
+	uint32_t place;
 
-	values[0] = create->mode;
-	values[1] = create->uid;
-	values[2] = create->gid;
-	values[3] = create->client;
-	if ((create->known >> which & 1) == 0)
+	if (which <= BM_VALUE_CLIENT && (seen->known >> which & 1) == 0)
 		return (table[13]);
 	place = bm_search(image + bm_u32(table), bm_u32(table + 8), 4,
-	    values[which]);
+	    seen->values[which]);
 	if (place == BM_NOT_FOUND)
 		return (table[12]);
 	return (image[bm_u32(table + 4) + (size_t)place]);
@@ -546,24 +728,22 @@ bm_code(const uint8_t *image, const uint8_t *table,
 
 static inline uint8_t
 bm_feature(const uint8_t *image, const uint8_t *tables, const uint8_t *p,
-    const struct bm_create *create, const uint32_t *name_numbers)
+    const struct bm_seen *seen)
 {
 	uint32_t argument = bm_u16(p + 2);
 
 	switch (p[0]) {
 	case BM_SOURCE_HISTORY:
-		if (create->history == NULL || argument >= create->history_len)
-			return (0);
-		return (((const uint8_t *)create->history)[argument]);
+		return (argument < seen->history_len ?
+		    seen->history[argument] : (uint8_t)0);
 	case BM_SOURCE_NAME:
-		return ((uint8_t)name_numbers[argument]);
+		return (seen->numbers[argument]);
 	case BM_SOURCE_CODE:
-		return ((uint8_t)bm_code(image,
-		    tables + 16 * (size_t)bm_u32(p + 4), create, argument));
+		return (bm_code(image, tables + 16 * (size_t)bm_u32(p + 4),
+		    seen, argument));
 	default:
-		if ((create->known & BM_KNOWN_HOUR) == 0 || create->hour > 23)
-			return (0);
-		return ((uint8_t)(create->hour + 1));
+		return ((seen->known & BM_KNOWN_HOUR) != 0 && seen->hour < 24 ?
+		    (uint8_t)seen->hour : (uint8_t)24);
 	}
 }
 
@@ -604,33 +784,43 @@ bm_walk_abreast(const uint8_t *image, const uint8_t *trees, uint32_t count,
 	}
 }
 
+/* A group: its trees, and the predicates whose scores are in their leaves. */
 static inline void
-bm_lookup_forest(const uint8_t *image, const uint8_t *p,
-    const struct bm_create *create, struct bm_answers *answers)
+bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *features,
+    struct bm_answers *answers)
 {
-	uint8_t features[BM_FEATURES_MAX];
+	const uint8_t *trees = image + bm_u32(p + 4);
+	const uint8_t *output = image + bm_u32(p + 12);
+	uint32_t i, count = bm_u32(p), outputs = bm_u32(p + 8);
 	uint16_t sums[BM_PREDICATES_MAX];
-	uint32_t numbers[BM_NAME_NUMBERS];
-	const uint8_t *feature = image + bm_u32(p + 4);
-	const uint8_t *tables = image + bm_u32(p + 12);
-	const uint8_t *trees = image + bm_u32(p + 20);
-	const uint8_t *output = image + bm_u32(p + 28);
-	uint32_t i, count = bm_u32(p), outputs = bm_u32(p + 24);
 
-	bm_name_numbers(create, numbers);
-	for (i = 0; i < count; i++)
-		features[i] = bm_feature(image, tables, feature + 8 * (size_t)i,
-		    create, numbers);
 	for (i = 0; i < outputs; i++)
 		sums[i] = 0;
-	count = bm_u32(p + 16);
 	for (i = 0; i < count; i += BM_ABREAST)
 		bm_walk_abreast(image, trees + 16 * (size_t)i,
 		    count - i < BM_ABREAST ? count - i : BM_ABREAST, features,
 		    outputs, sums);
-	for (i = 0; i < outputs; i++)
-		bm_set(answers, bm_u32(output + 8 * (size_t)i),
-		    sums[i] >= bm_u32(output + 8 * (size_t)i + 4));
+	for (i = 0; i < outputs; i++, output += 8)
+		bm_set(answers, bm_u32(output), sums[i] >= bm_u32(output + 4));
+}
+
+static inline void
+bm_lookup_forest(const uint8_t *image, const uint8_t *p,
+    const struct bm_create *create, struct bm_answers *answers)
+{
+	const uint8_t *feature = image + bm_u32(p + 4);
+	const uint8_t *tables = image + bm_u32(p + 12);
+	const uint8_t *group = image + bm_u32(p + 20);
+	uint8_t features[BM_FEATURES_MAX];
+	struct bm_seen seen;
+	uint32_t i, count = bm_u32(p);
+
+	bm_see(&seen, create);
+	for (i = 0; i < count; i++, feature += 8)
+		features[i] = bm_feature(image, tables, feature, &seen);
+	count = bm_u32(p + 16);
+	for (i = 0; i < count; i++, group += 16)
+		bm_lookup_group(image, group, features, answers);
 }
 
 /*
@@ -779,8 +969,8 @@ bm_check_rules(struct bm_image *image, const uint8_t *p)
 	for (i = 0; i < BM_PLACES; i++)
 		if (p[40 + i] < BM_PLACES)
 			seen |= 1U << p[40 + i];
-	return (seen == (1U << BM_PLACES) - 1 && p[45] == 0 && p[46] == 0 &&
-	    p[47] == 0 && bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
+	return (seen == (1U << BM_PLACES) - 1 && p[46] == 0 && p[47] == 0 &&
+	    bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
 	    bm_check_dictionary(image, p, masks));
 }
 
@@ -908,24 +1098,40 @@ bm_check_tree(struct bm_image *image, const uint8_t *tree,
 }
 
 static inline int
-bm_check_forest(struct bm_image *image, const uint8_t *p)
+bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features)
 {
-	uint32_t i, trees = bm_u32(p + 16), outputs = bm_u32(p + 24);
+	uint32_t i, trees = bm_u32(group), outputs = bm_u32(group + 8);
 	const uint8_t *tree, *output;
 
 	if (trees > BM_TREES_MAX || outputs < 1 ||
 	    outputs > BM_PREDICATES_MAX ||
-	    !bm_inside(image, bm_u32(p + 20), trees, 16, 4) ||
-	    !bm_inside(image, bm_u32(p + 28), outputs, 8, 4) ||
-	    !bm_check_tables(image, p) || !bm_check_features(image, p))
+	    !bm_inside(image, bm_u32(group + 4), trees, 16, 4) ||
+	    !bm_inside(image, bm_u32(group + 12), outputs, 8, 4))
 		return (0);
-	tree = image->base + bm_u32(p + 20);
-	output = image->base + bm_u32(p + 28);
+	tree = image->base + bm_u32(group + 4);
+	output = image->base + bm_u32(group + 12);
 	for (i = 0; i < outputs; i++, output += 8)
 		if (bm_u32(output) >= image->predicates)
 			return (0);
 	for (i = 0; i < trees; i++, tree += 16)
-		if (!bm_check_tree(image, tree, bm_u32(p), outputs))
+		if (!bm_check_tree(image, tree, features, outputs))
+			return (0);
+	return (1);
+}
+
+static inline int
+bm_check_forest(struct bm_image *image, const uint8_t *p)
+{
+	uint32_t i, groups = bm_u32(p + 16);
+	const uint8_t *group;
+
+	if (groups > BM_PREDICATES_MAX ||
+	    !bm_inside(image, bm_u32(p + 20), groups, 16, 4) ||
+	    !bm_check_tables(image, p) || !bm_check_features(image, p))
+		return (0);
+	group = image->base + bm_u32(p + 20);
+	for (i = 0; i < groups; i++, group += 16)
+		if (!bm_check_group(image, group, bm_u32(p)))
 			return (0);
 	return (1);
 }
@@ -933,7 +1139,7 @@ bm_check_forest(struct bm_image *image, const uint8_t *p)
 static inline int
 bm_check_section(struct bm_image *image, const uint8_t *section)
 {
-	static const uint32_t sizes[] = { 0, 48, 80, 32 };
+	static const uint32_t sizes[] = { 0, 48, 80, 24 };
 	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
 
 	if (kind < BM_SECTION_RULES || kind > BM_SECTION_FOREST ||
