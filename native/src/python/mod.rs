@@ -7,6 +7,7 @@ mod anonymize;
 mod captures;
 mod components;
 mod image;
+mod forest;
 mod lives;
 mod scan;
 mod text;
@@ -25,5 +26,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTraceLines>()?;
     module.add_class::<image::PyImage>()?;
     components::register(module)?;
+    forest::register(module)?;
     Ok(())
 }
