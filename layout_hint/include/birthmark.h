@@ -960,6 +960,23 @@ bm_check_dictionary(struct bm_image *image, const uint8_t *p,
 	return (bm_check_entries(image, p, values));
 }
 
+/* Whether no mask has a bit beyond the predicates. */
+static inline int
+bm_check_masks(const struct bm_image *image, const uint8_t *p)
+{
+	uint32_t i, count = bm_u32(p + 32), used = image->predicates % 64;
+	size_t words = (image->predicates + 63) / 64;
+	const uint8_t *last;
+
+	if (used == 0 || count == 0)
+		return (1);
+	last = image->base + bm_u32(p + 36) + 8 * (words - 1);
+	for (i = 0; i < 2 * count; i++)
+		if (bm_u64(last + 8 * words * i) >> used != 0)
+			return (0);
+	return (1);
+}
+
 static inline int
 bm_check_rules(struct bm_image *image, const uint8_t *p)
 {
@@ -971,7 +988,7 @@ bm_check_rules(struct bm_image *image, const uint8_t *p)
 			seen |= 1U << p[40 + i];
 	return (seen == (1U << BM_PLACES) - 1 && p[46] == 0 && p[47] == 0 &&
 	    bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
-	    bm_check_dictionary(image, p, masks));
+	    bm_check_masks(image, p) && bm_check_dictionary(image, p, masks));
 }
 
 /* Edges of a node: ascending codes, and children that come after it. */

@@ -1,7 +1,8 @@
 //! All predicates' answers for the rows of a table of creates (`features.CREATES`).
 
 use super::create::Needs;
-use super::{hash, Answers, Create, Image};
+use super::{Answers, Create, Image};
+use crate::encode::fnv1a;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, StringArray,
@@ -130,7 +131,7 @@ impl<'a> Columns<'a> {
         Create {
             name: self.name.is_valid(row).then(|| self.name.value(row)),
             history: self.history.filter(|h| h.is_valid(row)).map(|h| h.value(row)),
-            values: [mode, uid, gid, client.map(|client| hash(client.value(row).as_bytes()))],
+            values: [mode, uid, gid, client.map(|client| fnv1a(client.value(row).as_bytes()))],
             hour: time.map(|time| time.value(row).div_euclid(HOUR).rem_euclid(24) as u8),
         }
     }

@@ -7,7 +7,7 @@ pub struct Create<'a> {
     pub name: Option<&'a [u8]>,
     /// What was seen before it (`features.HISTORY`).
     pub history: Option<&'a [u8]>,
-    /// Mode, uid, gid, and [`super::hash`] of the client's text.
+    /// Mode, uid, gid, and [`crate::encode::fnv1a`] of the client's text.
     pub values: [Option<u32>; 4],
     /// The hour of the day, UTC.
     pub hour: Option<u8>,

@@ -26,11 +26,6 @@ impl Hash {
     }
 }
 
-/// The hash that stands for a client's text.
-pub fn hash(text: &[u8]) -> u32 {
-    Hash(BASIS).of(text).0
-}
-
 /// Entries in buckets by hash; those of bucket `b` are `buckets[b]..buckets[b + 1]`.
 #[derive(Debug)]
 pub struct Dictionary {

@@ -16,7 +16,6 @@ mod trees;
 
 pub use batch::predict;
 pub use create::Create;
-pub use dictionary::hash;
 
 use bytes::{Block, Bytes};
 use forest::Forest;

@@ -6,7 +6,7 @@ use super::dictionary::{Dictionary, Hash};
 use super::Answers;
 
 const PREFIX: usize = 5;
-const PLACES: usize = 5;
+const PLACES: usize = 6;
 
 /// Where in a name a component stands; the number is its kind in the dictionary.
 #[derive(Clone, Copy)]
@@ -16,6 +16,8 @@ enum Place {
     Last,
     Middle,
     Prefix,
+    /// In no place: every create has it.
+    Any,
 }
 
 /// A section of rules.
@@ -40,10 +42,14 @@ impl Rules {
         let words = predicates.div_ceil(64);
         let count = head.u32(32);
         let masks = block.array(head.u32(36), count, 16 * words as u32, 8)?.u64s();
+        let beyond = if predicates % 64 == 0 { 0 } else { u64::MAX << (predicates % 64) };
+        if masks.chunks_exact(words).any(|mask| mask[words - 1] & beyond != 0) {
+            return None;
+        }
         let order: [usize; PLACES] = std::array::from_fn(|i| usize::from(head.u8(40 + i)));
         let mut sorted = order;
         sorted.sort_unstable();
-        if sorted != [0, 1, 2, 3, 4] || (45..48).any(|at| head.u8(at) != 0) {
+        if sorted != [0, 1, 2, 3, 4, 5] || (46..48).any(|at| head.u8(at) != 0) {
             return None;
         }
         Some(Rules { dictionary: Dictionary::read(block, head, count)?, masks, words, order })
@@ -51,11 +57,11 @@ impl Rules {
 
     /// Adds the predicates that the rules say yes to.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
-        let Some(name) = create.name else {
-            return;
-        };
         let mut votes = Votes::default();
-        self.vote_all(name, &mut votes);
+        if let Some(name) = create.name {
+            self.vote_all(name, &mut votes);
+        }
+        self.vote(Place::Any, self.dictionary.start(), &[], &mut votes);
         for (word, answer) in answers.iter_mut().enumerate().take(self.words) {
             let mut decided = 0;
             for place in self.order {
