@@ -18,7 +18,7 @@
 #define	BIRTHMARK_H
 
 #ifdef _KERNEL
-#include <sys/types.h>
+#include <sys/param.h>
 #else
 #include <stddef.h>
 #include <stdint.h>
