@@ -188,6 +188,41 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     and anything else raises ``ValueError``.
     """
 
+HISTORY_BYTES: int  # how many bytes tell a history
+
+class HistoryKeeper:
+    """Running statistics over births (``features.history`` is its Python face)."""
+
+    max_keys: int
+    clock: int  # until when it was followed, µs
+
+    def __init__(self, max_keys: int) -> None:
+        """Keep at most so many keys; raises ``ValueError`` if they are too few for one birth."""
+
+    @staticmethod
+    def from_batch(batch: pa.RecordBatch, max_keys: int, clock: int) -> HistoryKeeper:
+        """Return what :meth:`to_batch` told.
+
+        Raises ``ValueError``, naming row and column, if it is damaged.
+        """
+
+    def follow(self, lives: pa.RecordBatch, young: bool) -> pa.Array:
+        """Return the history of each life at its birth (fixed-size binary), and learn them.
+
+        ``lives`` has the columns that ``features.history`` makes, ``born`` null where there is
+        nothing to tell; ``young`` says that size and use are those at the age of 5 s. Raises
+        ``ValueError``, naming the column, if one is missing or of another type.
+        """
+
+    def at(self, creates: pa.RecordBatch) -> pa.Array:
+        """Return the history of each create, and learn nothing; errors as :meth:`follow`."""
+
+    def to_batch(self) -> pa.RecordBatch:
+        """Return all that is known, a row per key."""
+
+def fold_shapes(names: pa.Array) -> pa.Array:
+    """Return the shape of each name (both binary); ``features.history.shape`` says what it is."""
+
 class TextWriter:
     """Writes operations as nfsdump text, in the order of the lines' times.
 

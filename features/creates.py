@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from data.schema import TIME, field
+from features.history import HISTORY_BYTES
 
 CREATES = pa.schema(
     [
@@ -24,6 +25,7 @@ CREATES = pa.schema(
         field("group", pa.uint32(), "group that the file system gives it"),
         field("client", pa.utf8(), "creating caller's host"),
         field("time", TIME, "when it is born"),
+        field("history", pa.binary(), "what was seen before: `features.HISTORY`; null: unknown"),
     ]
 )
 """One row per create. What is not known is null."""
@@ -32,19 +34,21 @@ _SOURCES = {"time": "born"}
 
 
 def from_files(files: pa.Table) -> pa.Table:
-    """Return the creates of a files table (``data.schema.FILES``), row by row."""
-    return _creates({c: files[_SOURCES.get(c, c)] for c in CREATES.names})
+    """Return the creates of a files table (``data.schema.FILES``), row by row.
+
+    Their history is that of a further column ``history`` (``History.follow``), where it has one.
+    """
+    return _of_lives(files, {})
 
 
 def from_names(names: pa.Table) -> pa.Table:
     """Return the creates of a names table (``data.schema.NAMES``), row by row.
 
-    That table knows neither the directory's own name nor the file's group: both are null.
+    That table knows neither the directory's own name nor the file's group: both are null. Their
+    history is that of a further column ``history`` (``History.follow``), where it has one.
     """
     nulls = pa.nulls(len(names))
-    unknown = {"dir_name": nulls, "group": nulls}
-    known = [c for c in CREATES.names if c not in unknown]
-    return _creates({c: names[_SOURCES.get(c, c)] for c in known} | unknown)
+    return _of_lives(names, {"dir_name": nulls, "group": nulls})
 
 
 def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -52,7 +56,8 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
 
     Each request maps columns of ``CREATES`` to their values; ``name`` (bytes, or text as UTF-8)
     is required. Raises ``ValueError``, naming the request by its index, for a request without a
-    name or with a key that is not known at create, and for a value of the wrong type.
+    name or with a key that is not known at create, and for a value of the wrong type or a
+    ``history`` of another length than ``HISTORY_BYTES``.
     """
     for index, request in enumerate(requests):
         if request.get("name") is None:
@@ -63,7 +68,18 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
                 f"request {index} has {unknown[0]!r}, which is not known at create: "
                 f"expected {', '.join(CREATES.names)}"
             )
+        history = request.get("history")
+        fits = isinstance(history, bytes) and len(history) == HISTORY_BYTES
+        if history is not None and not fits:
+            raise ValueError(f"request {index} has no history of {HISTORY_BYTES} bytes")
     return _creates({name: [r.get(name) for r in requests] for name in CREATES.names})
+
+
+def _of_lives(lives: pa.Table, unknown: dict[str, pa.Array]) -> pa.Table:
+    if "history" not in lives.column_names:
+        unknown = unknown | {"history": pa.nulls(len(lives))}
+    known = [c for c in CREATES.names if c not in unknown]
+    return _creates({c: lives[_SOURCES.get(c, c)] for c in known} | unknown)
 
 
 def _creates(columns: Mapping[str, Any]) -> pa.Table:

@@ -27,14 +27,19 @@ def write_table(path: Path, table: pa.Table) -> None:
         f.write_table(table.combine_chunks())
 
 
-def read_table(path: Path, schema: pa.Schema) -> pa.Table:
-    """Return the table at ``path``; raise ``DamagedModelError`` unless it is one of ``schema``."""
+def read_table(path: Path, schema: pa.Schema | None) -> pa.Table:
+    """Return the table at ``path``; raise ``DamagedModelError`` unless it is one of ``schema``.
+
+    ``None``: whatever its columns are, it is the caller's to check.
+    """
     try:
         with pa.OSFile(str(path), "rb") as source:
             table = ipc.open_file(source).read_all()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamagedModelError(path, f"an Arrow file ({error})") from error
+    if schema is None:
+        return table
     if not table.schema.equals(schema):
         raise DamagedModelError(path, f"the columns {schema.names} and their types")
     for field in schema:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from features import from_files, from_names
+from features import History, from_files, from_names
 from predictor import parts
 from predictor.able_models import AbleModels
 from predictor.calibration import Holdout, points_from_json
@@ -17,6 +17,7 @@ from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.predicates.predicate import Subject
 from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
@@ -35,6 +36,9 @@ class TrainedModel:
     ``purity`` are parameters of the kinds of models. The share ``calibration`` of the births is
     kept from training (``predictor.calibration``): on it thresholds are chosen, so that false
     positives are at most ``bound`` of all files with ``confidence`` (``predictor.thresholds``).
+
+    What was seen of earlier births (``features.History``) is told with each create, and kept, so
+    that the next period's are told of these: ``creates`` goes on from it.
 
     After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key; and
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``).
@@ -63,6 +67,7 @@ class TrainedModel:
         self.predicates: dict[str, Predicate] = {}
         self.tallies: dict[str, dict[str, int]] = {}
         self.models: dict[str, ModelSet[Any]] = {}
+        self.histories: dict[str, History] = {}
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -91,6 +96,8 @@ class TrainedModel:
         ):
             asked = [p for p in self.predicates.values() if p.subject == subject]
             labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
+            self.histories[subject] = History()
+            lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
         return self
 
@@ -104,6 +111,16 @@ class TrainedModel:
         for models in self.models.values():
             models.train(models.columns(known), learned, **self._parameters_of(models))
             holdout.calibrate(models, creates, labels, self.limit)
+
+    def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
+        """Return the creates of a later period's births, told of what was seen before each.
+
+        ``lives`` is a files or names table in the order of its rows, of which all must be births
+        (``predictor.births``). The model stays as it is.
+        """
+        known = {"file": from_files, "name": from_names}[subject]
+        history = History.from_table(self.histories[subject].to_table())
+        return known(_told(lives, history))
 
     def scores(
         self, creates: pa.Table, kind: str, keys: Iterable[str] | None = None
@@ -150,13 +167,18 @@ class TrainedModel:
             "parameters": self.parameters,
             "predicates": predicates,
             "tallies": self.tallies,
+            "histories": list(self.histories),
             "points": {
                 kind: {key: asdict(points) for key, points in models.points.items()}
                 for kind, models in self.models.items()
             },
         }
         parts.write_json(directory / _FILE, content)
-        return [_FILE, *files]
+        return [
+            _FILE,
+            *files,
+            *(_save(history, directory, s) for s, history in self.histories.items()),
+        ]
 
     @classmethod
     def load(cls, directory: Path, counts: bool = True) -> TrainedModel:
@@ -186,6 +208,8 @@ class TrainedModel:
             own = model._parameters_of(models)
             model.models[kind] = models.load(path.parent, model.predicates, own, counts)
             model.models[kind].points = points[kind]
+        for subject in content["histories"]:
+            model.histories[subject] = _load(path.parent, subject)
         return model
 
     def _parameters_of(self, models: ModelSet[Any] | type[ModelSet[Any]]) -> dict[str, Any]:
@@ -195,6 +219,24 @@ class TrainedModel:
         if kind not in self.models:
             raise ValueError(f"no models of kind {kind!r}: there are {', '.join(self.kinds)}")
         return self.models[kind]
+
+
+def _save(history: History, directory: Path, subject: str) -> str:
+    name = f"history-{subject}.arrow"
+    parts.write_table(directory / name, history.to_table())
+    return name
+
+
+def _load(directory: Path, subject: str) -> History:
+    path = directory / f"history-{subject}.arrow"
+    try:
+        return History.from_table(parts.read_table(path, None))
+    except ValueError as error:
+        raise parts.DamagedModelError(path, f"a history ({error})") from error
+
+
+def _told(lives: pa.Table, history: History) -> pa.Table:
+    return lives.append_column("history", history.follow(lives))
 
 
 def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:

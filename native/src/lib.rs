@@ -10,6 +10,7 @@ pub mod encode;
 pub mod fields;
 pub mod forest;
 pub mod image;
+pub mod history;
 pub mod input;
 pub mod join;
 pub mod lives;

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from data.schema import FILES, NAMES
-from features import CREATES, from_files, from_names, from_requests
+from features import CREATES, HISTORY_BYTES, from_files, from_names, from_requests
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 KNOWN = {
@@ -19,12 +19,15 @@ KNOWN = {
     "group": 6,
     "client": "10.0.0.1",
     "time": BORN,
+    "history": bytes(range(100)) + bytes(HISTORY_BYTES - 100),
 }
 
 
 def life(schema: pa.Schema, **values: object) -> pa.Table:
     """Return one row: what is not given is null, even where the schema forbids it."""
     nullable = pa.schema([field.with_nullable(True) for field in schema])
+    if "history" in values:
+        nullable = nullable.append(pa.field("history", pa.binary()))
     return pa.Table.from_pylist([values], schema=nullable)
 
 
@@ -61,6 +64,11 @@ def test_nothing_that_is_learned_after_the_create_changes_it():
         "last_seen": BORN,
         "observed_until": BORN,
         "owner": 7,
+        "early_size": 100,
+        "early_reads": 1,
+        "early_writes": 1,
+        "early_atime": BORN,
+        "early_mtime": BORN,
     }
     plain = from_files(life(FILES, **born(KNOWN)))
     assert from_files(life(FILES, **born(KNOWN), **later)).equals(plain)
@@ -70,8 +78,13 @@ def test_nothing_that_is_learned_after_the_create_changes_it():
 
 
 def test_the_columns_are_those_that_design_allows():
-    allowed = {"name", "dir_fh", "dir_name", "mode", "uid", "gid", "group", "client", "time"}
-    assert set(CREATES.names) == allowed
+    shown = {"name", "dir_fh", "dir_name", "mode", "uid", "gid", "group", "client", "time"}
+    assert set(CREATES.names) == shown | {"history"}
+
+
+def test_the_history_of_a_table_without_one_is_unknown():
+    known = {key: value for key, value in KNOWN.items() if key != "history"}
+    assert from_files(life(FILES, **born(known))).to_pylist() == [KNOWN | {"history": None}]
 
 
 def test_what_a_request_does_not_say_is_null():
@@ -87,6 +100,8 @@ def test_what_a_request_does_not_say_is_null():
         ({"name": b"a", "mode": -1}, "mode: .*uint32"),
         ({"name": b"a", "uid": "root"}, "uid: .*uint32"),
         ({"name": 7}, "name: .*binary"),
+        ({"name": b"a", "history": b"a"}, f"request 1 has no history of {HISTORY_BYTES} bytes"),
+        ({"name": b"a", "history": 7}, f"request 1 has no history of {HISTORY_BYTES} bytes"),
     ],
 )
 def test_a_bad_request_is_named(request_, message):

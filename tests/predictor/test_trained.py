@@ -10,7 +10,7 @@ import pyarrow.ipc as ipc
 import pytest
 
 from data.schema import FILES, NAMES
-from features import NamePieces, from_files, from_requests
+from features import HISTORY, NamePieces, from_files, from_requests
 from predictor.parts import DamagedModelError
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, from_config
 from predictor.trained import Answer, TrainedModel
@@ -162,6 +162,23 @@ def test_a_loaded_model_answers_and_explains_as_the_saved_one(model, tmp_path):
         assert loaded.explain(NEW, kind) == model.explain(NEW, kind)
 
 
+def test_later_births_are_told_of_what_was_seen_before_them_and_the_model_stays_as_it_is(
+    tmp_path,
+):
+    trained().save(tmp_path)
+    model = TrainedModel.load(tmp_path)
+    tomorrow = [life(b"%d.lock" % i, 1.0, fh=b"%d" % i, dir_fh=b"d") for i in range(3)]
+    told, again = (
+        model.creates("file", table(FILES, tomorrow))["history"].to_pylist() for _ in range(2)
+    )
+    assert told == again
+    births = [name for name, _ in HISTORY].index("name.births")
+    assert [told[i][births] for i in range(3)] == [2, 2, 2]  # one each, yesterday
+    fresh = TrainedModel(calibration=0).fit(table(FILES, []), names_of([]))
+    unseen = fresh.creates("file", table(FILES, tomorrow))["history"].to_pylist()
+    assert [row[births] for row in unseen] == [1, 1, 1]  # none
+
+
 def test_a_loaded_model_goes_on_learning_and_one_without_counts_does_not(model, tmp_path):
     model.save(tmp_path)
     known, labels = from_files(table(FILES, PAGES)), [True] * len(PAGES)
@@ -215,6 +232,7 @@ def test_two_predicates_of_one_name_are_refused():
 
 
 PARTS = ["model.json", "name-rules.arrow", "name-counts.arrow", "able.arrow"]
+PARTS += ["history-file.arrow", "history-name.arrow"]
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -108,12 +108,13 @@ impl Lives {
         let slot = self.newborn(op, creation);
         let life = &mut self.inodes.get_mut(slot).life;
         life.birth = Some(creation.birth);
+        life.early.born(creation.birth.at);
         life.kind = creation.kind.or(life.kind);
         if creation.kind != Some(Kind::Directory) {
             life.nlink = life.nlink.or(Some(1));
         }
         if creation.kind == Some(Kind::File) && life.last_size.is_none() {
-            life.sized(creation.size.unwrap_or(0));
+            life.sized(op.at, creation.size.unwrap_or(0));
         }
         life.named(op, &creation.shown, &self.gaps);
         if let Some(found) = self.inodes.by_name(creation.dir, creation.name) {
@@ -162,7 +163,7 @@ impl Lives {
             None
         };
         if let Some(slot) = slot {
-            self.resized(slot, creation.size);
+            self.resized(op, slot, creation.size);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is kept of a file and of each of its names while they live.
 
+use super::early::Early;
 use super::gaps::{Gaps, Touch};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -186,6 +187,8 @@ pub struct FileLife {
     pub mtime: Option<i64>,
     /// When a client last closed it (version 4).
     pub last_closed: Option<i64>,
+    /// What of this was so when it was young.
+    pub early: Early,
     /// Whether loss may have touched it.
     pub touch: Touch,
 }
@@ -214,6 +217,7 @@ impl FileLife {
             atime: None,
             mtime: None,
             last_closed: None,
+            early: Early::new(),
             touch: Touch::default(),
         }
     }
@@ -232,8 +236,9 @@ impl FileLife {
             self.nlink = attributes.nlink;
         }
         if let Some(size) = attributes.size {
-            self.sized(size);
+            self.sized(op.at, size);
         }
+        self.early.shown(op.at, attributes);
     }
 
     /// Notes that an operation named it.
@@ -244,14 +249,17 @@ impl FileLife {
         self.touch.used(op, gaps);
     }
 
-    /// Notes the size that it now has.
-    pub fn sized(&mut self, size: u64) {
+    /// Notes the size that it has at a time.
+    pub fn sized(&mut self, at: i64, size: u64) {
+        self.early.sized(at, Some(size));
         self.last_size = Some(size);
         self.max_size = self.max_size.max(Some(size));
     }
 
     /// Notes a write that reached to `end`, after which `shown` was its size.
-    pub fn wrote(&mut self, bytes: u64, end: Option<u64>, shown: Option<u64>) {
+    pub fn wrote(&mut self, at: i64, bytes: u64, end: Option<u64>, shown: Option<u64>) {
+        self.early.wrote(at);
+        self.early.sized(at, end);
         self.writes += 1;
         self.bytes_written = self.bytes_written.saturating_add(bytes);
         self.max_size = self.max_size.max(end);
@@ -260,8 +268,11 @@ impl FileLife {
         }
     }
 
-    /// Adds what was known of it before its handle was.
-    pub fn continue_from(&mut self, earlier: FileLife) {
+    /// Adds what was known of it before its handle was, from `at` on.
+    pub fn continue_from(&mut self, earlier: FileLife, at: i64) {
+        if self.birth.is_none() {
+            self.early.continue_from(earlier.early, at);
+        }
         self.birth = self.birth.or(earlier.birth);
         self.origin = self.origin.take().or(earlier.origin);
         self.kind = self.kind.or(earlier.kind);

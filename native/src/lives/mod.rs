@@ -21,6 +21,7 @@
 
 mod births;
 pub(crate) mod columns;
+mod early;
 mod ends;
 mod filter;
 mod gaps;

@@ -131,6 +131,7 @@ pub fn files(
     clients: &Hosts,
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
+    let early = || rows.iter().map(|r| r.life.birth.map(|_| r.life.early));
     let origins = || rows.iter().map(|r| r.life.origin.as_ref());
     let lives = || rows.iter().map(|r| &r.life);
     batch(vec![
@@ -165,6 +166,11 @@ pub fn files(
         nullable("atime", times(lives().map(|l| l.atime))),
         nullable("mtime", times(lives().map(|l| l.mtime))),
         nullable("last_closed", times(lives().map(|l| l.last_closed))),
+        nullable("early_size", numbers::<UInt64Type>(early().map(|e| e?.size))),
+        nullable("early_reads", numbers::<UInt32Type>(early().map(|e| Some(e?.reads)))),
+        nullable("early_writes", numbers::<UInt32Type>(early().map(|e| Some(e?.writes)))),
+        nullable("early_atime", times(early().map(|e| e?.atime))),
+        nullable("early_mtime", times(early().map(|e| e?.mtime))),
         nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
     ])
 }

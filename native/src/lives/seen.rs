@@ -54,6 +54,7 @@ impl Lives {
         if let Some(slot) = self.name_file(op, fh, &columns.object.get(row)) {
             let life = &mut self.inodes.get_mut(slot).life;
             let bytes = get(columns.reply_count, row).unwrap_or(0);
+            life.early.read(op.at);
             life.reads += 1;
             life.bytes_read = life.bytes_read.saturating_add(u64::from(bytes));
         }
@@ -67,20 +68,20 @@ impl Lives {
             let offset = get(columns.offset, row).filter(|_| bytes > 0);
             let end = offset.map(|offset| offset.saturating_add(bytes));
             let life = &mut self.inodes.get_mut(slot).life;
-            life.wrote(bytes, end, attributes.size);
+            life.wrote(op.at, bytes, end, attributes.size);
         }
     }
 
     pub(super) fn setattr(&mut self, columns: &Columns, row: usize, op: &Operation, fh: &Key) {
         if let Some(slot) = self.name_file(op, fh, &columns.object.get(row)) {
-            self.resized(slot, get(columns.set_size, row));
+            self.resized(op, slot, get(columns.set_size, row));
         }
     }
 
     /// Notes a size that a call set.
-    pub(super) fn resized(&mut self, slot: Slot, size: Option<u64>) {
+    pub(super) fn resized(&mut self, op: &Operation, slot: Slot, size: Option<u64>) {
         if let Some(size) = size {
-            self.inodes.get_mut(slot).life.sized(size);
+            self.inodes.get_mut(slot).life.sized(op.at, size);
         }
     }
 
@@ -170,7 +171,7 @@ impl Lives {
                 found.life.birth = None;
                 found.names.iter_mut().for_each(|name| name.birth = None);
             }
-            inode.life.continue_from(found.life);
+            inode.life.continue_from(found.life, op.at);
             inode.names.append(&mut found.names);
             found = inode;
         }

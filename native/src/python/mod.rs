@@ -8,6 +8,7 @@ mod captures;
 mod components;
 mod forest;
 mod image;
+mod history;
 mod lives;
 mod scan;
 mod text;
@@ -27,5 +28,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<image::PyImage>()?;
     components::register(module)?;
     forest::register(module)?;
+    history::register(module)?;
     Ok(())
 }

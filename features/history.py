@@ -1,0 +1,235 @@
+"""What was seen of files like this one before it was created.
+
+Names alone do not tell what the same program did with the same names a minute ago. A
+:class:`History` keeps running statistics over earlier births, under keys that a create shows (its
+name, the shape of its name, its directory, who asks), and tells each birth what is known under its
+keys: :data:`HISTORY_BYTES` small integers, described by :data:`HISTORY`.
+
+A history is strictly causal. At any time it knows what the trace had shown by then, and nothing
+that came to light later:
+
+- Births and outcomes at earlier times count, and at the same time those of births before it. Births
+  of one instant come in the order of server, directory, name and handle.
+- Whether a life is longer than 1, 5 or 30 s is known when it is, or at its death. How large a file
+  was and how it was used is known when it is 5 s old, or dead, as it was by then (the columns
+  ``early_…`` of the files table); how large the file of a name was, and whether it was written, at
+  the name's end.
+- What is not known by the end of the lives that are followed is dropped.
+
+Shares are means of the first ten outcomes, and move by a tenth with each one after that: what a
+program does changes from one of its runs to the next. Keys are 64-bit hashes (FNV-1a of what they
+are made of, put together by SplitMix64), the same on every machine. File handles are taken to mean
+one file wherever they are from.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark._native import HISTORY_BYTES, HistoryKeeper, fold_shapes
+from data.schema import TIME
+from features.tabular import decoded
+
+__all__ = ["HISTORY", "HISTORY_BYTES", "MAX_KEYS", "History", "shape"]
+
+KEYS = {
+    "dir_name": "of this name in this directory",
+    "dir_shape": "of names of this shape in this directory",
+    "dir_suffix": "of names with this suffix in this directory",
+    "dir": "in this directory",
+    "name": "of this name",
+    "shape": "of names of this shape",
+    "user_suffix": "of names with this suffix, by this user",
+    "place_suffix": "of names with this suffix, by this user, in directories with names like this",
+    "caller": "by this user at this client",
+    "after": "of names of this shape, after a create of the shape that this caller made last",
+}
+"""What statistics are kept by. Suffixes and directories' names are folded as :func:`shape` does."""
+
+STATISTICS = {
+    "births": "births (L)",
+    "share_1s": "share that lived for at most 1 s (S)",
+    "share_5s": "share that lived for at most 5 s (S)",
+    "share_30s": "share that lived for at most 30 s (S)",
+    "share_empty": "share that was empty (S)",
+    "share_16k": "share of at most 16 kB (S)",
+    "share_64k": "share of at most 64 kB (S)",
+    "share_write_only": "share with less than 0.2 reads to a write (S)",
+    "share_read": "share that was written, and read after it (S)",
+    "since_birth": "milliseconds since the last birth (L)",
+    "life": "milliseconds that the last one lived that died (L)",
+    "size": "size of the last one of which it is known, bytes (L)",
+    "write_only": "whether the last one of which it is known was only written: 1 no, 2 yes",
+    "since_death": "milliseconds since the last death (L)",
+    "known": "outcomes that are known, at most ten, and one",
+    "age": "milliseconds since the first birth (L)",
+}
+"""What is told under each key. 0 is unknown; a share (S) of 0 is 1 and of 1 is 255; of numbers (L)
+0 is 1 and each doubling from 1, which is 2, adds 4."""
+
+HISTORY = [
+    (f"{key}.{statistic}", f"{meaning}, {whose}")
+    for key, whose in KEYS.items()
+    for statistic, meaning in STATISTICS.items()
+]
+"""Name and meaning of each byte of a history, in their order."""
+
+MAX_KEYS = 1_000_000
+
+_CREATES = {
+    "name": pa.large_binary(),
+    "dir_fh": pa.large_binary(),
+    "dir_name": pa.large_binary(),
+    "uid": pa.uint32(),
+    "client": pa.utf8(),
+}
+_LIVES = _CREATES | {
+    "server": pa.utf8(),
+    "fh": pa.large_binary(),
+    "born": TIME,
+    "died": TIME,
+    "observed_until": TIME,
+}
+_USE = {
+    "size": pa.uint64(),
+    "reads": pa.uint64(),
+    "writes": pa.uint64(),
+    "atime": TIME,
+    "mtime": TIME,
+}
+_OF_FILES = {column: f"early_{column}" for column in _USE}
+_OF_NAMES = {"size": "file_max_size", "writes": "file_writes"}
+_NOT_OF_NAMES = ("dir_name", "reads", "atime", "mtime")
+_SNAPSHOT = b"birthmark.history"
+_VERSION = 1
+_CHUNK = 1 << 20
+
+
+class History:
+    """Running statistics over births, by what a create shows.
+
+    One history follows the lives of one subject, files or names. ``max_keys`` bounds its memory, at
+    some 100 bytes each: the keys whose last birth is longest ago are forgotten.
+    """
+
+    def __init__(self, max_keys: int = MAX_KEYS) -> None:
+        self._keeper = HistoryKeeper(max_keys)
+
+    def follow(self, lives: pa.Table) -> pa.ChunkedArray:
+        """Return the history of each row of a files or names table at its birth, and learn them.
+
+        The rows may have any order; the result (binary) has theirs, and is null where the birth was
+        not seen and for what is no regular file. Call it again with the lives of the next period:
+        it goes on from what it knows.
+
+        Raises ``ValueError``, naming the column, if one is missing or of another type.
+        """
+        names = "file_writes" in lives.column_names
+        sources = {"dir_name": "dir_name"} | (_OF_NAMES if names else _OF_FILES)
+        known = _births(lives)
+        columns = {}
+        for column, kind in (_LIVES | _USE).items():
+            if names and column in _NOT_OF_NAMES:
+                columns[column] = pa.nulls(len(lives), kind)
+            else:
+                columns[column] = _column(lives, sources.get(column, column), kind)
+        columns["born"] = pc.if_else(known, columns["born"], pa.scalar(None, TIME))
+        return _binary(self._keeper.follow(_batch(columns), not names))
+
+    def at(self, creates: pa.Table) -> pa.ChunkedArray:
+        """Return the history of each create (``features.CREATES``) as it stands; learn nothing.
+
+        A create without a time is one at the end of what was followed. Raises ``ValueError``,
+        naming the column, if one is missing or of another type.
+        """
+        wanted = _CREATES | {"time": TIME}
+        columns = {column: _column(creates, column, kind) for column, kind in wanted.items()}
+        return _binary(self._keeper.at(_batch(columns)))
+
+    def to_table(self) -> pa.Table:
+        """Return all that it knows as a table, a row per key, in the keys' order."""
+        table = pa.Table.from_batches([self._keeper.to_batch()])
+        about = {
+            "version": _VERSION,
+            "bytes": HISTORY_BYTES,
+            "max_keys": self._keeper.max_keys,
+            "clock": self._keeper.clock,
+        }
+        return table.replace_schema_metadata({_SNAPSHOT: json.dumps(about)})
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> History:
+        """Return the history that :meth:`to_table` told.
+
+        Raises ``ValueError``, saying what was expected, if the table is damaged or of another
+        version.
+        """
+        about = _about(table)
+        history = cls.__new__(cls)
+        batch = _batch({name: table[name] for name in table.column_names})
+        history._keeper = HistoryKeeper.from_batch(batch, about["max_keys"], about["clock"])
+        return history
+
+
+def shape(names: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return the shape of each name (binary): numbers and random words are folded.
+
+    A run of four or more hexadecimal digits with a decimal one among them, and any run of decimal
+    digits, becomes ``#``. A word (a longest run of ASCII letters and digits) of six that changes at
+    least twice between small letters, capitals and digits, and is no such number, becomes ``@``:
+    the random part of a name by ``mkstemp``.
+
+    >>> shape(pa.array([b"cache1A2B.gif", b"cache93FF.gif", b"mutt.aX3bq9"])).to_pylist()
+    [b'cach#.gif', b'cach#.gif', b'mutt.@']
+    """
+    return fold_shapes(decoded(names).cast(pa.binary()))
+
+
+def _births(lives: pa.Table) -> pa.ChunkedArray:
+    for column in ("kind", "birth_seen"):
+        if column not in lives.column_names:
+            raise ValueError(_missing(lives, column))
+    is_file = pc.fill_null(pc.equal(decoded(lives["kind"]), "file"), False)
+    return pc.and_(lives["birth_seen"], is_file)
+
+
+def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.Array:
+    if name not in table.column_names:
+        raise ValueError(_missing(table, name))
+    try:
+        return decoded(table[name]).cast(kind)
+    except pa.ArrowException as error:
+        raise ValueError(f"column {name!r}: {error} (expected {kind})") from error
+
+
+def _missing(table: pa.Table, column: str) -> str:
+    return f"the table has no column {column!r}: it has {', '.join(table.column_names)}"
+
+
+def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
+    arrays = [c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for c in columns.values()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def _binary(told: pa.Array) -> pa.ChunkedArray:
+    """Return histories as binary, whose chunks cannot hold as much as theirs."""
+    starts = range(0, len(told), _CHUNK)
+    chunks = [told.slice(start, _CHUNK).cast(pa.binary()) for start in starts]
+    return pa.chunked_array(chunks, pa.binary())
+
+
+def _about(table: pa.Table) -> dict[str, int]:
+    expected = f"a history of version {_VERSION}, of {HISTORY_BYTES} bytes"
+    try:
+        about = json.loads((table.schema.metadata or {})[_SNAPSHOT])
+        version, size = about["version"], about["bytes"]
+        numbers = {"max_keys": int(about["max_keys"]), "clock": int(about["clock"])}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"the table does not say what it is: expected {expected}") from error
+    if (version, size) != (_VERSION, HISTORY_BYTES):
+        raise ValueError(f"a history of version {version}, of {size} bytes: expected {expected}")
+    return numbers

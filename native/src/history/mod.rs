@@ -1,0 +1,168 @@
+//! What was seen of files like this one before it was created: running statistics over earlier
+//! births, under keys such as the directory and the shape of the name.
+//!
+//! At any time a history holds only what the trace had shown by then:
+//!
+//! - A birth is told what came before it: births and outcomes at earlier times, or at its own time
+//!   but of births before it. Births of one instant come in the order of server, directory, name
+//!   and handle, so that the order does not tell how they end.
+//! - Whether a file lives longer than a mark (1, 5 and 30 seconds) is known at the mark if it is
+//!   alive then, else at its death.
+//! - Its size and use are known when it is 5 s old or dead, as they were by then. Of a name they
+//!   are known at its end.
+//! - What is not known by the end of the lives that are followed is dropped.
+
+mod births;
+mod hash;
+mod keys;
+mod outcomes;
+mod record;
+mod scale;
+mod shape;
+mod snapshot;
+mod store;
+
+pub use keys::KEYS;
+pub use record::{BYTES_PER_KEY, MEMORY};
+pub use shape::{shape, shapes};
+
+use arrow_array::builder::FixedSizeBinaryBuilder;
+use arrow_array::{FixedSizeBinaryArray, RecordBatch};
+use arrow_schema::ArrowError;
+use births::{Creates, Lives};
+use keys::{Keys, Namer, CALLER};
+use outcomes::Outcomes;
+use store::{Slot, Store};
+
+/// How many bytes tell a history.
+pub const BYTES: usize = KEYS * BYTES_PER_KEY;
+
+/// Why a history could not be followed, asked or read.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Error {
+    #[error("column {0:?} is missing")]
+    Missing(String),
+    #[error("column {column:?} is {found}, expected {expected}")]
+    Type { column: String, found: String, expected: String },
+    #[error("a history of at most {0} keys, expected at least {KEYS}")]
+    Few(usize),
+    #[error("{0} rows in one table, expected fewer than 2^32")]
+    Long(usize),
+    #[error("row {row}: column {column:?} is {found}, expected {expected}")]
+    Damaged { row: usize, column: String, found: String, expected: String },
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
+/// Running statistics by key.
+pub struct History {
+    store: Store,
+    clock: i64,
+}
+
+impl History {
+    /// A history of which nothing is known, that keeps so many keys.
+    pub fn new(most: usize) -> Result<History, Error> {
+        if most < KEYS {
+            return Err(Error::Few(most));
+        }
+        Ok(History { store: Store::new(most), clock: i64::MIN })
+    }
+
+    /// The history of each of the lives at its birth (null where it was not seen); then that of
+    /// later births knows them. `young` says that size and use are those of young files, not
+    /// those at the end of names.
+    pub fn follow(
+        &mut self,
+        lives: &RecordBatch,
+        young: bool,
+    ) -> Result<FixedSizeBinaryArray, Error> {
+        let lives = Lives::new(lives, young)?;
+        let order = lives.in_order();
+        let mut outcomes = Outcomes::new(&lives, &order);
+        let mut told = vec![0; order.len() * BYTES];
+        let mut places = Vec::with_capacity(order.len());
+        let mut namer = Namer::default();
+        for (place, told) in told.chunks_exact_mut(BYTES).enumerate() {
+            let row = order[place] as usize;
+            let born = lives.born(row);
+            while let Some(outcome) = outcomes.next_before(born, place) {
+                self.store.learn(&places[outcome.place], &outcome);
+            }
+            let names = namer.names(&lives.creates, row);
+            let keys = self.keys(&names);
+            self.store.make_room(&mut places);
+            places.push(self.bear(&keys, names.shape, born, told));
+        }
+        while let Some(outcome) = outcomes.next_before(lives.end, order.len()) {
+            self.store.learn(&places[outcome.place], &outcome);
+        }
+        self.clock = self.clock.max(lives.end);
+        scattered(lives.creates.rows(), &order, &told)
+    }
+
+    /// The history of files that are created now, which leaves no trace in it.
+    pub fn at(&self, creates: &RecordBatch) -> Result<FixedSizeBinaryArray, Error> {
+        let creates = Creates::new(creates, "time")?;
+        let mut namer = Namer::default();
+        let mut told = vec![0; creates.rows() * BYTES];
+        for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
+            let time = creates.time(row).unwrap_or(self.clock);
+            let keys = self.keys(&namer.names(&creates, row));
+            for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
+                if let Some(key) = key {
+                    self.store.get(*key).tell(time, told);
+                }
+            }
+        }
+        let order: Vec<u32> = (0..creates.rows() as u32).collect();
+        scattered(order.len(), &order, &told)
+    }
+
+    fn keys(&self, names: &keys::Names) -> Keys {
+        let caller = names.caller();
+        let previous = caller.map(|key| self.store.get(key).previous);
+        names.keys(caller, previous)
+    }
+
+    /// Tells the history of a birth, and counts it.
+    fn bear(
+        &mut self,
+        keys: &Keys,
+        shape: Option<u64>,
+        born: i64,
+        told: &mut [u8],
+    ) -> [Slot; KEYS] {
+        let mut places = [Slot::NONE; KEYS];
+        let told = told.chunks_exact_mut(BYTES_PER_KEY);
+        for ((key, place), told) in keys.iter().zip(&mut places).zip(told) {
+            if let Some(key) = key {
+                let (slot, record) = self.store.get_or_insert(*key);
+                record.tell(born, told);
+                record.bear(born);
+                *place = slot;
+            }
+        }
+        if let (Some(record), Some(shape)) = (self.store.at(places[CALLER]), shape) {
+            record.previous = shape;
+        }
+        places
+    }
+}
+
+/// What was told to each row, in the rows' order; null for those that were told nothing.
+fn scattered(rows: usize, order: &[u32], told: &[u8]) -> Result<FixedSizeBinaryArray, Error> {
+    let mut by_row: Vec<Option<&[u8]>> = vec![None; rows];
+    for (row, told) in order.iter().zip(told.chunks_exact(BYTES)) {
+        by_row[*row as usize] = Some(told);
+    }
+    let mut array = FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32);
+    for told in by_row {
+        match told {
+            Some(told) => array.append_value(told)?,
+            None => array.append_null(),
+        }
+    }
+    Ok(array.finish())
+}

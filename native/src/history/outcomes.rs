@@ -1,0 +1,73 @@
+//! What becomes of lives, in the order in which it comes to be known.
+
+use super::births::Lives;
+use super::record::{Fact, MARKS};
+
+/// How long after its birth a file's size and use are looked at, as `early_size` and the others
+/// have them, microseconds.
+const YOUNG: i64 = 5_000_000;
+/// What comes to be known: one for each mark, then these.
+const DIED: u8 = MARKS.len() as u8;
+const USED: u8 = DIED + 1;
+
+/// What came to be known of a birth, and when.
+pub struct Outcome {
+    /// When.
+    pub time: i64,
+    /// Which birth, counted in their order.
+    pub place: usize,
+    /// What.
+    pub fact: Fact,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    time: i64,
+    place: u32,
+    what: u8,
+}
+
+/// The outcomes of lives whose births are in that order.
+pub struct Outcomes<'a> {
+    lives: &'a Lives<'a>,
+    order: &'a [u32],
+    due: std::iter::Peekable<std::vec::IntoIter<Due>>,
+}
+
+impl<'a> Outcomes<'a> {
+    /// All of them.
+    pub fn new(lives: &'a Lives<'a>, order: &'a [u32]) -> Outcomes<'a> {
+        let mut due = Vec::with_capacity(order.len() * (usize::from(USED) + 1));
+        for (place, &row) in (0..).zip(order) {
+            let (born, died) = (lives.born(row as usize), lives.died(row as usize));
+            let by = |mark: i64| {
+                let mark = born.saturating_add(mark);
+                died.map_or(mark, |died| died.min(mark))
+            };
+            due.extend((0..).zip(MARKS).map(|(what, mark)| Due { time: by(mark), place, what }));
+            due.extend(died.map(|time| Due { time, place, what: DIED }));
+            let used = if lives.young { Some(by(YOUNG)) } else { died };
+            due.extend(used.map(|time| Due { time, place, what: USED }));
+        }
+        due.sort_unstable();
+        Outcomes { lives, order, due: due.into_iter().peekable() }
+    }
+
+    /// The next that is known at a time to the birth with that place, if there is one.
+    #[inline]
+    pub fn next_before(&mut self, time: i64, place: usize) -> Option<Outcome> {
+        let due = self.due.next_if(|due| due.time <= time && (due.place as usize) < place)?;
+        let place = due.place as usize;
+        let fact = self.fact(self.order[place] as usize, due.what);
+        Some(Outcome { time: due.time, place, fact })
+    }
+
+    fn fact(&self, row: usize, what: u8) -> Fact {
+        let life = self.lives.died(row).map(|died| died.saturating_sub(self.lives.born(row)));
+        match MARKS.get(usize::from(what)) {
+            Some(&mark) => Fact::Mark(usize::from(what), life.is_some_and(|life| life <= mark)),
+            None if what == DIED => Fact::Died(life.unwrap_or(i64::MAX)),
+            None => Fact::Used(self.lives.used(row)),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What is kept under a key, and how it is told.
+
+use super::scale::{log, passed, share};
+
+/// How many bytes tell of a key.
+pub const BYTES_PER_KEY: usize = 16;
+/// How many outcomes shares remember: a share is the mean of the first ones, then each weighs this
+/// part of it.
+pub const MEMORY: u8 = 10;
+/// The shares, numbered as in [`Record::share`]: of files that live no longer than each of
+/// [`MARKS`], then of those that are as follows.
+pub const SHARES: usize = 8;
+/// Microseconds.
+pub const MARKS: [i64; 3] = [1_000_000, 5_000_000, 30_000_000];
+const FIVE_SECONDS: usize = 1;
+const EMPTY: usize = 3;
+const AT_MOST_16K: usize = 4;
+const AT_MOST_64K: usize = 5;
+const WRITE_ONLY: usize = 6;
+const READ_AFTER_WRITE: usize = 7;
+
+/// What came to be known of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// Whether it lives no longer than a mark.
+    Mark(usize, bool),
+    /// It died after so many microseconds.
+    Died(i64),
+    /// How large it was, and how it was used, as far as is known.
+    Used(Use),
+}
+
+/// How large a file was, and how it was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Use {
+    pub size: Option<u64>,
+    pub write_only: Option<bool>,
+    pub read_after_write: Option<bool>,
+}
+
+/// Statistics over births under one key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// How many there were.
+    pub births: u32,
+    /// When the first one was.
+    pub first_birth: i64,
+    /// When the last one was.
+    pub last_birth: i64,
+    /// When a file died last.
+    pub last_death: Option<i64>,
+    /// Shares of those of which it is known, of 65,535.
+    pub share: [u16; SHARES],
+    /// Of how many it is known, at most [`MEMORY`].
+    pub known: [u8; SHARES],
+    /// How long the last that died lived, as it is told.
+    pub life: u8,
+    /// Size of the last of which it is known, as it is told.
+    pub size: u8,
+    /// Whether the last of which it is known was only written: 1 no, 2 yes.
+    pub write_only: u8,
+    /// Hash of the shape of the last name.
+    pub previous: u64,
+}
+
+impl Record {
+    /// Counts a birth.
+    #[inline]
+    pub fn bear(&mut self, at: i64) {
+        if self.births == 0 {
+            self.first_birth = at;
+        }
+        self.births = self.births.saturating_add(1);
+        self.last_birth = at;
+    }
+
+    /// Takes in what came to be known of a birth.
+    #[inline]
+    pub fn learn(&mut self, at: i64, fact: &Fact) {
+        match fact {
+            Fact::Mark(mark, yes) => self.count(*mark, *yes),
+            Fact::Died(life) => {
+                self.life = passed(0, *life);
+                self.last_death = Some(at);
+            }
+            Fact::Used(used) => self.used(used),
+        }
+    }
+
+    fn used(&mut self, used: &Use) {
+        if let Some(size) = used.size {
+            self.count(EMPTY, size == 0);
+            self.count(AT_MOST_16K, size <= 16 << 10);
+            self.count(AT_MOST_64K, size <= 64 << 10);
+            self.size = log(size);
+        }
+        if let Some(yes) = used.write_only {
+            self.count(WRITE_ONLY, yes);
+            self.write_only = 1 + u8::from(yes);
+        }
+        if let Some(yes) = used.read_after_write {
+            self.count(READ_AFTER_WRITE, yes);
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, which: usize, yes: bool) {
+        let known = &mut self.known[which];
+        *known = (*known + 1).min(MEMORY);
+        let target = if yes { i32::from(u16::MAX) } else { 0 };
+        let share = i32::from(self.share[which]);
+        self.share[which] = (share + (target - share) / i32::from(*known)) as u16;
+    }
+
+    /// Tells of it to a birth.
+    #[inline]
+    pub fn tell(&self, at: i64, told: &mut [u8]) {
+        let share = |which: usize| if self.known[which] > 0 { share(self.share[which]) } else { 0 };
+        let since = |time: i64| if self.births > 0 { passed(time, at) } else { 0 };
+        told.copy_from_slice(&[
+            log(self.births.into()),
+            share(0),
+            share(1),
+            share(2),
+            share(EMPTY),
+            share(AT_MOST_16K),
+            share(AT_MOST_64K),
+            share(WRITE_ONLY),
+            share(READ_AFTER_WRITE),
+            since(self.last_birth),
+            self.life,
+            self.size,
+            self.write_only,
+            self.last_death.map_or(0, |death| passed(death, at)),
+            1 + self.known[FIVE_SECONDS],
+            since(self.first_birth),
+        ]);
+    }
+}

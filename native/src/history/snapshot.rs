@@ -1,0 +1,144 @@
+//! A history as a table, one row per key.
+
+use super::births::column;
+use super::record::{Record, MEMORY, SHARES};
+use super::{Error, History};
+use arrow_array::types::{ArrowPrimitiveType, TimestampMicrosecondType};
+use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type, UInt8Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
+use arrow_schema::{Field, Schema};
+use std::sync::Arc;
+
+type Column = (String, ArrayRef, bool);
+
+impl History {
+    /// How many keys it keeps at most.
+    pub fn most(&self) -> usize {
+        self.store.most()
+    }
+
+    /// Until when it was followed.
+    pub fn clock(&self) -> i64 {
+        self.clock
+    }
+
+    /// All that it knows, by key.
+    pub fn to_batch(&self) -> Result<RecordBatch, Error> {
+        let rows = self.store.sorted();
+        let records = || rows.iter().map(|(_, record)| record);
+        let mut columns = vec![
+            numbers::<UInt64Type>("key", rows.iter().map(|(key, _)| *key)),
+            numbers::<UInt32Type>("births", records().map(|r| r.births)),
+            times("first_birth", records().map(|r| Some(r.first_birth)), false),
+            times("last_birth", records().map(|r| Some(r.last_birth)), false),
+            times("last_death", records().map(|r| r.last_death), true),
+            numbers::<UInt8Type>("life", records().map(|r| r.life)),
+            numbers::<UInt8Type>("size", records().map(|r| r.size)),
+            numbers::<UInt8Type>("write_only", records().map(|r| r.write_only)),
+            numbers::<UInt64Type>("previous", records().map(|r| r.previous)),
+        ];
+        for i in 0..SHARES {
+            columns.push(numbers::<UInt16Type>(share(i), records().map(|r| r.share[i])));
+            columns.push(numbers::<UInt8Type>(known(i), records().map(|r| r.known[i])));
+        }
+        let field = |(name, array, nullable): &Column| {
+            Field::new(name, array.data_type().clone(), *nullable)
+        };
+        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+        let arrays = columns.into_iter().map(|(_, array, _)| array).collect();
+        Ok(RecordBatch::try_new(Arc::new(schema), arrays)?)
+    }
+
+    /// What was told by [`History::to_batch`], checked.
+    pub fn from_batch(batch: &RecordBatch, most: usize, clock: i64) -> Result<History, Error> {
+        let mut history = History::new(most)?;
+        history.clock = clock;
+        if batch.num_rows() > most {
+            return Err(damaged(most, "key", "one more", &format!("at most {most} keys")));
+        }
+        let keys = values::<UInt64Type>(batch, "key")?;
+        let records = records(batch)?;
+        for (row, (key, record)) in keys.into_iter().zip(records).enumerate() {
+            if record.births == 0 {
+                return Err(damaged(row, "births", "0", "at least one birth"));
+            }
+            if !history.store.put(key, record) {
+                return Err(damaged(row, "key", "there already", "each key once"));
+            }
+        }
+        Ok(history)
+    }
+}
+
+fn records(batch: &RecordBatch) -> Result<Vec<Record>, Error> {
+    let mut records = vec![Record::default(); batch.num_rows()];
+    fill::<UInt32Type>(batch, "births", &mut records, |r, v| r.births = v)?;
+    fill::<TimestampMicrosecondType>(batch, "first_birth", &mut records, |r, v| r.first_birth = v)?;
+    fill::<TimestampMicrosecondType>(batch, "last_birth", &mut records, |r, v| r.last_birth = v)?;
+    let deaths: &PrimitiveArray<TimestampMicrosecondType> = column(batch, "last_death")?;
+    records.iter_mut().zip(deaths).for_each(|(record, death)| record.last_death = death);
+    fill::<UInt8Type>(batch, "life", &mut records, |r, v| r.life = v)?;
+    fill::<UInt8Type>(batch, "size", &mut records, |r, v| r.size = v)?;
+    at_most(batch, "write_only", 2)?;
+    fill::<UInt8Type>(batch, "write_only", &mut records, |r, v| r.write_only = v)?;
+    fill::<UInt64Type>(batch, "previous", &mut records, |r, v| r.previous = v)?;
+    for i in 0..SHARES {
+        fill::<UInt16Type>(batch, &share(i), &mut records, |r, v| r.share[i] = v)?;
+        at_most(batch, &known(i), MEMORY)?;
+        fill::<UInt8Type>(batch, &known(i), &mut records, |r, v| r.known[i] = v)?;
+    }
+    Ok(records)
+}
+
+fn fill<T: ArrowPrimitiveType>(
+    batch: &RecordBatch,
+    name: &str,
+    records: &mut [Record],
+    set: impl Fn(&mut Record, T::Native),
+) -> Result<(), Error> {
+    let values = values::<T>(batch, name)?;
+    records.iter_mut().zip(values).for_each(|(record, value)| set(record, value));
+    Ok(())
+}
+
+/// The values of a column, none of which may be null.
+fn values<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Result<Vec<T::Native>, Error> {
+    let values: &PrimitiveArray<T> = column(batch, name)?;
+    match (0..values.len()).find(|&row| values.is_null(row)) {
+        Some(row) => Err(damaged(row, name, "null", "a value")),
+        None => Ok(values.values().to_vec()),
+    }
+}
+
+fn at_most(batch: &RecordBatch, name: &str, most: u8) -> Result<(), Error> {
+    let values = values::<UInt8Type>(batch, name)?;
+    match values.iter().position(|&value| value > most) {
+        Some(row) => Err(damaged(row, name, &values[row].to_string(), &format!("at most {most}"))),
+        None => Ok(()),
+    }
+}
+
+fn damaged(row: usize, column: &str, found: &str, expected: &str) -> Error {
+    let (column, found, expected) = (column.into(), found.into(), expected.into());
+    Error::Damaged { row, column, found, expected }
+}
+
+fn share(which: usize) -> String {
+    format!("share_{which}")
+}
+
+fn known(which: usize) -> String {
+    format!("known_{which}")
+}
+
+fn numbers<T: ArrowPrimitiveType>(
+    name: impl Into<String>,
+    values: impl Iterator<Item = T::Native>,
+) -> Column {
+    (name.into(), Arc::new(PrimitiveArray::<T>::from_iter_values(values)), false)
+}
+
+fn times(name: &str, values: impl Iterator<Item = Option<i64>>, nullable: bool) -> Column {
+    let times = PrimitiveArray::<TimestampMicrosecondType>::from_iter(values);
+    (name.into(), Arc::new(times.with_timezone("UTC")), nullable)
+}
