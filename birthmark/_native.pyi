@@ -381,3 +381,36 @@ class ScanMerger:
 
     def take(self) -> pa.RecordBatch:
         """Return the rows made since the last time."""
+
+class Forest:
+    """Trees over rows of ``width`` bytes, as ``predictor.forest.Forest`` describes them.
+
+    ``columns`` (uint16), ``thresholds`` (uint8) and ``targets`` (uint32) are the nodes', ``roots``
+    (uint32) the trees' first nodes, ``scores`` (uint8) those of the leaves, ``outputs`` of each.
+    Raises ``ValueError``, naming the node, where they make no trees.
+    """
+
+    def __init__(
+        self,
+        columns: pa.Array,
+        thresholds: pa.Array,
+        targets: pa.Array,
+        roots: pa.Array,
+        scores: pa.Array,
+        outputs: int,
+        width: int,
+    ) -> None: ...
+    def sums(self, matrix: pa.Array, threads: int | None = None) -> pa.Array:
+        """Return the scores of the leaves (uint32), added up over the trees, by row and output.
+
+        ``matrix`` (uint8) has the rows one after the other; ``threads`` ``None``: all processors.
+        """
+
+def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
+    """Return the numbers of names (uint8, name by name), and their ``shape`` and ``suffix`` hashes.
+
+    ``features.encoding`` says what these are. A null is an empty name.
+    """
+
+def fnv1a(bytes: bytes) -> int:
+    """Return the 32-bit FNV-1a hash of ``bytes``."""

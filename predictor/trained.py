@@ -13,6 +13,7 @@ from features import History, from_files, from_names
 from predictor import parts
 from predictor.able_models import AbleModels
 from predictor.calibration import Holdout, points_from_json
+from predictor.forest_models import ForestModels
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
@@ -22,7 +23,9 @@ from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
-KINDS: dict[str, type[ModelSet[Any]]] = {kind.kind: kind for kind in (NameModels, AbleModels)}
+KINDS: dict[str, type[ModelSet[Any]]] = {
+    kind.kind: kind for kind in (NameModels, AbleModels, ForestModels)
+}
 """The kinds of models there are, by name."""
 
 _FORMAT = 2
@@ -50,6 +53,8 @@ class TrainedModel:
         mincount: int = 5,
         prefix: bool = True,
         purity: float | None = 1.0,
+        trees: int = 32,
+        seed: int = 0,
         calibration: float = 0.25,
         bound: float = 0.01,
         confidence: float = 0.95,
@@ -59,6 +64,8 @@ class TrainedModel:
             "mincount": mincount,
             "prefix": prefix,
             "purity": purity,
+            "trees": trees,
+            "seed": seed,
             "calibration": calibration,
             "bound": bound,
             "confidence": confidence,

@@ -23,7 +23,6 @@ pub mod quarantine;
 pub mod rows;
 pub mod scan;
 pub mod schema;
-pub mod shape;
 pub mod source;
 pub mod text;
 pub mod trace;
