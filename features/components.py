@@ -20,11 +20,9 @@ Where the figure is silent, its words are taken as they stand:
 
 from __future__ import annotations
 
-import re
-
 from birthmark._native import count_components, match_components, name_components
 
-__all__ = ["component_parts", "component_text", "count_components", "match_components", "name_components"]
+__all__ = ["component_text", "count_components", "match_components", "name_components"]
 
 
 def component_text(component: bytes) -> str:
@@ -34,17 +32,3 @@ def component_text(component: bytes) -> str:
     """
     text = component.decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def component_parts(component: bytes) -> tuple[bool, bytes, bool]:
-    r"""Return whether a component begins a name, its bytes without backslashes, and whether it ends.
-
-    >>> component_parts(rb"^prediction\.tex$")
-    (True, b'prediction.tex', True)
-    """
-    starts = component.startswith(b"^")
-    text = component[starts:]
-    before = text[:-1]
-    backslashes = len(before) - len(before.rstrip(b"\\"))
-    ends = text.endswith(b"$") and backslashes % 2 == 0
-    return starts, re.sub(rb"(?s)\\(.)", rb"\1", before if ends else text), ends

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ class Writer:
 class Section(Protocol):
     """A part of an image that answers some of its predicates."""
 
-    kind: int
+    kind: ClassVar[int]
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section, and return the offset of its head.

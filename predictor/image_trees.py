@@ -104,7 +104,9 @@ class TreesSection:
         sizes = [len(tree.parent) for tree in trees]
         roots = np.cumsum([0, *sizes])[: len(trees)]
         edges = [_edges(tree, known) for tree in trees]
-        counts = [np.bincount(parent, minlength=n) for (parent, _, _), n in zip(edges, sizes)]
+        counts = [
+            np.bincount(parent, minlength=n) for (parent, _, _), n in zip(edges, sizes, strict=True)
+        ]
         firsts = np.cumsum([0, *np.concatenate([np.zeros(0, np.int64), *counts])])
         answers = [
             np.where(tree.attribute < 0, _LEAF, tree.attribute) | tree.answer << 8 for tree in trees

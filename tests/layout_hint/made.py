@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +209,7 @@ def fnv1a(text: bytes) -> int:
 
 def is_random(word: bytes) -> bool:
     kinds = [(chr(b).isdigit(), chr(b).isupper()) for b in word]
-    changes = sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(kinds))
     number = re.fullmatch(rb"(?=.*[0-9])[0-9a-fA-F]*", word)
     return len(word) == 6 and not number and changes >= 2
 

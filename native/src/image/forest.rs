@@ -121,7 +121,7 @@ struct Seen {
 impl Seen {
     fn of(create: &Create) -> Self {
         let name = create.name.unwrap_or_default();
-        let (shape, suffix) = hashes(name);
+        let (shape, suffix) = hashes(name, &mut Vec::new());
         let [mode, uid, gid, client] = create.values;
         let values = [mode, uid, gid, client, Some(shape), Some(suffix)];
         Seen { numbers: numbers(name), values }
