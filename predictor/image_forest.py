@@ -84,7 +84,7 @@ class ForestSection:
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section; see ``predictor.image.Section``."""
         trees = [tree.feature for group in self.groups for tree in group.trees]
-        used = np.unique(np.concatenate([*trees, np.zeros(1, np.int64)]))
+        used = np.unique(np.concatenate(trees or [np.zeros(1, np.int64)]))
         if len(used) > FEATURES:
             raise ValueError(f"{len(used)} features: a section of an image has at most {FEATURES}")
         features = [self.features[feature] for feature in used]
