@@ -4,12 +4,24 @@ from predictor.able_tree import AbleTree, TreePath
 from predictor.labels import births, tally
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.predicates import (
+    BUILT_IN,
+    DIRECTORY_PREDICATES,
+    FILE_PREDICATES,
+    HEAT_PREDICATES,
+    NAME_PREDICATES,
+    Predicate,
+    from_config,
+)
+from predictor.rule_model import RuleModel
 from predictor.thresholds import Limit, OperatingPoints, Point
 from predictor.trained import KINDS, Answer, TrainedModel
 
 __all__ = [
+    "BUILT_IN",
+    "DIRECTORY_PREDICATES",
     "FILE_PREDICATES",
+    "HEAT_PREDICATES",
     "KINDS",
     "NAME_PREDICATES",
     "AbleTree",
@@ -21,6 +33,7 @@ __all__ = [
     "Point",
     "Predicate",
     "Rule",
+    "RuleModel",
     "TrainedModel",
     "TreePath",
     "births",

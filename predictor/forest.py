@@ -6,7 +6,7 @@ and asked is these numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -64,6 +64,9 @@ class Forest:
             raise ValueError("a forest without trees")
         self._native  # noqa: B018  # which refuses what is no tree
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
+
     @cached_property
     def _native(self) -> _native.Forest:
         return _native.Forest(
@@ -77,9 +80,15 @@ class Forest:
         )
 
     @classmethod
-    def of(cls, regressor: Any, width: int) -> Forest:
-        """Return the trees of a fitted scikit-learn forest of regressors over rows of bytes."""
-        trees = [_Grown.of(estimator.tree_) for estimator in regressor.estimators_]
+    def of(
+        cls, regressor: Any, columns: Sequence[int], width: int, leaves: int | None = None
+    ) -> Forest:
+        """Return the trees of a fitted scikit-learn forest of regressors over bytes.
+
+        It was grown on ``columns`` of rows of ``width`` bytes, best splits first: of each tree only
+        so many ``leaves`` are taken (``None``: all), as if it had not been grown on.
+        """
+        trees = [_Grown.of(estimator.tree_, columns, leaves) for estimator in regressor.estimators_]
         sizes = [len(tree.column) for tree in trees]
         roots = np.cumsum([0, *sizes[:-1]])
         column, threshold, rows = (
@@ -163,21 +172,30 @@ class _Grown:
     value: Floats
 
     @classmethod
-    def of(cls, tree: Any) -> _Grown:
-        left, right = tree.children_left.tolist(), tree.children_right.tolist()
-        order, waiting = [], [0]
-        while waiting:
-            node = waiting.pop()
-            order.append(node)
-            if left[node] >= 0:
-                waiting += [right[node], left[node]]
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        leaf = tree.children_left[order] < 0
+    def of(cls, tree: Any, columns: Sequence[int], leaves: int | None) -> _Grown:
+        # Nodes are numbered as they were made: a smaller tree is made of the first of them.
+        nodes = tree.node_count if leaves is None else min(tree.node_count, 2 * leaves - 1)
+        left, right = (
+            np.where(child[:nodes] < nodes, child[:nodes], -1)
+            for child in (tree.children_left, tree.children_right)
+        )
+        order = _preorder(left.tolist(), right.tolist())
+        place = np.argsort(order)
+        leaf = left[order] < 0
         return cls(
-            np.where(leaf, LEAF, tree.feature[order]),
+            np.where(leaf, LEAF, np.asarray(columns)[tree.feature[order]]),
             np.where(leaf, 0, np.floor(tree.threshold[order])).astype(np.int64),
-            np.where(leaf, 0, place[tree.children_right[order]]),
+            np.where(leaf, 0, place[right[order]]),
             np.rint(tree.weighted_n_node_samples[order]).astype(np.int64),
             np.asarray(tree.value[order, :, 0]),
         )
+
+
+def _preorder(left: list[int], right: list[int]) -> list[int]:
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if left[node] >= 0:
+            waiting += [right[node], left[node]]
+    return order

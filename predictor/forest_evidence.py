@@ -49,7 +49,11 @@ def evidence_of(
 def _because(moved: Floats, row: Bytes, create: Mapping[str, Any]) -> list[dict[str, Any]]:
     strongest = np.argsort(-np.abs(moved), kind="stable")[:REASONS]
     return [
-        {"column": COLUMNS[c], "value": _value(COLUMNS[c], int(row[c]), create), "by": moved[c]}
+        {
+            "column": COLUMNS[c],
+            "value": _value(COLUMNS[c], int(row[c]), create),
+            "by": float(moved[c]),
+        }
         for c in strongest.tolist()
         if moved[c]
     ]

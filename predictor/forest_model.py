@@ -25,6 +25,17 @@ SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 """The columns of ``features.CREATES`` that the model sees."""
 
 
+IDLE = ("births", "age", "since_death")
+"""The statistics of a history that the model does not look at.
+
+The first two only grow: what they were in training does not come again. On later days models were
+more often right without any of the three (``benchmarks/learners.py``).
+"""
+
+LOOKED_AT = [c for c, name in enumerate(COLUMNS) if name.partition(".")[2] not in IDLE]
+"""The places of the columns that the model looks at."""
+
+
 class ForestModel(BinaryClassifier):
     """Predict by the mean over ``trees`` trees of the share of yes in a leaf.
 
@@ -43,7 +54,7 @@ class ForestModel(BinaryClassifier):
     def __init__(
         self,
         trees: int = 32,
-        leaf_rows: int = 5,
+        leaf_rows: int = 3,
         tried: float = 0.4,
         rows_per_tree: int = 200_000,
         kilobytes: int = 64,
@@ -73,22 +84,21 @@ class ForestModel(BinaryClassifier):
         rows, outputs = labels.shape
         if not rows:
             matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs), bool)
+        budget = self.kilobytes * 1024 * outputs
         drawn = rows > self.rows_per_tree
         regressor = ExtraTreesRegressor(
             self.trees,
             min_samples_leaf=self.leaf_rows,
             max_features=self.tried,
-            max_leaf_nodes=max(self._leaves(outputs), 2),
+            max_leaf_nodes=max(budget // (SPLIT_BYTES * self.trees), 2),
             bootstrap=drawn,
             max_samples=self.rows_per_tree if drawn else None,
             n_jobs=-1,
             random_state=self.seed,
         )
-        return Forest.of(regressor.fit(matrix, labels.astype(np.float64)), len(COLUMNS))
-
-    def _leaves(self, outputs: int) -> int:
-        """Return how many leaves a tree may have."""
-        return self.kilobytes * 1024 * outputs // (self.trees * (SPLIT_BYTES + outputs))
+        answers = labels.astype(np.float64)
+        regressor.fit(matrix[:, LOOKED_AT], answers if outputs > 1 else answers.ravel())
+        return _fitting(regressor, budget)
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         creates = _creates(table)
@@ -122,6 +132,16 @@ def shared(known: Sequence[npt.NDArray[np.bool_]], loss: float = 0.02) -> list[l
         groups.append(sorted(group))
         rest = [label for label in rest if label not in group]
     return groups
+
+
+def _fitting(regressor: ExtraTreesRegressor, budget: int) -> Forest:
+    """Return as much of the trees as ``budget`` bytes hold when compiled."""
+    forest = Forest.of(regressor, LOOKED_AT, len(COLUMNS))
+    leaves = max(tree.get_n_leaves() for tree in regressor.estimators_)
+    while forest.compiled_bytes > budget and leaves > 1:
+        leaves = max(int(leaves * min(budget / forest.compiled_bytes, 0.98)), 1)
+        forest = Forest.of(regressor, LOOKED_AT, len(COLUMNS), leaves)
+    return forest
 
 
 def _creates(table: pa.Table) -> pa.Table:

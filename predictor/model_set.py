@@ -85,6 +85,12 @@ class ModelSet(dict[str, Model]):
         """Return the operating points of the model of ``key``."""
         return self.points.get(key, OperatingPoints(self.decision))
 
+    def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
+        """Drop of the models of ``keys`` what their operating points do not need, if anything.
+
+        For training's rows and for those of ``creates`` all answers stay as they are.
+        """
+
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
         """Return what models of the kind see of ``creates``."""

@@ -9,22 +9,24 @@ from typing import Any
 
 import pyarrow as pa
 
-from features import History, from_files, from_names
+from features import History, from_directories, from_files, from_names
 from predictor import parts
 from predictor.able_models import AbleModels
 from predictor.calibration import Holdout, points_from_json
 from predictor.forest_models import ForestModels
+from predictor.heat.directories import directories
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
+from predictor.rule_models import RuleModels
 from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
 KINDS: dict[str, type[ModelSet[Any]]] = {
-    kind.kind: kind for kind in (NameModels, AbleModels, ForestModels)
+    kind.kind: kind for kind in (NameModels, AbleModels, RuleModels, ForestModels)
 }
 """The kinds of models there are, by name."""
 
@@ -88,13 +90,17 @@ class TrainedModel:
         predicates: Iterable[Predicate] | None = None,
         kinds: Sequence[str] = ("name", "able"),
     ) -> TrainedModel:
-        """Learn ``predicates`` (default: the built-in ones) from the births in two tables.
+        """Learn ``predicates`` from the births in two tables.
+
+        By default they are the built-in ones about files and names. Those about directories are
+        learned from the directories that ``files`` tells of (``predictor.heat.directories``): it
+        should then hold more than the births of files, lest their own names are not known.
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``.
         """
         if predicates is None:
-            predicates = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+            predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
         for subject, lives, known in (
@@ -106,7 +112,15 @@ class TrainedModel:
             self.histories[subject] = History()
             lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
+        self._learn_directories(files)
         return self
+
+    def _learn_directories(self, files: pa.Table) -> None:
+        asked = [p for p in self.predicates.values() if p.subject == "directory"]
+        if asked:
+            table = directories(files)
+            labels = {predicate.key: predicate.evaluate(table) for predicate in asked}
+            self._learn(table, from_directories(table), labels)
 
     def _learn(
         self, lives: pa.Table, creates: pa.Table, labels: dict[str, pa.BooleanArray]
@@ -118,13 +132,17 @@ class TrainedModel:
         for models in self.models.values():
             models.train(models.columns(known), learned, **self._parameters_of(models))
             holdout.calibrate(models, creates, labels, self.limit)
+            models.condense(creates, labels)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
         """Return the creates of a later period's births, told of what was seen before each.
 
         ``lives`` is a files or names table in the order of its rows, of which all must be births
-        (``predictor.births``). The model stays as it is.
+        (``predictor.births``), or a table of ``features.DIRECTORIES``, which have no history. The
+        model stays as it is.
         """
+        if subject == "directory":
+            return from_directories(lives)
         known = {"file": from_files, "name": from_names}[subject]
         history = History.from_table(self.histories[subject].to_table())
         return known(_told(lives, history))
@@ -263,5 +281,4 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
 def _predicate(saved: dict[str, Any]) -> Predicate:
     if saved["config"] is not None:
         return from_config(saved["config"])
-    built_in = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
-    return built_in[saved["key"]]
+    return BUILT_IN[saved["key"]]

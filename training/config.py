@@ -37,7 +37,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from predictor import FILE_PREDICATES, NAME_PREDICATES, Point, Predicate, TrainedModel, from_config
+from predictor import BUILT_IN, Point, Predicate, TrainedModel, from_config
 
 
 class ConfigError(ValueError):
@@ -122,7 +122,7 @@ class Config(_Strict):
 
         Raises ValueError where a configured one is wrong, or has another's name.
         """
-        predicates = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
+        predicates = {key: p for key, p in BUILT_IN.items() if p.subject != "directory"}
         for predicate in map(from_config, self.predicates):
             if predicates.setdefault(predicate.key, predicate) is not predicate:
                 raise ValueError(f"two predicates have the name {predicate.key!r}")

@@ -12,12 +12,18 @@ import pytest
 from data.schema import FILES, NAMES
 from features import HISTORY, NamePieces, from_files, from_requests
 from predictor.parts import DamagedModelError
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, from_config
+from predictor.predicates import (
+    DIRECTORY_PREDICATES,
+    FILE_PREDICATES,
+    HEAT_PREDICATES,
+    NAME_PREDICATES,
+    from_config,
+)
 from predictor.trained import Answer, TrainedModel
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)
-EVERY = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+EVERY = [*FILE_PREDICATES.values(), *HEAT_PREDICATES.values(), *NAME_PREDICATES.values()]
 
 
 def life(name: bytes, lifespan: float | None = None, **values: object) -> dict[str, object]:
@@ -301,3 +307,17 @@ def test_a_description_of_something_else_is_refused(model, tmp_path, key, value)
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(DamagedModelError, match=r"model\.json: expected"):
         TrainedModel.load(tmp_path)
+
+
+def test_hot_directories_are_learned_where_they_are_asked_for():
+    names = (b"cache", b"src")
+    inside = [
+        row | {"server": "s", "dir_fh": b"d%d%s" % (n, name), "dir_name": name}
+        for n in range(6)
+        for name, row in zip(names, (LOCKS[n], PAGES[n]), strict=True)
+    ]
+    hot_dir = DIRECTORY_PREDICATES["HotDir"]
+    model = trained(inside, predicates=[FILE_PREDICATES["lock"], hot_dir])
+    assert model.tallies["directory:HotDir"] == {"known": 12, "true": 6, "unknown": 0}
+    new = from_requests([{"name": b"cache"}, {"name": b"src"}])
+    assert model.predict(new, "name")["directory:HotDir"].to_pylist() == [True, False]

@@ -1,0 +1,356 @@
+"""What `features.History` tells, by an oracle and by what it must not know."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from birthmark._native import HistoryKeeper
+from data import lives
+from data.samples import DAYS
+from data.schema import FILES, NAMES, TIME
+from features import CREATES, HISTORY, HISTORY_BYTES, History, from_files, from_names
+from features.history import shape
+from tests.features import history_oracle as oracle
+
+SECOND = 1_000_000
+START = 1_700_000_000 * SECOND
+BYTE = {name: index for index, (name, _) in enumerate(HISTORY)}
+SUBJECTS = ("file", "name")
+
+Days = list[pa.Table]
+
+
+def operations(day: int) -> pa.Table:
+    return pq.read_table(DAYS[day - 1])
+
+
+def built(table: pa.Table) -> tuple[pa.Table, pa.Table]:
+    return lives.tables(table.to_batches())
+
+
+@pytest.fixture(scope="module")
+def days() -> dict[str, Days]:
+    """Return the files and the names tables of the bundled samples."""
+    files, names = zip(*(built(operations(day)) for day in (1, 2)), strict=True)
+    return {"file": list(files), "name": list(names)}
+
+
+def file(name: bytes, born: float, died: float | None = None, **more: Any) -> dict[str, Any]:
+    """Return a file's life, seconds after `START`, observed for a minute."""
+    at = {"born": born, "died": died, "first_seen": born, "last_seen": born}
+    known = {"fh": name, "name": name, "dir_fh": b"dir", "dir_name": b"tmp", "kind": "file"}
+    times = {key: None if t is None else START + round(t * SECOND) for key, t in at.items()}
+    life = {"server": "nfs", "uid": 1, "client": "host", "birth_seen": True, "early_size": 0}
+    ends = {"observed_until": START + 60 * SECOND, "death_seen": died is not None}
+    counts = dict.fromkeys(("operations", "reads", "writes", "bytes_read", "bytes_written"), 0)
+    use = {"early_reads": 0, "early_writes": 0, "early_atime": None, "early_mtime": None}
+    return known | times | life | ends | counts | use | more
+
+
+def files(*rows: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=FILES)
+
+
+def byte(told: pa.ChunkedArray, row: int, name: str) -> int:
+    return told[row].as_py()[BYTE[name]]
+
+
+def test_every_byte_has_a_name_of_its_own_and_a_meaning():
+    assert len(BYTE) == len(HISTORY) == HISTORY_BYTES
+    assert all(meaning for _, meaning in HISTORY)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_what_is_told_on_the_samples_is_what_the_oracle_tells(days, subject):
+    history, slow = History(), oracle.Oracle()
+    for day in days[subject]:
+        told = history.follow(day)
+        assert told.to_pylist() == slow.follow(day)
+        assert len(told) - told.null_count > 100
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_nothing_that_a_trace_shows_later_is_told(days, subject):
+    """A trace that was cut tells the births before the cut what the whole one does."""
+    table = operations(1)
+    time = pc.coalesce(table["reply_time"], table["time"]).cast(pa.int64())
+    first, last = pc.min_max(time).as_py().values()
+    whole = told_of(days[subject][0], last + 1)
+    for percent in (10, 35, 50, 72, 90):
+        cut = first + (last - first) * percent // 100
+        early = built(table.filter(pc.less_equal(time, cut)))[SUBJECTS.index(subject)]
+        before = {birth: told for birth, told in whole.items() if birth[-1] <= cut}
+        assert told_of(early, cut + 1) == before
+        assert len(before) > 20
+
+
+def told_of(table: pa.Table, until: int) -> dict[Any, Any]:
+    """Return the history of every birth before a time, by what tells births apart."""
+    columns = ["server", "dir_fh", "name", "fh"]
+    told = table.select(columns).append_column("told", History().follow(table))
+    told = told.append_column("born", table["born"].cast(pa.int64())).drop_null()
+    rows = told.filter(pc.less(told["born"], until)).to_pylist()
+    return {(*(row[c] for c in columns), row["born"]): row["told"] for row in rows}
+
+
+def test_what_becomes_of_a_life_does_not_change_what_is_told_at_its_birth(days):
+    day = days["file"][0]
+    born = pc.index_in(pc.max(day["born"]), day["born"]).as_py()
+    for row in (born, *random.Random(1).sample(range(len(day)), 10)):
+        known = {f.name: day[f.name][row].as_py() for f in FILES}
+        later = {
+            "died": known["first_seen"],
+            "death_seen": True,
+            "how_died": "remove",
+            "last_seen": known["first_seen"],
+            **dict.fromkeys(("reads", "writes", "max_size", "last_size", "early_size"), 7),
+            **dict.fromkeys(("early_reads", "early_writes", "bytes_read", "bytes_written"), 9),
+        }
+        changed = pa.Table.from_pylist([known | later], schema=FILES)
+        table = pa.concat_tables([day.slice(0, row), changed, day.slice(row + 1)])
+        for follow in (day, table):
+            assert follow["name"][row] == day["name"][row]
+        creates = [with_history(t).slice(row, 1) for t in (day, table)]
+        assert creates[0].equals(creates[1])
+
+
+def with_history(table: pa.Table) -> pa.Table:
+    return from_files(table.append_column("history", History().follow(table)))
+
+
+def test_births_are_told_what_came_of_those_before():
+    told = History().follow(
+        files(
+            file(b"a.lock", 0, 0.5),
+            file(b"a.lock", 10, early_size=20_000, early_writes=6, early_reads=1),
+            file(b"a.lock", 10.5),
+            file(b"a.lock", 20),
+        )
+    )
+    assert [byte(told, row, "name.births") for row in range(4)] == [1, 2, 6, 8]
+    assert [byte(told, row, "name.known") for row in range(4)] == [1, 2, 2, 4]
+    assert [byte(told, row, "name.share_1s") for row in range(4)] == [0, 255, 255, 85]
+    assert [byte(told, row, "name.share_empty") for row in range(4)] == [0, 255, 255, 170]
+    assert [byte(told, row, "name.share_16k") for row in range(4)] == [0, 255, 255, 170]
+    assert [byte(told, row, "name.share_write_only") for row in range(4)] == [0, 1, 1, 85]
+    assert byte(told, 1, "dir_name.life") == byte(told, 3, "dir_name.life") > 1
+    assert byte(told, 2, "dir.since_birth") == byte(told, 1, "dir.life")
+    assert byte(told, 3, "dir.age") > byte(told, 3, "dir.since_birth")
+
+
+def test_outcomes_count_from_the_moment_at_which_they_are_known():
+    rows = [file(b"a", 0, 0.5), file(b"b", 1)]
+    for at, marks in [(0.4, 0), (0.5, 1), (1.9, 1), (2, 2)]:
+        told = History().follow(files(*rows, file(b"c", at, fh=b"late")))
+        share = byte(told, 2, "dir.share_1s")
+        assert share == [0, 255, 128][marks], at
+    for at, known in [(5.999, 1), (6, 2)]:
+        told = History().follow(files(*rows, file(b"c", at)))
+        assert byte(told, 2, "dir.known") == 1 + known
+
+
+def test_births_of_one_instant_come_in_the_order_of_their_names():
+    rows = [file(name, 1, died) for name, died in [(b"b", 1), (b"c", None), (b"a", 2)]]
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        told = History().follow(files(*(rows[i] for i in order)))
+        births = {rows[i]["name"]: byte(told, row, "dir.births") for row, i in enumerate(order)}
+        assert births == {b"a": 1, b"b": 2, b"c": 6}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_the_order_of_the_rows_does_not_matter(days, subject):
+    day = days[subject][0]
+    rows = random.Random(2).sample(range(len(day)), len(day))
+    assert (
+        History().follow(day.take(rows)).to_pylist() == History().follow(day).take(rows).to_pylist()
+    )
+
+
+def test_only_files_whose_birth_was_seen_are_told():
+    table = files(
+        file(b"a", 0),
+        file(b"b", 1, kind="directory"),
+        file(b"c", None, first_seen=START, last_seen=START, birth_seen=False),
+        file(b"d", 2, kind=None),
+        file(b"e", 3),
+    )
+    told = History().follow(table)
+    assert [value is None for value in told.to_pylist()] == [False, True, True, True, False]
+    assert byte(told, 4, "dir.births") == 2
+
+
+def test_keys_of_which_a_part_is_unknown_are_unknown():
+    told = History().follow(files(*(file(b"a", at, uid=None, dir_name=None) for at in range(3))))
+    known = {name.partition(".")[0] for name, index in BYTE.items() if told[2].as_py()[index]}
+    assert known == {"dir_name", "dir_shape", "dir_suffix", "dir", "name", "shape"}
+
+
+def test_of_names_size_and_writes_are_known_at_their_end():
+    end = {"file_writes": 0, "file_max_size": 0, "birth_seen": True, "kind": "file"}
+    ends = [(0, 20), (1, None), (10, None), (30, None)]
+    rows = [
+        end
+        | {"server": "nfs", "dir_fh": b"dir", "name": b"a", "first_seen": START}
+        | {"observed_until": START + 60 * SECOND, "death_seen": died is not None}
+        | {"born": START + born * SECOND, "died": died and START + died * SECOND}
+        for born, died in ends
+    ]
+    told = History().follow(pa.Table.from_pylist(rows, schema=NAMES))
+    assert [byte(told, row, "name.share_empty") for row in range(4)] == [0, 0, 0, 255]
+    assert [byte(told, row, "name.share_5s") for row in range(4)] == [0, 0, 1, 1]
+    assert byte(told, 3, "name.share_read") == 1  # nobody wrote it
+    assert byte(told, 3, "name.share_write_only") == byte(told, 3, "place_suffix.births") == 0
+
+
+def test_to_ask_is_to_be_told_what_the_next_birth_is_and_leaves_no_trace(days):
+    first, second = days["file"]
+    history = History()
+    history.follow(first)
+    before = history.to_table()
+    birth = second.sort_by("born").filter(pc.is_valid(second.sort_by("born")["born"])).slice(0, 1)
+    asked = history.at(from_files(birth))
+    assert history.to_table().equals(before)
+    if birth["kind"][0].as_py() == "file":
+        assert asked.to_pylist() == history.follow(birth).to_pylist()
+
+
+def test_a_create_without_a_time_is_one_at_the_end_of_what_was_followed():
+    history = History()
+    table = files(file(b"a", 0), file(b"a", 60))
+    history.follow(table)
+    ended = from_files(table).slice(1)
+    time = CREATES.get_field_index("time")
+    timeless = ended.set_column(time, CREATES.field(time), pa.nulls(1, TIME))
+    assert history.at(timeless).to_pylist() == history.at(ended).to_pylist()
+
+
+def test_what_is_pending_at_the_end_is_dropped():
+    history = History()
+    history.follow(files(file(b"a", 40, 59), file(b"a", 57)))
+    told = history.follow(files(file(b"a", 600)))
+    assert byte(told, 0, "name.known") == 2
+    assert byte(told, 0, "name.births") == 6
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_snapshot_goes_on_like_the_history_it_is_of(days, subject):
+    first, second = days[subject]
+    history = History(max_keys=2000)
+    history.follow(first)
+    table = history.to_table()
+    assert table.num_rows <= 2000
+    again = History.from_table(table)
+    assert again.to_table().equals(table, check_metadata=True)
+    assert again.follow(second).equals(history.follow(second))
+
+
+def test_the_keys_that_were_idle_longest_are_forgotten():
+    rows = [file(b"old", 0), *(file(b"n%d" % i, i, dir_fh=b"%d" % i) for i in range(1, 40))]
+    table = files(*rows, file(b"old", 50), file(b"n39", 51, dir_fh=b"39"))
+    few, many = (History(max_keys=most).follow(table) for most in (100, 1000))
+    assert (byte(few, 40, "name.births"), byte(many, 40, "name.births")) == (1, 2)
+    assert byte(few, 41, "dir_name.births") == byte(many, 41, "dir_name.births") == 2
+    assert byte(few, 41, "caller.births") == byte(many, 41, "caller.births")
+
+
+def test_a_history_with_room_for_less_than_one_birth_is_refused():
+    with pytest.raises(ValueError, match="at most 3 keys, expected at least 10"):
+        History(max_keys=3)
+
+
+def snapshot() -> pa.Table:
+    history = History(max_keys=50)
+    history.follow(files(file(b"a", 0), file(b"b", 1)))
+    return history.to_table()
+
+
+def replaced(table: pa.Table, column: str, values: list[Any]) -> pa.Table:
+    index = table.schema.get_field_index(column)
+    field = table.schema.field(column).with_nullable(True)
+    return table.set_column(index, field, pa.array(values, field.type))
+
+
+def test_a_damaged_snapshot_is_refused():
+    table = snapshot()
+    rows = len(table)
+    damages = [
+        (table.drop_columns("births"), "'births' is missing"),
+        (table.replace_schema_metadata(None), "does not say what it is: expected a history"),
+        (replaced(table, "births", [0] * rows), 'row 0: column "births" is 0, expected at least'),
+        (replaced(table, "key", [5] * rows), 'row 1: column "key" is there already'),
+        (
+            replaced(table, "known_1", [11] * rows),
+            'row 0: column "known_1" is 11, expected at most',
+        ),
+        (replaced(table, "share_2", [None] * rows), 'row 0: column "share_2" is null'),
+        (table.set_column(0, "key", pa.array(["a"] * rows)), 'column "key" is Utf8, expected'),
+        (pa.concat_tables([table] * 5), "expected at most 50 keys"),
+    ]
+    for damaged, message in damages:
+        with pytest.raises(ValueError, match=message.replace("'births' is", '"births" is')):
+            History.from_table(damaged)
+
+
+def test_a_snapshot_of_another_version_is_refused():
+    table = snapshot()
+    about = table.schema.metadata[b"birthmark.history"].replace(b'"version": 1', b'"version": 2')
+    with pytest.raises(
+        ValueError, match=f"version 2, of {HISTORY_BYTES} bytes: expected a history"
+    ):
+        History.from_table(table.replace_schema_metadata({"birthmark.history": about}))
+
+
+def test_a_table_without_a_column_is_refused_by_its_name():
+    table = files(file(b"a", 0))
+    for column in ("early_size", "born", "kind", "client", "observed_until"):
+        with pytest.raises(ValueError, match=f"no column '{column}': it has server, "):
+            History().follow(table.drop_columns(column))
+    with pytest.raises(ValueError, match="no column 'uid'"):
+        History().at(from_files(table).drop_columns("uid"))
+    wrong = table.set_column(table.schema.get_field_index("uid"), "uid", pa.array(["root"]))
+    with pytest.raises(ValueError, match=r"column 'uid': .*expected uint32"):
+        History().follow(wrong)
+
+
+def test_the_compiled_part_refuses_columns_of_other_types():
+    with pytest.raises(ValueError, match='column "name" is missing'):
+        HistoryKeeper(10).at(pa.record_batch({"a": [1]}))
+    with pytest.raises(ValueError, match='column "name" is Int64, expected'):
+        HistoryKeeper(10).at(pa.record_batch({"name": [1]}))
+
+
+def test_no_lives_are_no_histories():
+    assert len(History().follow(files())) == 0
+    assert len(History().at(CREATES.empty_table())) == 0
+
+
+def test_a_create_of_a_name_carries_its_history(days):
+    day = days["name"][0]
+    told = History().follow(day)
+    assert from_names(day.append_column("history", told))["history"].equals(told)
+
+
+def test_a_clock_that_jumps_back_is_told_as_no_time():
+    history = History()
+    history.follow(files(file(b"a", 50)))
+    told = history.follow(files(file(b"a", 10), file(b"a", 20, -5)))
+    assert byte(told, 0, "name.since_birth") == 1
+    assert byte(told, 1, "name.since_birth") > 1
+
+
+@given(st.lists(st.binary(max_size=40) | st.text("aB1.-_f", max_size=14).map(str.encode)))
+def test_shapes_are_those_of_the_oracle(names):
+    assert shape(pa.array(names, pa.binary())).to_pylist() == [oracle.shape(n) for n in names]
+
+
+def test_shapes_keep_nulls_and_take_any_text():
+    names = pa.chunked_array([pa.array(["a1", None]), pa.array(["café7"])])
+    assert shape(names).to_pylist() == [b"a#", None, "café#".encode()]
