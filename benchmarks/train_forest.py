@@ -4,8 +4,8 @@
 
 The day is the births of the datasets, again and again, each time with some of the bytes that the
 forest sees changed at random, so that no two repetitions are alike. LightGBM, where it is
-installed, is trained on the same rows for the evenest predicate, and its time is multiplied by
-their number.
+installed, is trained on the same rows for the evenest predicate, and its time taken times their
+number.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from predictor.able_tree import AbleTree, TreePath
 from predictor.forest_model import ForestModel
 from predictor.labels import births, tally
+from predictor.model_set import Kind
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
 from predictor.predicates import (
@@ -29,6 +30,7 @@ __all__ = [
     "Answer",
     "DamagedModelError",
     "ForestModel",
+    "Kind",
     "Limit",
     "NameModel",
     "OperatingPoints",
