@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 Row = dict[str, Any]
+Place = tuple[bytes | None, bytes | None]  # shapes of a directory's own name and its parent's
 
 SECOND = 1_000_000
 MARKS = (SECOND, 5 * SECOND, 30 * SECOND)
@@ -83,12 +84,13 @@ class Record:
         ]
 
 
-def keys_of(create: Row, previous: dict[Any, bytes]) -> list[Any]:
+def keys_of(create: Row, previous: dict[Any, bytes], directories: dict[bytes, Place]) -> list[Any]:
     """Return the keys of a create in their order; None where a part is not known."""
     name, place, user = create["name"], create["dir_fh"], create["uid"]
     folded = None if name is None else shape(name)
     suffix = None if folded is None else folded.rpartition(b".")[2] if b"." in folded else b""
-    above = None if create["dir_name"] is None else shape(create["dir_name"])
+    own, above = directories.get(place, (None, None))
+    own = own if create["dir_name"] is None else shape(create["dir_name"])
     caller = (create["client"], user)
     before = None if None in caller else previous.get(caller, b"no name")
     keys = [
@@ -99,9 +101,11 @@ def keys_of(create: Row, previous: dict[Any, bytes]) -> list[Any]:
         (name,),
         (folded,),
         (user, suffix),
-        (above, suffix, user),
+        (own, suffix, user),
         caller,
         (before, folded),
+        (above, own, suffix),
+        (create["mode"], suffix, user),
     ]
     return [None if None in key else (i, *key) for i, key in enumerate(keys)]
 
@@ -112,28 +116,39 @@ class Oracle:
     def __init__(self) -> None:
         self.records: dict[Any, Record] = {}
         self.previous: dict[Any, bytes] = {}
+        self.directories: dict[bytes, Place] = {}
 
     def follow(self, lives: pa.Table) -> list[bytes | None]:
         rows = _rows(lives)
         end = max((row["observed_until"] for row in rows), default=0)
-        born = [i for i, row in enumerate(rows) if row["birth_seen"] and row["kind"] == "file"]
+        kinds = ("file", "directory")
+        born = [i for i, row in enumerate(rows) if row["birth_seen"] and row["kind"] in kinds]
         order = ("born", "server", "dir_fh", "name", "fh")
         born.sort(key=lambda i: [_ordered(rows[i][column]) for column in order])
         events = []
         for place, i in enumerate(born):
             events.append((rows[i]["born"], place, -1, i, None))
-            events += [(at, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
+            if rows[i]["kind"] == "file":
+                events += [(at, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
         events.sort(key=lambda event: event[:3])
         told: list[bytes | None] = [None] * len(rows)
         keys: dict[int, list[Any]] = {}
         for at, _, what, i, fact in events:
-            if what == -1:
-                keys[i] = keys_of(rows[i], self.previous)
+            if what == -1 and rows[i]["kind"] == "directory":
+                self.make_directory(rows[i])
+            elif what == -1:
+                keys[i] = keys_of(rows[i], self.previous, self.directories)
                 told[i] = self.tell(keys[i], at)
                 self.bear(rows[i], keys[i], at)
             elif at <= max(end, rows[born[-1]]["born"]):
                 self.learn(keys[i], at, what, fact)
         return told
+
+    def make_directory(self, row: Row) -> None:
+        above = self.directories.get(row["dir_fh"], (None, None))[0]
+        if row["dir_name"] is not None:
+            above = shape(row["dir_name"])
+        self.directories[row["fh"]] = (shape(row["name"]), above)
 
     def tell(self, keys: list[Any], at: int) -> bytes:
         told: list[int] = []
@@ -184,9 +199,10 @@ def outcomes(row: Row) -> list[tuple[int, int, Any]]:
     if died is not None:
         found.append((died, 3, died - born))
     young = born + YOUNG if died is None else min(died, born + YOUNG)
-    known = young if row["young"] else died
-    if known is not None:
-        found.append((known, 4, use(row)))
+    if row["early"] is not None:
+        found.append((young, 4, use(row["early"])))
+    if died is not None and (row["early"] is None or died > young):
+        found.append((died, 5, use(row)))
     return found
 
 
@@ -204,22 +220,22 @@ def use(row: Row) -> tuple[int | None, bool | None, bool | None]:
 def _rows(lives: pa.Table) -> list[Row]:
     """Return rows of either table in the same terms; times are microseconds."""
     of_names = "file_writes" in lives.column_names
-    use = ("size", "reads", "writes", "atime", "mtime")
-    sources = {column: f"early_{column}" for column in use}
-    if of_names:
-        sources = {"size": "file_max_size", "writes": "file_writes"}
-    kept = "server dir_fh name fh uid client kind birth_seen born died observed_until dir_name"
+    sizes = ["size", "reads", "writes", "atime", "mtime"]
+    last = {"size": "file_max_size", "writes": "file_writes"} if of_names else {"size": "max_size"}
+    kept = "server dir_fh name fh mode uid client kind birth_seen born died observed_until dir_name"
     columns = {}
-    for column in (*kept.split(), *use):
-        source = sources.get(column, column)
-        if of_names and column in ("dir_name", "reads", "atime", "mtime"):
+    for column in (*kept.split(), *sizes, *(f"early_{size}" for size in sizes)):
+        absent = of_names and (column in ("dir_name", *sizes) or column.startswith("early_"))
+        if absent and column not in last:
             columns[column] = pa.nulls(len(lives))
         else:
-            values = lives[source]
-            columns[column] = (
-                values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values
-            )
-    return [row | {"young": not of_names} for row in pa.table(columns).to_pylist()]
+            values = lives[last.get(column, column)]
+            of_time = pa.types.is_timestamp(values.type)
+            columns[column] = values.cast(pa.int64()) if of_time else values
+    rows: list[Row] = pa.table(columns).to_pylist()
+    for row in rows:
+        row["early"] = None if of_names else {size: row[f"early_{size}"] for size in sizes}
+    return rows
 
 
 def _ordered(value: Any) -> tuple[bool, Any]:

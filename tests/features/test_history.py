@@ -48,10 +48,10 @@ def file(name: bytes, born: float, died: float | None = None, **more: Any) -> di
     at = {"born": born, "died": died, "first_seen": born, "last_seen": born}
     known = {"fh": name, "name": name, "dir_fh": b"dir", "dir_name": b"tmp", "kind": "file"}
     times = {key: None if t is None else START + round(t * SECOND) for key, t in at.items()}
-    life = {"server": "nfs", "uid": 1, "client": "host", "birth_seen": True, "early_size": 0}
+    life = {"server": "nfs", "uid": 1, "client": "host", "birth_seen": True, "mode": 0o644}
     ends = {"observed_until": START + 60 * SECOND, "death_seen": died is not None}
     counts = dict.fromkeys(("operations", "reads", "writes", "bytes_read", "bytes_written"), 0)
-    use = {"early_reads": 0, "early_writes": 0, "early_atime": None, "early_mtime": None}
+    use = {"max_size": 0, "early_size": 0, "early_reads": 0, "early_writes": 0}
     return known | times | life | ends | counts | use | more
 
 
@@ -193,6 +193,35 @@ def test_keys_of_which_a_part_is_unknown_are_unknown():
     assert known == {"dir_name", "dir_shape", "dir_suffix", "dir", "name", "shape"}
 
 
+def test_directories_that_were_seen_to_be_made_are_known_by_name_and_parent():
+    top = file(b"D1", 0, kind="directory", name=b"out7", dir_fh=b"root", dir_name=None)
+    sub = file(b"D2", 1, kind="directory", name=b"obj", dir_fh=b"D1", dir_name=None)
+    again = [
+        file(b"D3", 2, kind="directory", name=b"out8", dir_fh=b"root", dir_name=None),
+        file(b"D4", 3, kind="directory", name=b"obj", dir_fh=b"D3", dir_name=b"out8"),
+    ]
+    births = [file(b"a.o", 4, dir_fh=b"D2", dir_name=None), file(b"b.o", 5, dir_fh=b"D4")]
+    births[1]["dir_name"] = b"obj"
+    history = History()
+    told = history.follow(files(top, sub, *again, *births))
+    assert byte(told, 4, "path_suffix.births") == 1
+    assert byte(told, 5, "path_suffix.births") == byte(told, 5, "place_suffix.births") == 2
+    kept = History.from_table(history.to_table())
+    told = kept.at(from_files(files(file(b"c.o", 60, dir_fh=b"D2", dir_name=None))))
+    assert byte(told, 0, "path_suffix.births") == 6
+
+
+def test_size_and_use_are_known_again_at_the_death():
+    rows = [
+        file(b"a", 0, 20, max_size=70_000, writes=3, early_size=0, early_writes=0),
+        file(b"a", 6),
+        file(b"a", 20, early_size=9),
+    ]
+    told = History().follow(files(*rows))
+    assert [byte(told, row, "name.share_64k") for row in range(3)] == [0, 255, 170]
+    assert [byte(told, row, "name.write_only") for row in range(3)] == [0, 1, 2]
+
+
 def test_of_names_size_and_writes_are_known_at_their_end():
     end = {"file_writes": 0, "file_max_size": 0, "birth_seen": True, "kind": "file"}
     ends = [(0, 20), (1, None), (10, None), (30, None)]
@@ -262,7 +291,7 @@ def test_the_keys_that_were_idle_longest_are_forgotten():
 
 
 def test_a_history_with_room_for_less_than_one_birth_is_refused():
-    with pytest.raises(ValueError, match="at most 3 keys, expected at least 10"):
+    with pytest.raises(ValueError, match="at most 3 keys, expected at least 12"):
         History(max_keys=3)
 
 

@@ -8,8 +8,8 @@
 //!   and handle, so that the order does not tell how they end.
 //! - Whether a file lives longer than a mark (1, 5 and 30 seconds) is known at the mark if it is
 //!   alive then, else at its death.
-//! - Its size and use are known when it is 5 s old or dead, as they were by then. Of a name they
-//!   are known at its end.
+//! - Its size and use are known when it is 5 s old, as they were by then, and at its death. Of a
+//!   name they are known at its end.
 //! - What is not known by the end of the lives that are followed is dropped.
 
 mod births;
@@ -30,7 +30,7 @@ use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
 use births::{Creates, Lives};
-use keys::{Keys, Namer, CALLER};
+use keys::{name_above, own_name, Namer, Names, CALLER};
 use outcomes::Outcomes;
 use store::{Slot, Store};
 
@@ -70,15 +70,10 @@ impl History {
         Ok(History { store: Store::new(most), clock: i64::MIN })
     }
 
-    /// The history of each of the lives at its birth (null where it was not seen); then that of
-    /// later births knows them. `young` says that size and use are those of young files, not
-    /// those at the end of names.
-    pub fn follow(
-        &mut self,
-        lives: &RecordBatch,
-        young: bool,
-    ) -> Result<FixedSizeBinaryArray, Error> {
-        let lives = Lives::new(lives, young)?;
+    /// The history of each of the lives at its birth (null where there is nothing to tell); then
+    /// that of later births knows them.
+    pub fn follow(&mut self, lives: &RecordBatch) -> Result<FixedSizeBinaryArray, Error> {
+        let lives = Lives::new(lives)?;
         let order = lives.in_order();
         let mut outcomes = Outcomes::new(&lives, &order);
         let mut told = vec![0; order.len() * BYTES];
@@ -90,16 +85,20 @@ impl History {
             while let Some(outcome) = outcomes.next_before(born, place) {
                 self.store.learn(&places[outcome.place], &outcome);
             }
-            let names = namer.names(&lives.creates, row);
-            let keys = self.keys(&names);
+            let names = self.names(&mut namer, &lives.creates, row);
             self.store.make_room(&mut places);
-            places.push(self.bear(&keys, names.shape, born, told));
+            places.push(if lives.is_directory(row) {
+                self.make_directory(&lives, row, &names)
+            } else {
+                self.bear(&names, born, told)
+            });
         }
         while let Some(outcome) = outcomes.next_before(lives.end, order.len()) {
             self.store.learn(&places[outcome.place], &outcome);
         }
         self.clock = self.clock.max(lives.end);
-        scattered(lives.creates.rows(), &order, &told)
+        let files = |place: &usize| !lives.is_directory(order[*place] as usize);
+        scattered(&order, &told, files, lives.creates.rows())
     }
 
     /// The history of files that are created now, which leaves no trace in it.
@@ -109,7 +108,7 @@ impl History {
         let mut told = vec![0; creates.rows() * BYTES];
         for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let time = creates.time(row).unwrap_or(self.clock);
-            let keys = self.keys(&namer.names(&creates, row));
+            let keys = self.names(&mut namer, &creates, row).keys();
             for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
                 if let Some(key) = key {
                     self.store.get(*key).tell(time, told);
@@ -117,26 +116,24 @@ impl History {
             }
         }
         let order: Vec<u32> = (0..creates.rows() as u32).collect();
-        scattered(order.len(), &order, &told)
+        scattered(&order, &told, |_| true, order.len())
     }
 
-    fn keys(&self, names: &keys::Names) -> Keys {
-        let caller = names.caller();
-        let previous = caller.map(|key| self.store.get(key).previous);
-        names.keys(caller, previous)
+    /// What a create shows, and what is remembered of where and by whom it is made.
+    fn names(&self, namer: &mut Namer, creates: &Creates, row: usize) -> Names {
+        let mut names = namer.names(creates, row);
+        let remembered = |key: u64| Some(self.store.get(key).shape).filter(|shape| *shape != 0);
+        names.dir_shape = names.dir_shape.or_else(|| remembered(own_name(names.dir?)));
+        names.above = names.dir.and_then(|dir| remembered(name_above(dir)));
+        names.previous = names.caller().map(|caller| self.store.get(caller).shape);
+        names
     }
 
     /// Tells the history of a birth, and counts it.
-    fn bear(
-        &mut self,
-        keys: &Keys,
-        shape: Option<u64>,
-        born: i64,
-        told: &mut [u8],
-    ) -> [Slot; KEYS] {
+    fn bear(&mut self, names: &Names, born: i64, told: &mut [u8]) -> [Slot; KEYS] {
         let mut places = [Slot::NONE; KEYS];
         let told = told.chunks_exact_mut(BYTES_PER_KEY);
-        for ((key, place), told) in keys.iter().zip(&mut places).zip(told) {
+        for ((key, place), told) in names.keys().iter().zip(&mut places).zip(told) {
             if let Some(key) = key {
                 let (slot, record) = self.store.get_or_insert(*key);
                 record.tell(born, told);
@@ -144,18 +141,37 @@ impl History {
                 *place = slot;
             }
         }
-        if let (Some(record), Some(shape)) = (self.store.at(places[CALLER]), shape) {
-            record.previous = shape;
+        if let (Some(caller), Some(shape)) = (self.store.at(places[CALLER]), names.shape) {
+            caller.shape = shape;
         }
         places
+    }
+
+    /// Remembers where a directory is and what it is called, for what is born in it.
+    fn make_directory(&mut self, lives: &Lives, row: usize, names: &Names) -> [Slot; KEYS] {
+        if let Some(dir) = lives.fh(row).map(hash::of) {
+            for (key, shape) in [(own_name(dir), names.shape), (name_above(dir), names.dir_shape)] {
+                if let Some(shape) = shape {
+                    let (_, record) = self.store.get_or_insert(key);
+                    record.bear(lives.born(row));
+                    record.shape = shape;
+                }
+            }
+        }
+        [Slot::NONE; KEYS]
     }
 }
 
 /// What was told to each row, in the rows' order; null for those that were told nothing.
-fn scattered(rows: usize, order: &[u32], told: &[u8]) -> Result<FixedSizeBinaryArray, Error> {
+fn scattered(
+    order: &[u32],
+    told: &[u8],
+    is_told: impl Fn(&usize) -> bool,
+    rows: usize,
+) -> Result<FixedSizeBinaryArray, Error> {
     let mut by_row: Vec<Option<&[u8]>> = vec![None; rows];
-    for (row, told) in order.iter().zip(told.chunks_exact(BYTES)) {
-        by_row[*row as usize] = Some(told);
+    for place in (0..order.len()).filter(is_told) {
+        by_row[order[place] as usize] = told.get(place * BYTES..(place + 1) * BYTES);
     }
     let mut array = FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32);
     for told in by_row {
