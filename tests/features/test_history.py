@@ -43,7 +43,9 @@ def days() -> dict[str, Days]:
     return {"file": list(files), "name": list(names)}
 
 
-def file(name: bytes, born: float, died: float | None = None, **more: Any) -> dict[str, Any]:
+def file(
+    name: bytes, born: float | None, died: float | None = None, /, **more: Any
+) -> dict[str, Any]:
     """Return a file's life, seconds after `START`, observed for a minute."""
     at = {"born": born, "died": died, "first_seen": born, "last_seen": born}
     known = {"fh": name, "name": name, "dir_fh": b"dir", "dir_name": b"tmp", "kind": "file"}
@@ -71,7 +73,7 @@ def test_every_byte_has_a_name_of_its_own_and_a_meaning():
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_what_is_told_on_the_samples_is_what_the_oracle_tells(days, subject):
     history, slow = History(), oracle.Oracle()
-    for day in days[subject]:
+    for day in (day.slice(0, 1500) for day in days[subject]):
         told = history.follow(day)
         assert told.to_pylist() == slow.follow(day)
         assert len(told) - told.null_count > 100
@@ -351,9 +353,9 @@ def test_a_table_without_a_column_is_refused_by_its_name():
 
 def test_the_compiled_part_refuses_columns_of_other_types():
     with pytest.raises(ValueError, match='column "name" is missing'):
-        HistoryKeeper(10).at(pa.record_batch({"a": [1]}))
+        HistoryKeeper(12).at(pa.record_batch({"a": [1]}))
     with pytest.raises(ValueError, match='column "name" is Int64, expected'):
-        HistoryKeeper(10).at(pa.record_batch({"name": [1]}))
+        HistoryKeeper(12).at(pa.record_batch({"name": [1]}))
 
 
 def test_no_lives_are_no_histories():
