@@ -118,6 +118,26 @@ class Mapping:
     def sizes(self) -> dict[str, int]:
         """Return how many things of each kind are mapped."""
 
+class Image:
+    """A compiled image (``docs/image-format.md``), checked."""
+
+    size: int  # bytes
+    predicates: list[str]  # their keys, in the order of the answers
+    abstained: list[str]  # those of them that always answer no
+
+    def __init__(self, content: bytes) -> None:
+        """Read an image.
+
+        Raises ``ValueError`` if it is none, of a newer version, truncated, or damaged anywhere.
+        """
+
+    def predict(self, creates: pa.RecordBatch) -> list[pa.BooleanArray]:
+        """Return every predicate's answer for each row of creates (``features.CREATES``).
+
+        Only the columns that the image uses must be there. Raises ``ValueError``, naming the
+        column, if one is missing or of another type.
+        """
+
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
 
@@ -153,12 +173,13 @@ def name_components(name: bytes, prefix: bool) -> list[bytes]:
     them in byte order, and with ``prefix`` the first five bytes of a longer name.
     """
 
-def count_components(names: pa.Array, labels: pa.Array, prefix: bool) -> pa.RecordBatch:
+def count_components(names: pa.Array, labels: pa.RecordBatch, prefix: bool) -> pa.RecordBatch:
     """Count the components of a column of names (steps 1a to 1c of thesis Figure 6.3).
 
-    ``names`` is binary and ``labels`` boolean, equally long; rows in which either is null are left
-    out. The batch has ``component`` (binary, in byte order), ``n_a`` and ``n_m`` (uint64): in how
-    many names it occurs, and in how many of those whose label is true.
+    ``names`` is binary, and each column of ``labels`` boolean and as long. The batch has
+    ``component`` (binary, in byte order), and for each column ``KEY`` of ``labels`` the columns
+    ``KEY n_a`` and ``KEY n_m`` (uint64): in how many names it occurs, and in how many of those
+    whose label is true. Rows in which the name or that label is null are left out.
     """
 
 def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array:
@@ -166,6 +187,49 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
 
     ``names`` and ``rules`` are binary; a rule is a component as ``name_components`` writes it,
     and anything else raises ``ValueError``.
+    """
+
+def whole_names(components: pa.Array) -> pa.Array:
+    """Return the names that ``components`` (binary) are the whole of; null for the others."""
+
+def rank_components(name: bytes, prefix: bool) -> list[list[bytes]]:
+    """Return the components of a name by what they are to it, in the order they are asked in.
+
+    That is: the whole name, the pieces between periods, the first five bytes, the last piece, the
+    first piece; what the name does not have is left out.
+    """
+
+def score_components(
+    names: pa.Array, rules: pa.Array, lower: pa.Array, upper: pa.Array, prefix: bool
+) -> pa.Array:
+    """Return for each name the highest threshold (float64) at which ``rules`` say yes.
+
+    A rule is a component, or ``.*`` for every name. At a threshold it says yes if its ``lower``
+    limit (float64) reaches it, no if its ``upper`` limit does not. Components are asked in the
+    order of ``rank_components`` and then ``.*``; the first with a verdict decides, and of several
+    at once a no. Raises ``ValueError`` for what is no component, or other lengths.
+    """
+
+def decide_components(
+    names: pa.Array,
+    rules: pa.Array,
+    lower: pa.Array,
+    upper: pa.Array,
+    threshold: float,
+    prefix: bool,
+) -> pa.Array:
+    """Return for each name the index (int32) of the rule that decides, null where none does.
+
+    Arguments are those of ``score_components``.
+    """
+
+def prune_components(
+    names: pa.Array, rules: pa.Array, lower: pa.Array, upper: pa.Array, most: int, prefix: bool
+) -> pa.Array:
+    """Return for each rule whether it is kept: dropped are those that no score of ``names`` needs.
+
+    Limits are uint32, and rank among ``most`` thresholds: how many of them they reach. Rules are
+    tried in their order, until none can go.
     """
 
 HISTORY_BYTES: int  # how many bytes tell a history
@@ -361,3 +425,36 @@ class ScanMerger:
 
     def take(self) -> pa.RecordBatch:
         """Return the rows made since the last time."""
+
+class Forest:
+    """Trees over rows of ``width`` bytes, as ``predictor.forest.Forest`` describes them.
+
+    ``columns`` (uint16), ``thresholds`` (uint8) and ``targets`` (uint32) are the nodes', ``roots``
+    (uint32) the trees' first nodes, ``scores`` (uint8) those of the leaves, ``outputs`` of each.
+    Raises ``ValueError``, naming the node, where they make no trees.
+    """
+
+    def __init__(
+        self,
+        columns: pa.Array,
+        thresholds: pa.Array,
+        targets: pa.Array,
+        roots: pa.Array,
+        scores: pa.Array,
+        outputs: int,
+        width: int,
+    ) -> None: ...
+    def sums(self, matrix: pa.Array, threads: int | None = None) -> pa.Array:
+        """Return the scores of the leaves (uint32), added up over the trees, by row and output.
+
+        ``matrix`` (uint8) has the rows one after the other; ``threads`` ``None``: all processors.
+        """
+
+def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
+    """Return the numbers of names (uint8, name by name), and their ``shape`` and ``suffix`` hashes.
+
+    ``features.encoding`` says what these are. A null is an empty name.
+    """
+
+def fnv1a(bytes: bytes) -> int:
+    """Return the 32-bit FNV-1a hash of ``bytes``."""

@@ -12,7 +12,10 @@ from data.replay.schema import OPERATIONS as REWRITTEN
 from data.scan import FILES as SEEN
 from data.scan import KEYS, counts_schema
 from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
-from features import CREATES
+from features import CREATES, DIRECTORIES
+from predictor.heat import RATES
+from training.breakdown import BREAKDOWN
+from training.curves import CURVES
 from training.evaluate import EVALUATION
 
 TABLES = {
@@ -28,13 +31,28 @@ TABLES = {
     "manifest": (MANIFEST, "One row per name that must exist before a replay."),
     "rewritten operations": (REWRITTEN, "One row per operation of a replay, in their order."),
     "creates": (CREATES, "What is known of a file when it is created: all that a model can see."),
+    "directories": (
+        DIRECTORIES,
+        "One row per directory: what is known of it, and of what was born in it.",
+    ),
+    "rates": (RATES, "One row per file: how often its blocks are expected to be written."),
     "counts": (
         counts_schema(list(KEYS)),
         "One row per period, operation and keys: `birthmark scan`. Only the keys that it was told "
         "apart by (`--by`) are columns.",
     ),
     "map of files": (SEEN, "One row per file seen: `birthmark scan --files`."),
-    "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
+    "evaluation": (
+        EVALUATION,
+        "One row per predicate, model and threshold: `birthmark evaluate --parquet`. `birthmark"
+        " windows --parquet` has `window` and `days` before these: how many days were asked for,"
+        " and how many there were.",
+    ),
+    "curves": (CURVES, "One row per point of a curve: `birthmark evaluate --curves`."),
+    "breakdown": (
+        BREAKDOWN,
+        "One row per predicate, model, threshold and group: `birthmark evaluate --breakdown`.",
+    ),
 }
 
 HEAD = """\

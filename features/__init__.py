@@ -1,20 +1,25 @@
 """What is known of a file at the moment it is created."""
 
 from features.components import component_text, name_components
-from features.creates import CREATES, from_files, from_names, from_requests
+from features.creates import CREATES, from_directories, from_files, from_names, from_requests
+from features.directories import DIRECTORIES, directories_of, seen_before
 from features.history import HISTORY, HISTORY_BYTES, History
 from features.pieces import NamePieces, name_pieces
 
 __all__ = [
     "CREATES",
+    "DIRECTORIES",
     "HISTORY",
     "HISTORY_BYTES",
     "History",
     "NamePieces",
     "component_text",
+    "directories_of",
+    "from_directories",
     "from_files",
     "from_names",
     "from_requests",
     "name_components",
     "name_pieces",
+    "seen_before",
 ]

@@ -20,9 +20,28 @@ Where the figure is silent, its words are taken as they stand:
 
 from __future__ import annotations
 
-from birthmark._native import count_components, match_components, name_components
+from birthmark._native import (
+    count_components,
+    decide_components,
+    match_components,
+    name_components,
+    prune_components,
+    rank_components,
+    score_components,
+    whole_names,
+)
 
-__all__ = ["component_text", "count_components", "match_components", "name_components"]
+__all__ = [
+    "component_text",
+    "count_components",
+    "decide_components",
+    "match_components",
+    "name_components",
+    "prune_components",
+    "rank_components",
+    "score_components",
+    "whole_names",
+]
 
 
 def component_text(component: bytes) -> str:

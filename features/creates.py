@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from data.schema import TIME, field
 from features.history import HISTORY_BYTES
@@ -49,6 +50,22 @@ def from_names(names: pa.Table) -> pa.Table:
     """
     nulls = pa.nulls(len(names))
     return _of_lives(names, {"dir_name": nulls, "group": nulls})
+
+
+def from_directories(directories: pa.Table) -> pa.Table:
+    """Return the creates of a directories table (``features.DIRECTORIES``), row by row.
+
+    A directory's creator is its owner where its birth was not seen.
+    """
+    known = {
+        "dir_fh": directories["parent_fh"],
+        "dir_name": directories["parent_name"],
+        "uid": pc.coalesce(directories["uid"], directories["owner"]),
+        "time": directories["born"],
+    }
+    known |= {c: directories[c] for c in ("name", "mode", "gid", "group", "client")}
+    nulls = pa.nulls(len(directories))
+    return _creates({c: known.get(c, nulls) for c in CREATES.names})
 
 
 def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:

@@ -6,22 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.components import component_text, count_components, match_components
-from features.tabular import names_of, read_table
-from predictor.classifier import Answers, BinaryClassifier, Scores, classes_of, read_labels
-
-COUNTS = pa.schema(
-    [
-        pa.field("component", pa.binary(), nullable=False),
-        pa.field("n_a", pa.uint64(), nullable=False),
-        pa.field("n_m", pa.uint64(), nullable=False),
-    ]
-)
-"""``n_a``: names that have the component. ``n_m``: those of them for which the predicate holds."""
+from features.components import match_components, whole_names
+from features.tabular import names_of
+from predictor.classifier import Answers, Scores
+from predictor.counting import CountingModel
 
 
 @dataclass(frozen=True)
@@ -33,7 +24,7 @@ class Rule:
     n_a: int
 
 
-class NameModel(BinaryClassifier):
+class NameModel(CountingModel):
     """Predict yes for a name that has any component of a learned set (Figures 6.2 and 6.3).
 
     The set holds the components that occurred in a name with the property (n_M ≥ 1), of which at
@@ -50,57 +41,14 @@ class NameModel(BinaryClassifier):
     ``predict`` says yes exactly where the score is above 0, and a score of at least *t* ≥
     ``minfrac`` exactly where a model of the same counts with ``minfrac`` *t* says yes.
 
-    After fitting, ``counts_`` has every component with its counts (schema ``COUNTS``), and
+    After fitting, ``counts_`` has every component with its counts (schema ``counting.COUNTS``), and
     ``rules_`` the set, strongest evidence first: by n_M/n_A, then n_M, then byte order.
     """
-
-    _columns = ("name",)
 
     def __init__(self, minfrac: float = 0.8, mincount: int = 5, prefix: bool = True) -> None:
         self.minfrac = minfrac
         self.mincount = mincount
         self.prefix = prefix
-
-    @classmethod
-    def from_rules(
-        cls, rules: pa.Table, counts: pa.Table | None = None, **parameters: Any
-    ) -> NameModel:
-        """Return the model that has ``rules_``, over names in a column ``name`` and booleans.
-
-        Without ``counts``, all of ``counts_``, it predicts but can neither learn nor forget.
-        """
-        model = cls(**parameters)
-        model.classes_ = np.array([False, True])
-        model.n_features_in_, model.feature_names_in_ = 1, np.array(["name"], dtype=object)
-        model.rules_ = rules
-        if counts is not None:
-            model.counts_ = counts
-        return model
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NameModel:
-        """Learn from more rows: the model is that of all rows together.
-
-        ``classes`` are the labels that ``y`` may have, where the first call does not show both
-        and they are not booleans.
-        """
-        first = not hasattr(self, "classes_")
-        table = read_table(self, X, reset=first, columns=self._columns)
-        labels = read_labels(y, len(table))
-        if first:
-            self.classes_ = classes_of(labels if classes is None else np.asarray(classes))
-            self.counts_ = COUNTS.empty_table()
-        self._change(table, labels, 1)
-        return self
-
-    def forget(self, X: Any, y: Any) -> NameModel:
-        """Undo the learning of rows: the model is that of the rows that remain.
-
-        Raises ``ValueError``, and leaves the model as it was, where a name was not learned, or not
-        with that label, or not so often.
-        """
-        table = self._read(X)
-        self._change(table, read_labels(y, len(table)), -1)
-        return self
 
     def explain(self, X: Any) -> list[Rule | None]:
         """Return for each row the rule of strongest evidence that says yes, or ``None``."""
@@ -108,22 +56,24 @@ class NameModel(BinaryClassifier):
         ranks = self._match(self._read(X)).to_pylist()
         return [None if rank is None else Rule(**rules[rank]) for rank in ranks]
 
-    def _learn(self, table: pa.Table, positive: Answers) -> None:
-        self._set_counts(self._count(table, positive))
+    def decided(self) -> pa.Table:
+        """Return ``rules_`` with how many learned names each is the strongest rule of.
 
-    def _change(self, table: pa.Table, labels: npt.NDArray[Any], sign: int) -> None:
-        if not hasattr(self, "counts_"):
-            raise ValueError("this model was loaded without its counts: it can only predict")
-        change = self._count(table, self._positive(labels))
-        self._set_counts(_merged(self.counts_, change, sign))
+        Column ``decides`` is that number, ``yes`` the answer. Raises ``ValueError`` for a model
+        that was loaded without its counts.
+        """
+        counts = self._learned()
+        names = whole_names(counts["component"].combine_chunks())
+        rank = match_components(
+            names.drop_null(), self.rules_["component"].combine_chunks(), self.prefix
+        )
+        weight = counts["n_a"].filter(names.is_valid()).filter(rank.is_valid())
+        decides = np.bincount(rank.drop_null(), weight, minlength=len(self.rules_))
+        always = pa.array(np.ones(len(self.rules_), dtype=bool))
+        return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
-    def _count(self, table: pa.Table, positive: Answers) -> pa.Table:
-        batch = count_components(names_of(table), pa.array(positive), self.prefix)
-        return pa.Table.from_batches([batch])
-
-    def _set_counts(self, counts: pa.Table) -> None:
-        self.rules_ = select_rules(counts, self.minfrac, self.mincount)
-        self.counts_ = counts
+    def _derive(self, counts: pa.Table) -> pa.Table:
+        return select_rules(counts, self.minfrac, self.mincount)
 
     def _match(self, table: pa.Table) -> pa.Int32Array:
         rules = self.rules_["component"].combine_chunks()
@@ -147,31 +97,12 @@ def select_rules(counts: pa.Table, minfrac: float, mincount: int) -> pa.Table:
         raise ValueError(f"minfrac must be from 0 to 1, not {minfrac!r}")
     if mincount < 0:
         raise ValueError(f"mincount must be 0 or more, not {mincount!r}")
-    fractions = _fractions(counts)
-    enough = pc.greater_equal(counts["n_m"], max(mincount, 1))
-    kept = pc.and_(pc.greater_equal(fractions, minfrac), enough)
-    rules = counts.append_column("fraction", fractions).filter(kept)
+    counts = counts.filter(pc.greater_equal(counts["n_m"], max(mincount, 1)))
+    rules = counts.append_column("fraction", _fractions(counts))
+    rules = rules.filter(pc.greater_equal(rules["fraction"], minfrac))
     order = [("fraction", "descending"), ("n_m", "descending"), ("component", "ascending")]
     return rules.sort_by(order).drop_columns("fraction")
 
 
 def _fractions(counts: pa.Table) -> pa.ChunkedArray:
     return pc.divide(counts["n_m"].cast(pa.float64()), counts["n_a"].cast(pa.float64()))
-
-
-def _merged(counts: pa.Table, change: pa.Table, sign: int) -> pa.Table:
-    """Return ``counts`` with those of ``change`` added (``sign`` 1) or subtracted (-1)."""
-    signed = [("n_a", sign), ("n_m", sign)]
-    change = pa.table(
-        {"component": change["component"]}
-        | {n: pc.multiply(change[n].cast(pa.int64()), by) for n, by in signed}
-    )
-    both = pa.concat_tables([counts.cast(change.schema), change])
-    summed = both.group_by("component").aggregate([("n_a", "sum"), ("n_m", "sum")])
-    summed = summed.rename_columns(COUNTS.names)
-    negative = pc.or_(pc.less(summed["n_m"], 0), pc.greater(summed["n_m"], summed["n_a"]))
-    never = summed.filter(negative)
-    if len(never):
-        example = component_text(never["component"][0].as_py())
-        raise ValueError(f"cannot forget what was not learned: component {example!r}")
-    return summed.filter(pc.greater(summed["n_a"], 0)).sort_by("component").cast(COUNTS)

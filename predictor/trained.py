@@ -9,20 +9,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from features import History, from_files, from_names
+from features import History, from_directories, from_files, from_names
 from predictor import parts
 from predictor.able_models import AbleModels
 from predictor.calibration import Holdout, points_from_json
+from predictor.forest_models import ForestModels
+from predictor.heat.directories import directories
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES, Predicate, from_config
+from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
+from predictor.rule_models import RuleModels
 from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
-KINDS: dict[str, type[ModelSet[Any]]] = {kind.kind: kind for kind in (NameModels, AbleModels)}
+KINDS: dict[str, type[ModelSet[Any]]] = {
+    kind.kind: kind for kind in (NameModels, AbleModels, RuleModels, ForestModels)
+}
 """The kinds of models there are, by name."""
 
 _FORMAT = 2
@@ -50,6 +55,8 @@ class TrainedModel:
         mincount: int = 5,
         prefix: bool = True,
         purity: float | None = 1.0,
+        trees: int = 32,
+        seed: int = 0,
         calibration: float = 0.25,
         bound: float = 0.01,
         confidence: float = 0.95,
@@ -59,6 +66,8 @@ class TrainedModel:
             "mincount": mincount,
             "prefix": prefix,
             "purity": purity,
+            "trees": trees,
+            "seed": seed,
             "calibration": calibration,
             "bound": bound,
             "confidence": confidence,
@@ -79,15 +88,19 @@ class TrainedModel:
         files: pa.Table,
         names: pa.Table,
         predicates: Iterable[Predicate] | None = None,
-        kinds: Sequence[str] = ("name", "able"),
+        kinds: Sequence[str] = tuple(KINDS),
     ) -> TrainedModel:
-        """Learn ``predicates`` (default: the built-in ones) from the births in two tables.
+        """Learn ``predicates`` from the births in two tables.
+
+        By default they are the built-in ones about files and names. Those about directories are
+        learned from the directories that ``files`` tells of (``predictor.heat.directories``): it
+        should then hold more than the births of files, lest their own names are not known.
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``.
         """
         if predicates is None:
-            predicates = [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()]
+            predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
         for subject, lives, known in (
@@ -99,7 +112,15 @@ class TrainedModel:
             self.histories[subject] = History()
             lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
+        self._learn_directories(files)
         return self
+
+    def _learn_directories(self, files: pa.Table) -> None:
+        asked = [p for p in self.predicates.values() if p.subject == "directory"]
+        if asked:
+            table = directories(files)
+            labels = {predicate.key: predicate.evaluate(table) for predicate in asked}
+            self._learn(table, from_directories(table), labels)
 
     def _learn(
         self, lives: pa.Table, creates: pa.Table, labels: dict[str, pa.BooleanArray]
@@ -111,13 +132,17 @@ class TrainedModel:
         for models in self.models.values():
             models.train(models.columns(known), learned, **self._parameters_of(models))
             holdout.calibrate(models, creates, labels, self.limit)
+            models.condense(creates, labels)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
         """Return the creates of a later period's births, told of what was seen before each.
 
         ``lives`` is a files or names table in the order of its rows, of which all must be births
-        (``predictor.births``). The model stays as it is.
+        (``predictor.births``), or a table of ``features.DIRECTORIES``, which have no history. The
+        model stays as it is.
         """
+        if subject == "directory":
+            return from_directories(lives)
         known = {"file": from_files, "name": from_names}[subject]
         history = History.from_table(self.histories[subject].to_table())
         return known(_told(lives, history))
@@ -147,12 +172,20 @@ class TrainedModel:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
         Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
-        matched, all ``None`` where none did. Evidence of ``able``: ``path``, a list of
-        ``attribute`` and ``value``; ``default``, whether it ended at a value not seen in training;
-        ``n_true`` and ``n``, the training rows that went the same way. Bytes are given as text,
-        with backslash escapes where they are none.
+        matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
+        the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
+        with their ``upper`` limits (``RuleModel`` says how they are weighed). Evidence of ``able``:
+        ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
+        not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
+        Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
+        ``predictor.forest_evidence`` says. Bytes are given as text, with backslash escapes where
+        they are none.
         """
         return self._models_of(kind).explain(creates, point)
+
+    def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
+        """Return what decides, a table of ``predictor.model_set.RULES``: see ``ModelSet.rules``."""
+        return self._models_of(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
         """Write the model to files in ``directory``; return their names."""
@@ -256,5 +289,4 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
 def _predicate(saved: dict[str, Any]) -> Predicate:
     if saved["config"] is not None:
         return from_config(saved["config"])
-    built_in = {p.key: p for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())}
-    return built_in[saved["key"]]
+    return BUILT_IN[saved["key"]]

@@ -1,14 +1,16 @@
-//! The components of file names (thesis Figure 6.2), counted and matched over whole columns.
+//! The components of file names (thesis Figure 6.2), matched over whole columns. `count` counts them,
+//! `rules` decides by them.
 //!
 //! A component is kept as the bytes of its piece and where it is anchored; it is written out as a
 //! regular expression only where it leaves this module.
 
-use arrow_array::builder::BinaryBuilder;
-use arrow_array::{Array, BinaryArray, BooleanArray, Int32Array, RecordBatch, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_array::{Array, BinaryArray, Int32Array};
+use arrow_schema::ArrowError;
 use hashbrown::HashMap;
 use std::borrow::Cow;
-use std::sync::Arc;
+
+pub mod count;
+pub mod rules;
 
 /// How many bytes the optional prefix component has; only longer names have one.
 const PREFIX: usize = 5;
@@ -31,6 +33,12 @@ impl<'a> Component<'a> {
     /// every byte that is an operator.
     pub fn render(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.len() + 2);
+        self.write(&mut out);
+        out
+    }
+
+    /// Adds it to `out`, as [`Component::render`] has it.
+    fn write(&self, out: &mut Vec<u8>) {
         if self.starts {
             out.push(b'^');
         }
@@ -43,7 +51,6 @@ impl<'a> Component<'a> {
         if self.ends {
             out.push(b'$');
         }
-        out
     }
 
     /// The component that renders as `regex`; `None` where none does.
@@ -99,79 +106,51 @@ fn unescape(escaped: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned(text))
 }
 
+/// What a component is to a name, in the order in which `rules` asks them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The whole name.
+    Whole,
+    /// A piece between two of its periods.
+    Middle,
+    /// Its first five bytes.
+    Prefix,
+    /// The piece after its last period.
+    Last,
+    /// The piece before its first period.
+    First,
+    /// No part of it: what is true of every name ([`rules::ANY`]).
+    Any,
+}
+
 /// Puts the set of components of `name` into `out`: the whole name, its first and last piece, the
 /// pieces between them (in byte order), and with `prefix` its first five bytes.
-pub fn split<'a>(name: &'a [u8], prefix: bool, out: &mut Vec<Component<'a>>) {
+pub fn split<'a>(name: &'a [u8], prefix: bool, out: &mut Vec<(Role, Component<'a>)>) {
     out.clear();
-    out.push(Component::new(name, true, true));
+    out.push((Role::Whole, Component::new(name, true, true)));
     let first = memchr::memchr(b'.', name);
     if let (Some(first), Some(last)) = (first, memchr::memrchr(b'.', name)) {
-        out.push(Component::new(&name[..first], true, false));
-        out.push(Component::new(&name[last + 1..], false, true));
+        out.push((Role::First, Component::new(&name[..first], true, false)));
+        out.push((Role::Last, Component::new(&name[last + 1..], false, true)));
         if first < last {
             let between = name[first + 1..last].split(|byte| *byte == b'.');
-            out.extend(between.map(|piece| Component::new(piece, false, false)));
+            out.extend(between.map(|piece| (Role::Middle, Component::new(piece, false, false))));
             out[3..].sort_unstable();
             out.dedup();
         }
     }
     if prefix && name.len() > PREFIX && first != Some(PREFIX) {
-        out.push(Component::new(&name[..PREFIX], true, false));
+        out.push((Role::Prefix, Component::new(&name[..PREFIX], true, false)));
     }
 }
 
-/// Counts in how many names each component occurs (`n_a`), and in how many of those whose label
-/// is true (`n_m`): steps 1a to 1c of Figure 6.3. Rows whose name or label is null are left out.
-///
-/// The batch has the columns `component`, `n_a` and `n_m`, in the byte order of `component`.
-pub fn count(
-    names: &BinaryArray,
-    labels: &BooleanArray,
-    prefix: bool,
-) -> Result<RecordBatch, ArrowError> {
-    if names.len() != labels.len() {
-        let message = format!("{} names but {} labels", names.len(), labels.len());
-        return Err(ArrowError::InvalidArgumentError(message));
-    }
-    let mut counts: HashMap<Component, (u64, u64)> = HashMap::new();
-    let mut components = Vec::new();
-    for (name, label) in names.iter().zip(labels.iter()) {
-        let (Some(name), Some(label)) = (name, label) else {
-            continue;
-        };
-        split(name, prefix, &mut components);
-        for component in components.drain(..) {
-            let (n_a, n_m) = counts.entry(component).or_default();
-            *n_a += 1;
-            *n_m += u64::from(label);
-        }
-    }
-    to_batch(counts)
-}
-
-fn to_batch(counts: HashMap<Component, (u64, u64)>) -> Result<RecordBatch, ArrowError> {
-    let mut rows: Vec<(Vec<u8>, (u64, u64))> =
-        counts.into_iter().map(|(component, n)| (component.render(), n)).collect();
-    rows.sort_unstable();
-    let bytes: usize = rows.iter().map(|(component, _)| component.len()).sum();
-    if i32::try_from(bytes).is_err() {
-        return Err(ArrowError::OffsetOverflowError(bytes));
-    }
-    let mut components = BinaryBuilder::with_capacity(rows.len(), bytes);
-    rows.iter().for_each(|(component, _)| components.append_value(component));
-    let schema = Schema::new(vec![
-        Field::new("component", DataType::Binary, false),
-        Field::new("n_a", DataType::UInt64, false),
-        Field::new("n_m", DataType::UInt64, false),
-    ]);
-    RecordBatch::try_new(
-        Arc::new(schema),
-        vec![
-            Arc::new(components.finish()),
-            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, (n_a, _))| *n_a))),
-            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|(_, (_, n_m))| *n_m))),
-        ],
-    )
+/// Returns the names that `components` are the whole of; null for the others.
+pub fn whole_names(components: &BinaryArray) -> BinaryArray {
+    let name = |component| {
+        let whole = Component::parse(component).filter(|c| c.starts && c.ends)?;
+        Some(whole.text)
+    };
+    components.iter().map(|component| component.and_then(name)).collect()
 }
 
 /// Finds for each name the first of `rules` that is among its components; null where none is.
@@ -193,7 +172,7 @@ pub fn first_match(
     let mut components = Vec::new();
     let best = names.iter().map(|name| {
         split(name?, prefix, &mut components);
-        components.iter().filter_map(|component| ranks.get(component)).min().copied()
+        components.iter().filter_map(|(_, component)| ranks.get(component)).min().copied()
     });
     Ok(best.collect())
 }
@@ -205,7 +184,7 @@ mod tests {
     fn rendered(name: &[u8], prefix: bool) -> Vec<String> {
         let mut components = Vec::new();
         split(name, prefix, &mut components);
-        components.iter().map(|c| String::from_utf8(c.render()).unwrap()).collect()
+        components.iter().map(|(_, c)| String::from_utf8(c.render()).unwrap()).collect()
     }
 
     #[test]
@@ -229,7 +208,7 @@ mod tests {
         for name in [&b"a\\$.b^.$"[..], b"", b".", b"\\", b"x$", b"^x", b"[a]{2}.(b|c)?"] {
             let mut components = Vec::new();
             split(name, true, &mut components);
-            for component in components {
+            for (_, component) in components {
                 assert_eq!(Component::parse(&component.render()), Some(component));
             }
         }
@@ -240,15 +219,5 @@ mod tests {
         for regex in [&b"a.b"[..], b"a\\", b"\\a", b"a$b", b"$^", b"a*"] {
             assert_eq!(Component::parse(regex), None, "{regex:?}");
         }
-    }
-
-    #[test]
-    fn rows_without_a_name_or_a_label_are_left_out() {
-        let names = BinaryArray::from(vec![Some(&b"a"[..]), None, Some(b"a"), Some(b"a")]);
-        let labels = BooleanArray::from(vec![Some(true), Some(true), None, Some(false)]);
-        let batch = count(&names, &labels, true).unwrap();
-        assert_eq!(batch.num_rows(), 1);
-        assert_eq!(batch.column(1).as_ref(), &UInt64Array::from(vec![2]) as &dyn Array);
-        assert_eq!(batch.column(2).as_ref(), &UInt64Array::from(vec![1]) as &dyn Array);
     }
 }

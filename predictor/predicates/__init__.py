@@ -2,6 +2,23 @@
 
 from predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
 from predictor.predicates.config import from_config
+from predictor.predicates.heat import DIRECTORY_PREDICATES, HEAT_PREDICATES
 from predictor.predicates.predicate import Predicate, Subject
 
-__all__ = ["FILE_PREDICATES", "NAME_PREDICATES", "Predicate", "Subject", "from_config"]
+BUILT_IN = {
+    predicate.key: predicate
+    for registry in (FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES, DIRECTORY_PREDICATES)
+    for predicate in registry.values()
+}
+"""Every predicate that needs no configuration, by key."""
+
+__all__ = [
+    "BUILT_IN",
+    "DIRECTORY_PREDICATES",
+    "FILE_PREDICATES",
+    "HEAT_PREDICATES",
+    "NAME_PREDICATES",
+    "Predicate",
+    "Subject",
+    "from_config",
+]

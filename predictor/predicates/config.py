@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
+from predictor.predicates.heat import HEAT_PREDICATES
 from predictor.predicates.predicate import Predicate, Subject
 from predictor.predicates.rules import SECOND, Bounds, in_ranges
 
@@ -45,7 +46,7 @@ def from_config(config: Mapping[str, Any]) -> Predicate:
 
 
 def _subject(name: str, subject: Any) -> Subject:
-    built_in = {"file": FILE_PREDICATES, "name": NAME_PREDICATES}
+    built_in = {"file": {**FILE_PREDICATES, **HEAT_PREDICATES}, "name": NAME_PREDICATES}
     if subject not in built_in:
         raise ValueError(f"predicate {name!r}: subject must be 'file' or 'name', not {subject!r}")
     if name in built_in[subject]:

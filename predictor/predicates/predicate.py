@@ -1,4 +1,4 @@
-"""What a predicate is: a question about a file's or a name's life, answered yes, no or unknown."""
+"""What a predicate is: a question about a life, answered yes, no or unknown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-Subject = Literal["file", "name"]
+Subject = Literal["file", "name", "directory"]
 Rule = Callable[[pa.Table, Subject], pa.Array | pa.ChunkedArray]
 
 
@@ -16,9 +16,9 @@ Rule = Callable[[pa.Table, Subject], pa.Array | pa.ChunkedArray]
 class Predicate:
     """A named boolean question about lives (DESIGN.md, "Labels").
 
-    ``subject`` says whose lives: rows of the files table, or of the names table. ``source`` says
-    where the predicate is defined; ``config`` is what the configuration said, where it is from
-    there.
+    ``subject`` says whose lives: rows of the files table, of the names table, or of
+    ``features.DIRECTORIES``. ``source`` says where the predicate is defined; ``config`` is what
+    the configuration said, where it is from there.
     """
 
     name: str
@@ -30,13 +30,14 @@ class Predicate:
 
     @property
     def key(self) -> str:
-        """The predicate's name among those of both subjects: ``lock``, or ``name:lock``."""
-        return self.name if self.subject == "file" else f"name:{self.name}"
+        """The predicate's name among those of all subjects: ``lock``, or ``name:lock``."""
+        return self.name if self.subject == "file" else f"{self.subject}:{self.name}"
 
     def evaluate(self, table: pa.Table) -> pa.BooleanArray:
         """Answer the question for each row of ``table``; null where the trace cannot tell.
 
-        ``table`` has the columns of ``data.schema.FILES`` or ``data.schema.NAMES``.
+        ``table`` has the columns of ``data.schema.FILES``, ``data.schema.NAMES`` or
+        ``features.DIRECTORIES``, by the predicate's subject.
         """
         answers = self.rule(table, self.subject)
         return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers

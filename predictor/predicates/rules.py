@@ -8,6 +8,9 @@ They follow Kleene's logic: what is known to be false stays false beside an unkn
   which the life was observed is a lower bound: once it exceeds a bound, so does the lifespan;
   until then the answer is unknown. Without a birth it is unknown.
 - **Reads and writes** are operations, not bytes.
+- Sizes, reads, writes and times are those at the end of the time watched, also where no death was
+  seen. Only in a table with the column ``GOES_ON`` (``predictor.heat.reconsider``) are they known
+  not to be final: there an answer is given only where no further life can change it.
 - **Access and modification time** are those of the most recent observation, and unknown where
   either was never seen. A file that was never written was neither read nor written more recently:
   in Tables 6.5 to 6.7 the shares of the two predicates and of the files that were always empty add
@@ -26,6 +29,9 @@ from predictor.predicates.predicate import Subject
 SECOND = 1_000_000
 """Lifespans are whole microseconds."""
 
+GOES_ON = "goes_on"
+"""A boolean column of lives so far: whether the life goes on, and all may yet grow."""
+
 Bounds = tuple[int | None, int | None]
 """Above the first, and at most the second; ``None`` is no bound."""
 
@@ -39,7 +45,7 @@ def in_ranges(
     """Return whether size (bytes) and lifespan (microseconds) lie within their bounds."""
 
     def size_exceeds(bound: int) -> pa.Array:
-        return pc.greater(table[_SIZE[subject]], pa.scalar(bound, pa.uint64()))
+        return _for_good(table, pc.greater(table[_SIZE[subject]], pa.scalar(bound, pa.uint64())))
 
     def lifespan_exceeds(bound: int) -> pa.Array:
         return _lifespan_exceeds(table, bound)
@@ -51,7 +57,7 @@ def in_ranges(
 
 def lock(table: pa.Table, subject: Subject) -> pa.Array:
     """Return whether a life was without writes and over within five seconds."""
-    unwritten = pc.equal(table[_WRITES[subject]], 0)
+    unwritten = pc.invert(_for_good(table, pc.greater(table[_WRITES[subject]], 0)))
     return pc.and_kleene(unwritten, in_ranges(table, subject, lifespan=(None, 5 * SECOND)))
 
 
@@ -67,12 +73,14 @@ def read_only(table: pa.Table, subject: Subject) -> pa.Array:
 
 def read_after_write(table: pa.Table, subject: Subject) -> pa.Array:
     """Return whether a file was written, and accessed after it was last modified."""
-    return pc.and_kleene(_written(table), pc.greater(table["atime"], table["mtime"]))
+    later = pc.greater(table["atime"], table["mtime"])
+    return _at_end(table, pc.and_kleene(_written(table), later))
 
 
 def written_after_read(table: pa.Table, subject: Subject) -> pa.Array:
     """Return whether a file was written, and not accessed after it was last modified."""
-    return pc.and_kleene(_written(table), pc.less_equal(table["atime"], table["mtime"]))
+    earlier = pc.less_equal(table["atime"], table["mtime"])
+    return _at_end(table, pc.and_kleene(_written(table), earlier))
 
 
 def _within(table: pa.Table, exceeds: Callable[[int], pa.Array], bounds: Bounds) -> pa.Array:
@@ -102,4 +110,17 @@ def _written(table: pa.Table) -> pa.Array:
 
 def _written_with_ratio(table: pa.Table, holds: Callable[[pa.Array], pa.Array]) -> pa.Array:
     reads, writes = (table[column].cast(pa.float64()) for column in ("reads", "writes"))
-    return pc.and_(pc.greater(writes, 0.0), holds(pc.divide(reads, writes)))
+    return _at_end(table, pc.and_(pc.greater(writes, 0.0), holds(pc.divide(reads, writes))))
+
+
+def _for_good(table: pa.Table, exceeded: pa.Array) -> pa.Array:
+    """Return what was exceeded: for good; what was not yet is unknown in a life that goes on."""
+    return exceeded if GOES_ON not in table.column_names else _at_end(table, exceeded, exceeded)
+
+
+def _at_end(table: pa.Table, answers: pa.Array, final: pa.Array | bool = False) -> pa.Array:
+    """Return ``answers``, unknown in a life that goes on unless ``final``."""
+    if GOES_ON not in table.column_names:
+        return answers
+    decided = pc.or_kleene(pc.invert(table[GOES_ON]), final)
+    return pc.if_else(decided, answers, pa.scalar(None, pa.bool_()))

@@ -14,7 +14,12 @@ from typer.main import get_command
 
 from birthmark.cli import app
 from data.anonymize import Settings as Keep
-from predictor import FILE_PREDICATES, NAME_PREDICATES
+from predictor import (
+    DIRECTORY_PREDICATES,
+    FILE_PREDICATES,
+    HEAT_PREDICATES,
+    NAME_PREDICATES,
+)
 from serving.settings import Settings, variable
 from training.config import Config, read_config
 
@@ -146,8 +151,9 @@ def test_the_reference_of_columns_is_that_of_the_schemas() -> None:
 
 
 def test_every_predicate_is_defined() -> None:
-    of = dict(re.findall(r"^\| `([^`]+)` \| (file(?:, name)?) \|", text("researchers.md"), re.M))
-    assert list(of) == list(FILE_PREDICATES)
+    row = r"^\| `([^`]+)` \| (file(?:, name)?|directory) \|"
+    of = dict(re.findall(row, text("researchers.md"), re.M))
+    assert list(of) == [*FILE_PREDICATES, *HEAT_PREDICATES, *DIRECTORY_PREDICATES]
     assert [name for name, subjects in of.items() if "name" in subjects] == list(NAME_PREDICATES)
 
 
@@ -172,7 +178,7 @@ def direct(requirements: list[str]) -> list[str]:
 def test_exactly_the_direct_dependencies_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = project["optional-dependencies"]
-    python = [*project["dependencies"], *extra["build"], *extra["dev"]]
+    python = [*project["dependencies"], *extra["bench"], *extra["build"], *extra["dev"]]
     crates = [
         crate
         for manifest in ("native/Cargo.toml", "native/fuzz/Cargo.toml")

@@ -60,11 +60,12 @@ fn same_components(names: &[Vec<u8>], mapping: &mut Mapping) {
         // those between the first and the last piece are in byte order: they cannot be paired
         let ordered = if periods > 1 { 3 } else { before.len() };
         for (one, other) in before.iter().zip(&after).take(ordered) {
-            correspond(&mut there, &mut back, one.render(), other.render());
+            correspond(&mut there, &mut back, one.1.render(), other.1.render());
         }
         if let (Some(one), Some(other)) = (before.get(ordered..), after.get(ordered..)) {
-            if one.last().is_some_and(|component| component.render().starts_with(b"^")) {
-                let (one, other) = (one[one.len() - 1].render(), other[other.len() - 1].render());
+            if one.last().is_some_and(|(_, component)| component.render().starts_with(b"^")) {
+                let (one, other) =
+                    (one[one.len() - 1].1.render(), other[other.len() - 1].1.render());
                 correspond(&mut there, &mut back, one, other);
             }
         }

@@ -18,7 +18,7 @@ mod keys;
 mod outcomes;
 mod record;
 mod scale;
-mod shape;
+pub mod shape;
 mod snapshot;
 mod store;
 

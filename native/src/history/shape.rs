@@ -63,7 +63,8 @@ fn fold(word: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-fn is_random(word: &[u8]) -> bool {
+/// Whether a word is a random part.
+pub fn is_random(word: &[u8]) -> bool {
     if word.len() != RANDOM || hexadecimal(word) == (RANDOM, true) {
         return false;
     }

@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 mod anonymize;
 mod captures;
 mod components;
+mod forest;
+mod image;
 mod history;
 mod lives;
 mod scan;
@@ -23,7 +25,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
+    module.add_class::<image::PyImage>()?;
     components::register(module)?;
+    forest::register(module)?;
     history::register(module)?;
     Ok(())
 }

@@ -1,0 +1,162 @@
+"""Creates as rows of bytes, for a forest to split on.
+
+A row is, in this order:
+
+1. the bytes of ``history`` (``features.history.HISTORY``), all zero where it is null;
+2. the numbers of the name (``NUMBERS``), a null name being an empty one;
+3. a code for each of ``CODED``: 2, 3, … for the values that were frequent in training, the most
+   frequent first; ``NULL`` for null; ``UNSEEN`` for any other value, rare or new;
+4. the hour of ``time``, UTC; 24 where it is null.
+
+Everything is integer arithmetic on bytes, the same in every language:
+
+- A value that is coded is a number of 32 bits: ``mode``, ``uid`` and ``gid`` their own; ``client``
+  the FNV-1a hash of its text; ``shape`` that of the name's shape, in which numbers and random
+  words are folded (``native/src/history/shape.rs``); ``suffix`` that of the shape from its last
+  period on, 0 without one.
+- FNV-1a: begin with 0x811c9dc5; for each byte, exclusive-or it, then multiply by 0x01000193,
+  modulo 2**32 (Fowler, Noll and Vo; RFC 9923).
+- Counts and lengths above 255 are 255. Letters and digits are those of ASCII.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark._native import encode_names, fnv1a
+from data.schema import WORD, field
+from features.history import HISTORY
+from features.tabular import decoded
+
+NUMBERS = {
+    "length": "bytes of the name",
+    "periods": "periods in it",
+    "digits": "digits in it",
+    "capitals": "capital letters in it",
+    "signs": "bytes that are no letter, digit or period",
+    "digit run": "longest run of digits",
+    "hex run": "longest run of hexadecimal digits",
+    "suffix length": "bytes from the last period on; 0 without one",
+    "first byte": "first byte; 0 of an empty name",
+    "last byte": "last byte; 0 of an empty name",
+    "random word": "1 if a word of the name is random (native/src/history/shape.rs), else 0",
+}
+"""The numbers of a name."""
+
+CODED = ("mode", "uid", "gid", "client", "shape", "suffix")
+"""The attributes that are coded."""
+
+COLUMNS = (*(name for name, _ in HISTORY), *NUMBERS, *CODED, "hour")
+"""What the bytes of a row are called."""
+
+UNSEEN, NULL, FIRST = 0, 1, 2
+"""The codes of a value that is not in the table, of null, and of the most frequent value."""
+
+FREQUENT = 8
+"""How many training rows a value needs to have a code of its own."""
+
+CODES = pa.schema(
+    [
+        field("attribute", WORD, "which of CODED", nullable=False),
+        field("value", pa.uint32(), "value or hash", nullable=False),
+        field("code", pa.uint8(), "its code", nullable=False),
+    ]
+)
+"""The tables of codes, attribute by attribute, by code."""
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Encoding:
+    """How creates become rows of bytes: ``values`` are those coded 2, 3, …, by attribute."""
+
+    def __init__(self, values: Mapping[str, pa.UInt32Array]) -> None:
+        self.values = {attribute: values[attribute] for attribute in CODED}
+
+    @classmethod
+    def learn(cls, creates: pa.Table) -> Self:
+        """Return the encoding that gives codes to the values that are frequent in ``creates``."""
+        _, keys = _names(creates)
+        keys |= _keys(creates)
+        return cls({attribute: _frequent(keys[attribute]) for attribute in CODED})
+
+    def transform(self, creates: pa.Table) -> Bytes:
+        """Return ``creates``, whose columns are of ``features.CREATES``, as rows of ``COLUMNS``.
+
+        Raises ``ValueError`` where a history is not as long as it should be.
+        """
+        numbers, keys = _names(creates)
+        keys |= _keys(creates)
+        codes = [self._codes(attribute, keys[attribute]) for attribute in CODED]
+        hour = pc.fill_null(pc.hour(creates["time"]), 24).to_numpy().astype(np.uint8)
+        return np.column_stack([_history(creates["history"]), numbers, *codes, hour])
+
+    def to_table(self) -> pa.Table:
+        """Return the codes as a table of ``CODES``."""
+        tables = [CODES.empty_table()]
+        for attribute, values in self.values.items():
+            name = pa.array([attribute] * len(values), pa.utf8()).dictionary_encode().cast(WORD)
+            code = np.arange(FIRST, FIRST + len(values), dtype=np.uint8)
+            tables.append(pa.table([name, values, code], schema=CODES))
+        return pa.concat_tables(tables)
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Self:
+        """Return what ``to_table`` wrote; raise ``ValueError`` if it is none."""
+        values = {}
+        for attribute in CODED:
+            rows = table.filter(pc.equal(table["attribute"], attribute))
+            code, value = rows["code"].to_numpy(), decoded(rows["value"])
+            if not np.array_equal(code, np.arange(FIRST, FIRST + len(rows))):
+                raise ValueError(f"the codes of {attribute} are not {FIRST}, {FIRST + 1}, …")
+            if len(value.unique()) < len(value):
+                raise ValueError(f"a value of {attribute} has two codes")
+            values[attribute] = value
+        return cls(values)
+
+    def _codes(self, attribute: str, keys: pa.UInt32Array) -> Bytes:
+        place = pc.index_in(keys, value_set=self.values[attribute])
+        codes = pc.if_else(keys.is_valid(), pc.fill_null(pc.add(place, FIRST), UNSEEN), NULL)
+        return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.uint8)
+
+
+def _names(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
+    """Return the numbers of the names, and the hashes of their shapes and suffixes."""
+    numbers, hashes = encode_names(decoded(creates["name"]).cast(pa.binary()))
+    return (
+        np.asarray(numbers).reshape(-1, len(NUMBERS)),
+        {attribute: hashes[attribute] for attribute in ("shape", "suffix")},
+    )
+
+
+def _keys(creates: pa.Table) -> dict[str, pa.UInt32Array]:
+    keys = {c: decoded(creates[c]).cast(pa.uint32()) for c in ("mode", "uid", "gid")}
+    client = decoded(creates["client"]).cast(pa.utf8()).dictionary_encode()
+    hashes = [fnv1a(host.encode()) for host in client.dictionary.to_pylist()]
+    return keys | {"client": pa.array(hashes, pa.uint32()).take(client.indices)}
+
+
+def _frequent(keys: pa.UInt32Array) -> pa.UInt32Array:
+    """Return the values that deserve a code, most frequent first, equals by value."""
+    counts: Any = pc.value_counts(keys.drop_null())
+    values, n = (counts.field(name).to_numpy() for name in ("values", "counts"))
+    values, n = values[n >= FREQUENT], n[n >= FREQUENT]
+    order = np.lexsort((values, -n))[: 256 - FIRST]
+    return pa.array(values[order], pa.uint32())
+
+
+def _history(column: pa.ChunkedArray) -> Bytes:
+    width = len(HISTORY)
+    known = decoded(column).cast(pa.binary())
+    lengths = pc.unique(pc.binary_length(known.drop_null())).to_pylist()
+    if lengths not in ([], [width]):
+        raise ValueError(f"history: expected {width} bytes, found {max(lengths)} in a row")
+    every = pc.fill_null(known, bytes(width)).cast(pa.binary(width))
+    flat = np.frombuffer(every.buffers()[1], dtype=np.uint8)
+    return flat[every.offset * width :][: len(every) * width].reshape(-1, width)

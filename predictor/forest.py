@@ -1,0 +1,201 @@
+"""Forests of binary trees over rows of bytes, with whole numbers for thresholds and scores.
+
+This is the model itself, not an approximation that is kept beside another: what is stored, compiled
+and asked is these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from birthmark import _native
+
+LEAF = 2**16 - 1
+"""The column of a leaf."""
+
+FULL = 255
+"""The score of a leaf in which all training rows are a yes."""
+
+SPLIT_BYTES = 8
+"""What a split takes when compiled, at most; a leaf takes one byte per output."""
+
+Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of a row through one tree: the splits, from the root on, and the leaf."""
+
+    splits: tuple[int, ...]
+    leaf: int
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees for several outputs at once.
+
+    Nodes are numbered tree by tree, each before its children. A row of which the byte in ``column``
+    is at most ``threshold`` goes on to the next node, any other to node ``target``. In a leaf
+    ``column`` is ``LEAF`` and ``target`` the row of ``scores`` (leaves × outputs, from 0 to
+    ``FULL``) that it has; ``rows`` counts the training rows that came to it, and is 0 elsewhere.
+    ``roots`` are the first nodes of the trees, ``width`` the bytes of a row.
+
+    Raises ``ValueError`` where these make no trees.
+    """
+
+    column: npt.NDArray[np.uint16]
+    threshold: Bytes
+    target: npt.NDArray[np.uint32]
+    rows: npt.NDArray[np.uint32]
+    roots: npt.NDArray[np.uint32]
+    scores: Bytes
+    width: int
+
+    def __post_init__(self) -> None:
+        if not len(self.roots):
+            raise ValueError("a forest without trees")
+        self._native  # noqa: B018  # which refuses what is no tree
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_native"}
+
+    @cached_property
+    def _native(self) -> _native.Forest:
+        return _native.Forest(
+            pa.array(self.column),
+            pa.array(self.threshold),
+            pa.array(self.target),
+            pa.array(self.roots),
+            pa.array(np.ascontiguousarray(self.scores).ravel()),
+            self.outputs,
+            self.width,
+        )
+
+    @classmethod
+    def of(
+        cls, regressor: Any, columns: Sequence[int], width: int, leaves: int | None = None
+    ) -> Forest:
+        """Return the trees of a fitted scikit-learn forest of regressors over bytes.
+
+        It was grown on ``columns`` of rows of ``width`` bytes, best splits first: of each tree only
+        so many ``leaves`` are taken (``None``: all), as if it had not been grown on.
+        """
+        trees = [_Grown.of(estimator.tree_, columns, leaves) for estimator in regressor.estimators_]
+        sizes = [len(tree.column) for tree in trees]
+        roots = np.cumsum([0, *sizes[:-1]])
+        column, threshold, rows = (
+            np.concatenate([getattr(tree, name) for tree in trees])
+            for name in ("column", "threshold", "rows")
+        )
+        target = np.concatenate([t.right + r for t, r in zip(trees, roots, strict=True)])
+        leaf = column == LEAF
+        values = np.concatenate([tree.value for tree in trees])[leaf]
+        scores, place = np.unique(
+            np.rint(values * FULL).astype(np.uint8), axis=0, return_inverse=True
+        )
+        target[leaf] = place.ravel()
+        return cls(
+            column.astype(np.uint16),
+            threshold.astype(np.uint8),
+            target.astype(np.uint32),
+            (rows * leaf).astype(np.uint32),
+            roots.astype(np.uint32),
+            scores,
+            width,
+        )
+
+    @property
+    def outputs(self) -> int:
+        """The number of scores in a leaf."""
+        return int(self.scores.shape[1])
+
+    @property
+    def compiled_bytes(self) -> int:
+        """What the forest takes when compiled, at most."""
+        splits = int(np.count_nonzero(self.column != LEAF))
+        return SPLIT_BYTES * splits + self.scores.size
+
+    def predict(self, matrix: Bytes) -> Floats:
+        """Return for each row of bytes and each output the mean score, from 0 to 1."""
+        sums = np.asarray(self._native.sums(pa.array(np.ascontiguousarray(matrix).ravel())))
+        return sums.reshape(-1, self.outputs) / (FULL * len(self.roots))
+
+    def walk(self, row: Bytes) -> Iterator[Way]:
+        """Yield the way of one row through each tree."""
+        for root in self.roots.tolist():
+            node, splits = root, []
+            while self.column[node] != LEAF:
+                splits.append(node)
+                smaller = row[self.column[node]] <= self.threshold[node]
+                node = node + 1 if smaller else int(self.target[node])
+            yield Way(tuple(splits), node)
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean score of the training rows that came through each node, per output, 0 to 1."""
+        leaf = self.column == LEAF
+        end = self._ends()
+        weight = self.rows.astype(np.float64)
+        score = np.zeros((len(weight), self.outputs))
+        score[leaf] = self.scores[self.target[leaf]] / FULL
+        before = np.cumsum(np.vstack([np.zeros(self.outputs), score * weight[:, None]]), axis=0)
+        rows = np.cumsum(np.append(0.0, weight))
+        through = np.maximum(rows[end] - rows[:-1], 1)
+        return np.asarray((before[end] - before[:-1]) / through[:, None])
+
+    def _ends(self) -> npt.NDArray[np.int64]:
+        """Return for each node the number of the first behind its descendants."""
+        end = np.zeros(len(self.column), dtype=np.int64)
+        end[self.roots] = np.append(self.roots[1:], len(end))
+        targets = self.target.tolist()
+        for node in np.flatnonzero(self.column != LEAF).tolist():
+            end[node + 1], end[targets[node]] = targets[node], end[node]
+        return end
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A tree of scikit-learn's, its nodes in the order of ``Forest``."""
+
+    column: npt.NDArray[np.int64]
+    threshold: npt.NDArray[np.int64]
+    right: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    value: Floats
+
+    @classmethod
+    def of(cls, tree: Any, columns: Sequence[int], leaves: int | None) -> _Grown:
+        # Nodes are numbered as they were made: a smaller tree is made of the first of them.
+        nodes = tree.node_count if leaves is None else min(tree.node_count, 2 * leaves - 1)
+        left, right = (
+            np.where(child[:nodes] < nodes, child[:nodes], -1)
+            for child in (tree.children_left, tree.children_right)
+        )
+        order = _preorder(left.tolist(), right.tolist())
+        place = np.argsort(order)
+        leaf = left[order] < 0
+        return cls(
+            np.where(leaf, LEAF, np.asarray(columns)[tree.feature[order]]),
+            np.where(leaf, 0, np.floor(tree.threshold[order])).astype(np.int64),
+            np.where(leaf, 0, place[right[order]]),
+            np.rint(tree.weighted_n_node_samples[order]).astype(np.int64),
+            np.asarray(tree.value[order, :, 0]),
+        )
+
+
+def _preorder(left: list[int], right: list[int]) -> list[int]:
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if left[node] >= 0:
+            waiting += [right[node], left[node]]
+    return order

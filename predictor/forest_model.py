@@ -1,0 +1,151 @@
+"""The modern model: a forest over all create-time columns, in whole numbers.
+
+The learner is scikit-learn's ``ExtraTreesRegressor`` (Geurts, Ernst and Wehenkel, "Extremely
+randomized trees", 2006), one for all predicates that are known of the same lives: a leaf has a
+share of yes for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sklearn.ensemble import ExtraTreesRegressor
+
+from features import CREATES
+from features.encoding import COLUMNS, Encoding
+from features.tabular import names_of
+from predictor.classifier import Answers, BinaryClassifier, Scores
+from predictor.forest import SPLIT_BYTES, Bytes, Forest
+
+SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
+"""The columns of ``features.CREATES`` that the model sees."""
+
+
+IDLE = ("births", "age", "since_death")
+"""The statistics of a history that the model does not look at.
+
+The first two only grow: what they were in training does not come again. On later days models were
+more often right without any of the three (``benchmarks/learners.py``).
+"""
+
+LOOKED_AT = [c for c, name in enumerate(COLUMNS) if name.partition(".")[2] not in IDLE]
+"""The places of the columns that the model looks at."""
+
+
+class ForestModel(BinaryClassifier):
+    """Predict by the mean over ``trees`` trees of the share of yes in a leaf.
+
+    Trees are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where there are
+    more; a leaf has at least ``leaf_rows`` of them, and a split is the best of random ones in the
+    share ``tried`` of the columns. The trees have as many leaves as fit in ``kilobytes`` per
+    predicate when compiled. All chance is from ``seed``.
+
+    ``X`` has the columns ``SEEN`` of ``features.CREATES``; of an array, the first column is the
+    name, and nothing else is known. After fitting, ``encoding_`` makes rows of bytes of it,
+    ``forest_`` scores them, and ``output_`` is the place of the predicate among its outputs.
+    """
+
+    _columns = SEEN
+
+    def __init__(
+        self,
+        trees: int = 32,
+        leaf_rows: int = 3,
+        tried: float = 0.4,
+        rows_per_tree: int = 200_000,
+        kilobytes: int = 64,
+        seed: int = 0,
+    ) -> None:
+        self.trees = trees
+        self.leaf_rows = leaf_rows
+        self.tried = tried
+        self.rows_per_tree = rows_per_tree
+        self.kilobytes = kilobytes
+        self.seed = seed
+
+    @classmethod
+    def from_forest(
+        cls, encoding: Encoding, forest: Forest, output: int, **parameters: Any
+    ) -> ForestModel:
+        """Return the model of one output of ``forest``, over a table of ``SEEN`` and booleans."""
+        model = cls(**parameters)
+        model.classes_ = np.array([False, True])
+        model.n_features_in_ = len(SEEN)
+        model.feature_names_in_ = np.array(SEEN, dtype=object)
+        model.encoding_, model.forest_, model.output_ = encoding, forest, output
+        return model
+
+    def grow(self, matrix: Bytes, labels: npt.NDArray[np.bool_]) -> Forest:
+        """Return a forest for ``labels`` (rows × outputs) of the rows of bytes in ``matrix``."""
+        rows, outputs = labels.shape
+        if not rows:
+            matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs), bool)
+        budget = self.kilobytes * 1024 * outputs
+        drawn = rows > self.rows_per_tree
+        regressor = ExtraTreesRegressor(
+            self.trees,
+            min_samples_leaf=self.leaf_rows,
+            max_features=self.tried,
+            max_leaf_nodes=max(budget // (SPLIT_BYTES * self.trees), 2),
+            bootstrap=drawn,
+            max_samples=self.rows_per_tree if drawn else None,
+            n_jobs=-1,
+            random_state=self.seed,
+        )
+        answers = labels.astype(np.float64)
+        regressor.fit(matrix[:, LOOKED_AT], answers if outputs > 1 else answers.ravel())
+        return _fitting(regressor, budget)
+
+    def _learn(self, table: pa.Table, positive: Answers) -> None:
+        creates = _creates(table)
+        self.encoding_ = Encoding.learn(creates)
+        self.forest_ = self.grow(self.encoding_.transform(creates), positive[:, None])
+        self.output_ = 0
+
+    def _scores(self, table: pa.Table) -> Scores:
+        scores = self.forest_.predict(self.encoding_.transform(_creates(table)))
+        return scores[:, self.output_]
+
+    def _is_yes(self, scores: Scores) -> Answers:
+        return scores >= 0.5
+
+
+def shared(known: Sequence[npt.NDArray[np.bool_]], loss: float = 0.02) -> list[list[int]]:
+    """Return which labels can share a forest, by where each is ``known``.
+
+    A shared forest learns from the rows on which all its labels are known: they share one if none
+    of them loses more than ``loss`` of its known rows by that.
+    """
+    rest = sorted(range(len(known)), key=lambda label: -np.count_nonzero(known[label]))
+    groups = []
+    while rest:
+        group, joint = [rest[0]], known[rest[0]]
+        for label in rest[1:]:
+            rows = joint & known[label]
+            needed = max(np.count_nonzero(known[member]) for member in (*group, label))
+            if np.count_nonzero(rows) >= (1 - loss) * needed:
+                group, joint = [*group, label], rows
+        groups.append(sorted(group))
+        rest = [label for label in rest if label not in group]
+    return groups
+
+
+def _fitting(regressor: ExtraTreesRegressor, budget: int) -> Forest:
+    """Return as much of the trees as ``budget`` bytes hold when compiled."""
+    forest = Forest.of(regressor, LOOKED_AT, len(COLUMNS))
+    leaves = max(tree.get_n_leaves() for tree in regressor.estimators_)
+    while forest.compiled_bytes > budget and leaves > 1:
+        leaves = max(int(leaves * min(budget / forest.compiled_bytes, 0.98)), 1)
+        forest = Forest.of(regressor, LOOKED_AT, len(COLUMNS), leaves)
+    return forest
+
+
+def _creates(table: pa.Table) -> pa.Table:
+    if "name" in table.column_names:
+        return table
+    unknown = {c: pa.nulls(len(table), CREATES.field(c).type) for c in SEEN if c != "name"}
+    return pa.table({"name": names_of(table)} | unknown)

@@ -1,0 +1,88 @@
+"""Which directories the hot files will be born in: ``HotDir``, learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from features import directories_of
+from predictor import parts
+from predictor.heat.means import Floats, ShrunkenMeans
+from predictor.labels import births
+from predictor.predicates.heat import HEAT_PREDICATES, SHARE
+from predictor.predicates.predicate import Predicate
+
+_LEVELS = [["owner"], ["parent_name"], ["name"], ["parent_name", "name"]]
+_FILE = "heat-directories.arrow"
+
+
+def directories(files: pa.Table, hot: Predicate = HEAT_PREDICATES["HotName"]) -> pa.Table:
+    """Return the ``features.DIRECTORIES`` of a files table, with the births that were ``hot``."""
+    born = births(files)
+    others = files.filter(pc.fill_null(pc.equal(files["kind"], "directory"), False))
+    answers = pa.concat_arrays([hot.evaluate(born), pa.nulls(len(others), pa.bool_())])
+    return directories_of(pa.concat_tables([born, others]).unify_dictionaries(), answers)
+
+
+class HotDirs:
+    """The share of a directory's coming births that will be hot.
+
+    What a directory's owner, its parent's name, its own name and both names together lead to
+    expect (``ShrunkenMeans`` over directories), and then what was born in it so far: (hot births +
+    ``strength`` x expected share) / (births + ``strength``), the posterior mean under a beta prior
+    that is worth ``strength`` births. Where directories are learned from, each counts births /
+    (births + ``strength``): one with many births counts as one directory, not as many, and one
+    with few as less.
+    """
+
+    def __init__(self, strength: float = 2.0) -> None:
+        self.strength = strength
+        self.means = ShrunkenMeans(_LEVELS, ["share"])
+
+    def partial_fit(self, table: pa.Table) -> HotDirs:
+        """Learn from the directories of a period (``directories``), those with births."""
+        table = table.filter(pc.greater(table["births"], 0))
+        born, hot = _counts(table)
+        weight = born / (born + self.strength)
+        self.means.partial_fit(_keys(table), {"share": hot / born}, weight)
+        return self
+
+    def shares(self, table: pa.Table) -> Floats:
+        """Return for each row of ``features.DIRECTORIES`` the share of coming births, 0 to 1.
+
+        The row's ``births`` and ``hot_births`` are those so far: 0 when it is made.
+        """
+        born, hot = _counts(table)
+        expected = self.means.predict(_keys(table))["share"]
+        return np.asarray((hot + self.strength * expected) / (born + self.strength))
+
+    def predict(self, table: pa.Table, share: float = SHARE) -> pa.BooleanArray:
+        """Return whether each directory is hot: whether its share is at least ``share``."""
+        return pa.array(self.shares(table) >= share)
+
+    def save(self, directory: Path) -> list[str]:
+        """Write what was learned to a file in ``directory``; return its name in a list."""
+        parts.write_table(directory / _FILE, self.means.sums_)
+        return [_FILE]
+
+    @classmethod
+    def load(cls, directory: Path, strength: float = 2.0) -> HotDirs:
+        """Return what was saved in ``directory``.
+
+        Raises ``predictor.parts.DamagedModelError`` where the file is not as it was saved.
+        """
+        found = cls(strength)
+        found.means.sums_ = parts.read_table(directory / _FILE, found.means.schema)
+        return found
+
+
+def _keys(table: pa.Table) -> pa.Table:
+    return table.select(["owner", "parent_name", "name"])
+
+
+def _counts(table: pa.Table) -> tuple[Floats, Floats]:
+    born, hot = (np.asarray(table[c], dtype=np.float64) for c in ("births", "hot_births"))
+    return born, hot

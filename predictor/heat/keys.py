@@ -1,0 +1,29 @@
+"""The keys by which creates are grouped to learn what they have in common."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from features import name_pieces
+from features.history import shape
+from features.tabular import decoded
+
+_PREFIX = 5
+
+
+def keys_of(creates: pa.Table) -> pa.Table:
+    """Return the keys of each row of ``creates`` (``features.CREATES``).
+
+    ``suffix`` is what stands behind the name's last period, or nothing; ``prefix`` its first five
+    bytes, as in the thesis's components; ``shape`` the name with numbers and random words folded
+    (``features.history.shape``). ``name``, ``dir_name``, ``dir_fh`` and ``uid`` are as they are.
+    """
+    names = decoded(creates["name"])
+    suffix = pc.coalesce(name_pieces(names)["last"], pc.binary_slice(names, 0, 0))
+    keys = {
+        "suffix": suffix,
+        "prefix": pc.binary_slice(names, 0, _PREFIX),
+        "shape": shape(names),
+    }
+    return pa.table(keys | {c: creates[c] for c in ("name", "dir_name", "dir_fh", "uid")})

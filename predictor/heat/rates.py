@@ -1,0 +1,118 @@
+"""How often the blocks of a file will be written: the rates behind ``HotWrite``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data.schema import field
+from features import from_files
+from predictor import blocks, parts
+from predictor.heat.keys import keys_of
+from predictor.heat.means import Floats, ShrunkenMeans
+from predictor.labels import births
+
+RATES = pa.schema(
+    [
+        field("writes_per_hour", pa.float64(), "block writes per hour of its life"),
+        field("blocks", pa.float64(), "blocks of 4 KB that it occupies"),
+        field("benefit", pa.float64(), "block writes per hour and block"),
+        field("hours", pa.float64(), "hours for which such files were watched"),
+        field("evidence", pa.float64(), "files that this is learned from"),
+    ],
+)
+"""One row per file: what is expected of it."""
+
+_LEVELS = [
+    ["suffix"],
+    ["prefix", "suffix"],
+    ["shape"],
+    ["name"],
+    ["dir_name", "shape"],
+    ["dir_fh", "shape"],
+]
+_VALUES = ["writes", "hours", "block_hours"]
+_FILE = "heat-rates.arrow"
+
+
+class WriteRates:
+    """Block writes per hour, and the blocks they go to, expected of a file by its create.
+
+    Of the files with the same key (suffix, prefix, name with digits folded, and these in the same
+    directory) the sums are kept of block writes, of hours lived and of blocks times hours. Their
+    quotients are rates: files watched for long count by the time they were watched, and files that
+    were not watched to their end count for what was seen of them. Small groups are drawn towards
+    coarser ones (``ShrunkenMeans``; ``strength`` in files).
+    """
+
+    def __init__(self, strength: float = 1.0) -> None:
+        self.means = ShrunkenMeans(_LEVELS, _VALUES, strength)
+
+    def partial_fit(self, files: pa.Table) -> WriteRates:
+        """Learn from the births in a files table (``data.schema.FILES``)."""
+        born = births(files)
+        self.means.partial_fit(keys_of(from_files(born)), measured(born))
+        return self
+
+    def predict(self, creates: pa.Table) -> pa.Table:
+        """Return the ``RATES`` expected of each row of ``creates`` (``features.CREATES``)."""
+        return _rates(self.means.predict(keys_of(creates)))
+
+    def reconsider(self, lives: pa.Table) -> pa.Table:
+        """Return the ``RATES`` of files of which there is a past: ``lives`` as they are so far.
+
+        ``lives`` has the columns of ``data.schema.FILES``. What was expected of each when it was
+        created is the prior, worth ``strength`` files, and the file itself one file: what it did
+        outweighs what was expected as soon as it has been written more, or watched for longer.
+        What is dead will not be written.
+        """
+        expected, own = self.means.predict(keys_of(from_files(lives))), measured(lives)
+        prior, alive = self.means.strength, ~np.asarray(lives["death_seen"])
+        both = {name: (prior * expected[name] + own[name]) / (prior + 1) for name in _VALUES}
+        both["writes"] *= alive
+        return _rates({"weight": expected["weight"] + 1} | both)
+
+    def save(self, directory: Path) -> list[str]:
+        """Write what was learned to a file in ``directory``; return its name in a list."""
+        parts.write_table(directory / _FILE, self.means.sums_)
+        return [_FILE]
+
+    @classmethod
+    def load(cls, directory: Path, strength: float = 1.0) -> WriteRates:
+        """Return the rates that were saved in ``directory``.
+
+        Raises ``predictor.parts.DamagedModelError`` where the file is not as it was saved.
+        """
+        rates = cls(strength)
+        rates.means.sums_ = parts.read_table(directory / _FILE, rates.means.schema)
+        return rates
+
+
+def measured(lives: pa.Table) -> dict[str, Floats]:
+    """Return block writes, hours and block hours of each life, as far as it was watched."""
+    hours = blocks.hours_watched(lives)
+    block_hours = pc.multiply(hours, blocks.own_blocks(lives))
+    values = (blocks.block_writes(lives), hours, block_hours)
+    return {
+        name: np.asarray(value, dtype=np.float64)
+        for name, value in zip(_VALUES, values, strict=True)
+    }
+
+
+def _rates(means: dict[str, Floats]) -> pa.Table:
+    writes, hours, block_hours = (means[name] for name in _VALUES)
+    columns = [
+        _quotient(writes, hours),
+        _quotient(block_hours, hours),
+        _quotient(writes, block_hours),
+        hours,
+        means["weight"],
+    ]
+    return pa.table(columns, schema=RATES)
+
+
+def _quotient(of: Floats, by: Floats) -> Floats:
+    return np.divide(of, by, out=np.zeros_like(of), where=by > 0)
