@@ -12,7 +12,8 @@ that came to light later:
   of one instant come in the order of server, directory, name and handle.
 - Whether a life is longer than 1, 5 or 30 s is known when it is, or at its death. How large a file
   was and how it was used is known when it is 5 s old, as it was by then (the columns ``early_…`` of
-  the files table), and at its death; of the file of a name, at the name's end.
+  the files table), and at its death, so that one that dies older counts twice; of the file of a
+  name, at the name's end.
 - What is not known by the end of the lives that are followed is dropped.
 
 Shares are means of the first ten outcomes, and move by a tenth with each one after that: what a
@@ -46,13 +47,9 @@ KEYS = {
     "place_suffix": "of names with this suffix, by this user, in directories with names like this",
     "caller": "by this user at this client",
     "after": "of names of this shape, after a create of the shape that this caller made last",
-    "path_suffix": "of names with this suffix, in directories so named in directories so named",
     "mode_suffix": "of names with this suffix and mode, by this user",
 }
-"""What statistics are kept by. Suffixes and directories' names are folded as :func:`shape` does.
-
-The name of the directory above is known where the trace showed the directory to be made; where a
-table does not have a directory's own name, it is known likewise."""
+"""What statistics are kept by. Suffixes and directories' names are folded as :func:`shape` does."""
 
 STATISTICS = {
     "births": "births (L)",
@@ -142,9 +139,7 @@ class History:
                 columns[column] = pa.nulls(len(lives), kind)
             else:
                 columns[column] = _column(lives, sources.get(column, column), kind)
-        files, columns["directory"] = (_births_of(lives, kind) for kind in ("file", "directory"))
-        followed = pc.or_(files, columns["directory"])
-        columns["born"] = pc.if_else(followed, columns["born"], pa.scalar(None, TIME))
+        columns["born"] = pc.if_else(_births(lives), columns["born"], pa.scalar(None, TIME))
         return _binary(self._keeper.follow(_batch(columns)))
 
     def at(self, creates: pa.Table) -> pa.ChunkedArray:
@@ -196,10 +191,10 @@ def shape(names: pa.Array | pa.ChunkedArray) -> pa.Array:
     return fold_shapes(decoded(names).cast(pa.binary()))
 
 
-def _births_of(lives: pa.Table, kind: str) -> pa.Array:
-    """Return which rows are of that kind, and were seen to be born."""
-    is_kind = pc.fill_null(pc.equal(_column(lives, "kind", pa.utf8()), kind), False)
-    return pc.and_(is_kind, _column(lives, "birth_seen", pa.bool_()))
+def _births(lives: pa.Table) -> pa.Array:
+    """Return which rows are of regular files that were seen to be born."""
+    is_file = pc.fill_null(pc.equal(_column(lives, "kind", pa.utf8()), "file"), False)
+    return pc.and_(is_file, _column(lives, "birth_seen", pa.bool_()))
 
 
 def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.Array:

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 Row = dict[str, Any]
-Place = tuple[bytes | None, bytes | None]  # shapes of a directory's own name and its parent's
 
 SECOND = 1_000_000
 MARKS = (SECOND, 5 * SECOND, 30 * SECOND)
@@ -84,13 +83,12 @@ class Record:
         ]
 
 
-def keys_of(create: Row, previous: dict[Any, bytes], directories: dict[bytes, Place]) -> list[Any]:
+def keys_of(create: Row, previous: dict[Any, bytes]) -> list[Any]:
     """Return the keys of a create in their order; None where a part is not known."""
     name, place, user = create["name"], create["dir_fh"], create["uid"]
     folded = None if name is None else shape(name)
     suffix = None if folded is None else folded.rpartition(b".")[2] if b"." in folded else b""
-    own, above = directories.get(place, (None, None))
-    own = own if create["dir_name"] is None else shape(create["dir_name"])
+    above = None if create["dir_name"] is None else shape(create["dir_name"])
     caller = (create["client"], user)
     before = None if None in caller else previous.get(caller, b"no name")
     keys = [
@@ -101,10 +99,9 @@ def keys_of(create: Row, previous: dict[Any, bytes], directories: dict[bytes, Pl
         (name,),
         (folded,),
         (user, suffix),
-        (own, suffix, user),
+        (above, suffix, user),
         caller,
         (before, folded),
-        (above, own, suffix),
         (create["mode"], suffix, user),
     ]
     return [None if None in key else (i, *key) for i, key in enumerate(keys)]
@@ -116,39 +113,28 @@ class Oracle:
     def __init__(self) -> None:
         self.records: dict[Any, Record] = {}
         self.previous: dict[Any, bytes] = {}
-        self.directories: dict[bytes, Place] = {}
 
     def follow(self, lives: pa.Table) -> list[bytes | None]:
         rows = _rows(lives)
         end = max((row["observed_until"] for row in rows), default=0)
-        kinds = ("file", "directory")
-        born = [i for i, row in enumerate(rows) if row["birth_seen"] and row["kind"] in kinds]
+        born = [i for i, row in enumerate(rows) if row["birth_seen"] and row["kind"] == "file"]
         order = ("born", "server", "dir_fh", "name", "fh")
         born.sort(key=lambda i: [_ordered(rows[i][column]) for column in order])
         events = []
         for place, i in enumerate(born):
             events.append((rows[i]["born"], place, -1, i, None))
-            if rows[i]["kind"] == "file":
-                events += [(at, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
+            events += [(at, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
         events.sort(key=lambda event: event[:3])
         told: list[bytes | None] = [None] * len(rows)
         keys: dict[int, list[Any]] = {}
         for at, _, what, i, fact in events:
-            if what == -1 and rows[i]["kind"] == "directory":
-                self.make_directory(rows[i])
-            elif what == -1:
-                keys[i] = keys_of(rows[i], self.previous, self.directories)
+            if what == -1:
+                keys[i] = keys_of(rows[i], self.previous)
                 told[i] = self.tell(keys[i], at)
                 self.bear(rows[i], keys[i], at)
             elif at <= max(end, rows[born[-1]]["born"]):
                 self.learn(keys[i], at, what, fact)
         return told
-
-    def make_directory(self, row: Row) -> None:
-        above = self.directories.get(row["dir_fh"], (None, None))[0]
-        if row["dir_name"] is not None:
-            above = shape(row["dir_name"])
-        self.directories[row["fh"]] = (shape(row["name"]), above)
 
     def tell(self, keys: list[Any], at: int) -> bytes:
         told: list[int] = []

@@ -195,24 +195,6 @@ def test_keys_of_which_a_part_is_unknown_are_unknown():
     assert known == {"dir_name", "dir_shape", "dir_suffix", "dir", "name", "shape"}
 
 
-def test_directories_that_were_seen_to_be_made_are_known_by_name_and_parent():
-    top = file(b"D1", 0, kind="directory", name=b"out7", dir_fh=b"root", dir_name=None)
-    sub = file(b"D2", 1, kind="directory", name=b"obj", dir_fh=b"D1", dir_name=None)
-    again = [
-        file(b"D3", 2, kind="directory", name=b"out8", dir_fh=b"root", dir_name=None),
-        file(b"D4", 3, kind="directory", name=b"obj", dir_fh=b"D3", dir_name=b"out8"),
-    ]
-    births = [file(b"a.o", 4, dir_fh=b"D2", dir_name=None), file(b"b.o", 5, dir_fh=b"D4")]
-    births[1]["dir_name"] = b"obj"
-    history = History()
-    told = history.follow(files(top, sub, *again, *births))
-    assert byte(told, 4, "path_suffix.births") == 1
-    assert byte(told, 5, "path_suffix.births") == byte(told, 5, "place_suffix.births") == 2
-    kept = History.from_table(history.to_table())
-    told = kept.at(from_files(files(file(b"c.o", 60, dir_fh=b"D2", dir_name=None))))
-    assert byte(told, 0, "path_suffix.births") == 6
-
-
 def test_size_and_use_are_known_again_at_the_death():
     rows = [
         file(b"a", 0, 20, max_size=70_000, writes=3, early_size=0, early_writes=0),
@@ -293,7 +275,7 @@ def test_the_keys_that_were_idle_longest_are_forgotten():
 
 
 def test_a_history_with_room_for_less_than_one_birth_is_refused():
-    with pytest.raises(ValueError, match="at most 3 keys, expected at least 12"):
+    with pytest.raises(ValueError, match="at most 3 keys, expected at least 11"):
         History(max_keys=3)
 
 
@@ -353,9 +335,9 @@ def test_a_table_without_a_column_is_refused_by_its_name():
 
 def test_the_compiled_part_refuses_columns_of_other_types():
     with pytest.raises(ValueError, match='column "name" is missing'):
-        HistoryKeeper(12).at(pa.record_batch({"a": [1]}))
+        HistoryKeeper(11).at(pa.record_batch({"a": [1]}))
     with pytest.raises(ValueError, match='column "name" is Int64, expected'):
-        HistoryKeeper(12).at(pa.record_batch({"name": [1]}))
+        HistoryKeeper(11).at(pa.record_batch({"name": [1]}))
 
 
 def test_no_lives_are_no_histories():

@@ -3,9 +3,7 @@
 use super::record::Use;
 use super::Error;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
-use arrow_array::{
-    Array, BooleanArray, LargeBinaryArray, PrimitiveArray, RecordBatch, StringArray,
-};
+use arrow_array::{Array, LargeBinaryArray, PrimitiveArray, RecordBatch, StringArray};
 
 type Time = PrimitiveArray<TimestampMicrosecondType>;
 type U32 = PrimitiveArray<UInt32Type>;
@@ -95,7 +93,6 @@ pub struct Lives<'a> {
     pub end: i64,
     server: &'a StringArray,
     fh: &'a LargeBinaryArray,
-    directory: &'a BooleanArray,
     died: &'a Time,
     last: Uses<'a>,
     early: Option<Uses<'a>>,
@@ -120,7 +117,6 @@ impl<'a> Lives<'a> {
             end: until.iter().flatten().max().unwrap_or(i64::MIN),
             server: column(batch, "server")?,
             fh: column(batch, "fh")?,
-            directory: column(batch, "directory")?,
             died: column(batch, "died")?,
             last: Uses::new(batch, "")?,
             early: if early { Some(Uses::new(batch, "early_")?) } else { None },
@@ -134,7 +130,7 @@ impl<'a> Lives<'a> {
         let mut rows: Vec<u32> =
             (0..born.rows() as u32).filter(|&row| born.time.is_valid(row as usize)).collect();
         let server = |row: usize| self.server.is_valid(row).then(|| self.server.value(row));
-        let key = |row: usize| (server(row), born.dir_fh(row), born.name(row), self.fh(row));
+        let key = |row: usize| (server(row), born.dir_fh(row), born.name(row), bytes(self.fh, row));
         rows.sort_by(|&a, &b| {
             let (a, b) = (a as usize, b as usize);
             born.time.value(a).cmp(&born.time.value(b)).then_with(|| key(a).cmp(&key(b)))
@@ -152,17 +148,6 @@ impl<'a> Lives<'a> {
     #[inline]
     pub fn died(&self, row: usize) -> Option<i64> {
         self.died.is_valid(row).then(|| self.died.value(row).max(self.born(row)))
-    }
-
-    /// Whether it is a directory's, which has no history but is one for what is born in it.
-    #[inline]
-    pub fn is_directory(&self, row: usize) -> bool {
-        self.directory.is_valid(row) && self.directory.value(row)
-    }
-
-    /// Its own handle.
-    pub fn fh(&self, row: usize) -> Option<&'a [u8]> {
-        bytes(self.fh, row)
     }
 
     /// Whether it is told what young files were like.

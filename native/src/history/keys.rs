@@ -5,12 +5,9 @@ use super::hash;
 use super::shape::shape;
 
 /// How many keys a create has.
-pub const KEYS: usize = 12;
+pub const KEYS: usize = 11;
 /// Which of them is its caller.
 pub const CALLER: usize = 8;
-/// Under which a directory's name and that of the directory above it are remembered.
-const OWN_NAME: u64 = KEYS as u64;
-const NAME_ABOVE: u64 = OWN_NAME + 1;
 
 /// The keys of a create, none where a part of one is not known.
 pub type Keys = [Option<u64>; KEYS];
@@ -28,12 +25,9 @@ pub struct Names {
     /// Of the name's shape.
     pub shape: Option<u64>,
     suffix: Option<u64>,
-    /// Of its directory's handle.
-    pub dir: Option<u64>,
-    /// Of the shape of that directory's own name.
-    pub dir_shape: Option<u64>,
-    /// Of the shape of the name of the directory above that.
-    pub above: Option<u64>,
+    dir: Option<u64>,
+    /// Of the shape of the directory's own name.
+    dir_shape: Option<u64>,
     /// Of the shape of what its caller created before, 0 for nothing.
     pub previous: Option<u64>,
     client: Option<u64>,
@@ -54,7 +48,6 @@ impl Namer {
             suffix: shape.map(|_| hash::of(suffix(&self.folded))),
             dir: creates.dir_fh(row).map(hash::of),
             dir_shape,
-            above: None,
             previous: None,
             client: creates.client(row).map(|client| hash::of(client.as_bytes())),
             mode: creates.mode(row).map(u64::from),
@@ -71,16 +64,6 @@ impl Namer {
 /// What follows a name's last period; nothing where it has none.
 fn suffix(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'.', name).map_or(b"", |period| &name[period + 1..])
-}
-
-/// The key under which the shape of a directory's own name is remembered.
-pub fn own_name(dir: u64) -> u64 {
-    hash::with(OWN_NAME, dir)
-}
-
-/// The key under which the shape of the name of the directory above one is remembered.
-pub fn name_above(dir: u64) -> u64 {
-    hash::with(NAME_ABOVE, dir)
 }
 
 impl Names {
@@ -105,8 +88,7 @@ impl Names {
             key(7, [self.dir_shape, self.suffix, self.uid]),
             caller,
             key(9, [self.previous, self.shape]),
-            key(10, [self.above, self.dir_shape, self.suffix]),
-            key(11, [self.mode, self.suffix, self.uid]),
+            key(10, [self.mode, self.suffix, self.uid]),
         ]
     }
 }
@@ -126,7 +108,6 @@ mod tests {
         suffix: Some(1),
         dir: Some(1),
         dir_shape: Some(1),
-        above: Some(1),
         previous: Some(1),
         client: Some(1),
         mode: Some(1),
@@ -136,10 +117,9 @@ mod tests {
     #[test]
     fn no_two_keys_are_one_though_all_parts_are() {
         let mut keys: Vec<_> = NAMES.keys().into_iter().flatten().collect();
-        keys.extend([own_name(1), name_above(1)]);
         keys.sort_unstable();
         keys.dedup();
-        assert_eq!(keys.len(), KEYS + 2);
+        assert_eq!(keys.len(), KEYS);
     }
 
     #[test]
@@ -148,7 +128,7 @@ mod tests {
         assert_eq!(unknown(NAMES), 0);
         assert_eq!(unknown(Names { uid: None, ..NAMES }), 4);
         assert_eq!(unknown(Names { dir: None, ..NAMES }), 4);
-        assert_eq!(unknown(Names { shape: None, suffix: None, name: None, ..NAMES }), 10);
+        assert_eq!(unknown(Names { shape: None, suffix: None, name: None, ..NAMES }), 9);
     }
 
     #[test]

@@ -30,7 +30,7 @@ use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
 use births::{Creates, Lives};
-use keys::{name_above, own_name, Namer, Names, CALLER};
+use keys::{Namer, Names, CALLER};
 use outcomes::Outcomes;
 use store::{Slot, Store};
 
@@ -87,18 +87,13 @@ impl History {
             }
             let names = self.names(&mut namer, &lives.creates, row);
             self.store.make_room(&mut places);
-            places.push(if lives.is_directory(row) {
-                self.make_directory(&lives, row, &names)
-            } else {
-                self.bear(&names, born, told)
-            });
+            places.push(self.bear(&names, born, told));
         }
         while let Some(outcome) = outcomes.next_before(lives.end, order.len()) {
             self.store.learn(&places[outcome.place], &outcome);
         }
         self.clock = self.clock.max(lives.end);
-        let files = |place: &usize| !lives.is_directory(order[*place] as usize);
-        scattered(&order, &told, files, lives.creates.rows())
+        scattered(&order, &told, lives.creates.rows())
     }
 
     /// The history of files that are created now, which leaves no trace in it.
@@ -116,15 +111,12 @@ impl History {
             }
         }
         let order: Vec<u32> = (0..creates.rows() as u32).collect();
-        scattered(&order, &told, |_| true, order.len())
+        scattered(&order, &told, order.len())
     }
 
-    /// What a create shows, and what is remembered of where and by whom it is made.
+    /// What a create shows, and what its caller created before.
     fn names(&self, namer: &mut Namer, creates: &Creates, row: usize) -> Names {
         let mut names = namer.names(creates, row);
-        let remembered = |key: u64| Some(self.store.get(key).shape).filter(|shape| *shape != 0);
-        names.dir_shape = names.dir_shape.or_else(|| remembered(own_name(names.dir?)));
-        names.above = names.dir.and_then(|dir| remembered(name_above(dir)));
         names.previous = names.caller().map(|caller| self.store.get(caller).shape);
         names
     }
@@ -146,32 +138,13 @@ impl History {
         }
         places
     }
-
-    /// Remembers where a directory is and what it is called, for what is born in it.
-    fn make_directory(&mut self, lives: &Lives, row: usize, names: &Names) -> [Slot; KEYS] {
-        if let Some(dir) = lives.fh(row).map(hash::of) {
-            for (key, shape) in [(own_name(dir), names.shape), (name_above(dir), names.dir_shape)] {
-                if let Some(shape) = shape {
-                    let (_, record) = self.store.get_or_insert(key);
-                    record.bear(lives.born(row));
-                    record.shape = shape;
-                }
-            }
-        }
-        [Slot::NONE; KEYS]
-    }
 }
 
 /// What was told to each row, in the rows' order; null for those that were told nothing.
-fn scattered(
-    order: &[u32],
-    told: &[u8],
-    is_told: impl Fn(&usize) -> bool,
-    rows: usize,
-) -> Result<FixedSizeBinaryArray, Error> {
+fn scattered(order: &[u32], told: &[u8], rows: usize) -> Result<FixedSizeBinaryArray, Error> {
     let mut by_row: Vec<Option<&[u8]>> = vec![None; rows];
-    for place in (0..order.len()).filter(is_told) {
-        by_row[order[place] as usize] = told.get(place * BYTES..(place + 1) * BYTES);
+    for (row, told) in order.iter().zip(told.chunks_exact(BYTES)) {
+        by_row[*row as usize] = Some(told);
     }
     let mut array = FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32);
     for told in by_row {

@@ -39,8 +39,7 @@ impl<'a> Outcomes<'a> {
     /// All of them.
     pub fn new(lives: &'a Lives<'a>, order: &'a [u32]) -> Outcomes<'a> {
         let mut due = Vec::with_capacity(order.len() * usize::from(USED));
-        let files = (0..).zip(order).filter(|(_, &row)| !lives.is_directory(row as usize));
-        for (place, &row) in files {
+        for (place, &row) in (0..).zip(order) {
             let (born, died) = (lives.born(row as usize), lives.died(row as usize));
             let by = |mark: i64| {
                 let mark = born.saturating_add(mark);

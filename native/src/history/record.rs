@@ -60,8 +60,7 @@ pub struct Record {
     pub size: u8,
     /// Whether the last of which it is known was only written: 1 no, 2 yes.
     pub write_only: u8,
-    /// Hash of a shape to remember: of the name that a caller created last, or of the name of a
-    /// directory; 0 for none.
+    /// Hash of the shape of the last name, for callers; else 0.
     pub shape: u64,
 }
 
