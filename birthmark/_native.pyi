@@ -118,6 +118,26 @@ class Mapping:
     def sizes(self) -> dict[str, int]:
         """Return how many things of each kind are mapped."""
 
+class Image:
+    """A compiled image (``docs/image-format.md``), checked."""
+
+    size: int  # bytes
+    predicates: list[str]  # their keys, in the order of the answers
+    abstained: list[str]  # those of them that always answer no
+
+    def __init__(self, content: bytes) -> None:
+        """Read an image.
+
+        Raises ``ValueError`` if it is none, of a newer version, truncated, or damaged anywhere.
+        """
+
+    def predict(self, creates: pa.RecordBatch) -> list[pa.BooleanArray]:
+        """Return every predicate's answer for each row of creates (``features.CREATES``).
+
+        Only the columns that the image uses must be there. Raises ``ValueError``, naming the
+        column, if one is missing or of another type.
+        """
+
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
 from birthmark.commands.dump import dump
+from birthmark.commands.explain import explain, rules
 from birthmark.commands.ingest import ingest
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
@@ -37,6 +38,8 @@ COMMANDS = (
     rollback,
     serve,
     predict,
+    explain,
+    rules,
     workload,
 )
 for command in COMMANDS:

@@ -30,6 +30,8 @@ class Kind(StrEnum):
 
     name = "name"
     able = "able"
+    rules = "rules"
+    forest = "forest"
 
 
 class Point(StrEnum):
@@ -50,6 +52,8 @@ def train(
     purity: Annotated[
         float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
     ] = 1.0,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 32,
+    seed: Annotated[int, typer.Option(min=0, help="What the forest's chance is from.")] = 0,
     calibration: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of lives kept to choose thresholds on.")
     ] = 0.25,
@@ -59,7 +63,7 @@ def train(
     confidence: Annotated[
         float, typer.Option(min=0.5, max=1, help="How surely the bound holds.")
     ] = 0.95,
-    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
+    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
     as_json: _Json = False,
@@ -75,6 +79,8 @@ def train(
         mincount=mincount,
         prefix=prefix,
         purity=purity,
+        trees=trees,
+        seed=seed,
         calibration=calibration,
         bound=bound,
         confidence=confidence,

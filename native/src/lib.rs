@@ -9,6 +9,7 @@ pub mod compound;
 pub mod encode;
 pub mod fields;
 pub mod forest;
+pub mod image;
 pub mod history;
 pub mod input;
 pub mod join;

@@ -7,6 +7,7 @@ mod anonymize;
 mod captures;
 mod components;
 mod forest;
+mod image;
 mod history;
 mod lives;
 mod scan;
@@ -24,6 +25,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<captures::PyCaptureWriter>()?;
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
+    module.add_class::<image::PyImage>()?;
     components::register(module)?;
     forest::register(module)?;
     history::register(module)?;

@@ -1,0 +1,103 @@
+/*
+ * Any content behind a header that is made right, and a create: what the check
+ * accepts, the lookup stays inside of, and it ends, and says yes of no
+ * predicate that there is not.
+ *
+ * The image is as long as its header says; what follows is the create.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "birthmark.h"
+
+int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+#define	FIXED	19	/* bytes of a create before its history and name */
+
+static void
+put_u32(uint8_t *p, uint32_t number)
+{
+	p[0] = (uint8_t)number;
+	p[1] = (uint8_t)(number >> 8);
+	p[2] = (uint8_t)(number >> 16);
+	p[3] = (uint8_t)(number >> 24);
+}
+
+static void
+make_right(uint8_t *image, uint32_t size)
+{
+	memcpy(image, "BMIMAGE\n", 8);
+	put_u32(image + 8, BM_VERSION);
+	put_u32(image + 12, size);
+	put_u32(image + 16,
+	    bm_crc32(bm_crc32(0, image, 16), image + 20, size - 20));
+}
+
+/* Memory of just the size, so that a step too far is seen. */
+static uint8_t *
+copy(const uint8_t *bytes, size_t size)
+{
+	uint8_t *own = (uint8_t *)malloc(size > 0 ? size : 1);
+
+	if (own == NULL)
+		abort();
+	if (size > 0)
+		memcpy(own, bytes, size);
+	return (own);
+}
+
+static void
+ask(const uint8_t *image, const uint8_t *p, size_t size)
+{
+	struct bm_answers answers;
+	struct bm_create create;
+	uint8_t *name, *history;
+	uint32_t i;
+
+	if (size < FIXED)
+		return;
+	create.known = p[0];
+	create.hour = p[1];
+	create.mode = bm_u32(p + 2);
+	create.uid = bm_u32(p + 6);
+	create.gid = bm_u32(p + 10);
+	create.client = bm_u32(p + 14);
+	create.history_len = p[18] < size - FIXED ? p[18] : size - FIXED;
+	create.name_len = size - FIXED - create.history_len;
+	history = copy(p + FIXED, create.history_len);
+	name = copy(p + FIXED + create.history_len, create.name_len);
+	create.history = (p[0] & 0x40) != 0 ? NULL : history;
+	create.name = (p[0] & 0x80) != 0 ? NULL : name;
+	bm_lookup(image, &create, &answers);
+	for (i = bm_predicates(image); i < 64 * BM_WORDS_MAX; i++)
+		if (bm_answer(&answers, i))
+			abort();
+	free(history);
+	free(name);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	uint32_t length;
+	size_t len;
+	uint8_t *image;
+	uint32_t i;
+
+	if (size < 40)
+		return (0);
+	length = bm_u32(bytes + 12);
+	if (length < 40 || length > size)
+		length = (uint32_t)size;
+	image = copy(bytes, length);
+	make_right(image, length);
+	if (bm_image_check(image, length) == BM_OK) {
+		for (i = 0; i < bm_predicates(image); i++) {
+			(void)bm_predicate_key(image, i, &len);
+			(void)bm_abstains(image, i);
+		}
+		ask(image, bytes + length, size - length);
+	}
+	free(image);
+	return (0);
+}

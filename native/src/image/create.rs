@@ -1,0 +1,27 @@
+//! What is known of a file at the moment it is created.
+
+/// One create; what is not known is `None`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Create<'a> {
+    /// The name that the create gives.
+    pub name: Option<&'a [u8]>,
+    /// What was seen before it (`features.HISTORY`).
+    pub history: Option<&'a [u8]>,
+    /// Mode, uid, gid, and [`crate::encode::fnv1a`] of the client's text.
+    pub values: [Option<u32>; 4],
+    /// The hour of the day, UTC.
+    pub hour: Option<u8>,
+}
+
+/// What lookups use besides the name.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// Mode, uid and gid.
+    pub owner: bool,
+    /// The client.
+    pub client: bool,
+    /// The history.
+    pub history: bool,
+    /// The hour.
+    pub hour: bool,
+}

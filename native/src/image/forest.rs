@@ -1,0 +1,228 @@
+//! Forests: trees over small numbers, whose leaves hold a score per predicate.
+
+use super::bytes::{Block, Bytes};
+use super::create::{Create, Needs};
+use super::{set, Answers};
+use crate::encode::{hashes, numbers, NUMBERS};
+
+const FEATURES: u32 = 512;
+const TREES: u32 = 256;
+const OUTPUTS: u32 = 256;
+const TREE_SIZE: u32 = 0x8000;
+/// Mode, uid, gid, client, shape and suffix.
+const VALUES: usize = 6;
+const HOURS: u8 = 24;
+
+/// A section with forests over the same features.
+#[derive(Debug)]
+pub struct Forest {
+    features: Vec<Feature>,
+    tables: Vec<Table>,
+    groups: Vec<Group>,
+}
+
+/// Trees, and the predicates whose scores are in their leaves, with their thresholds.
+#[derive(Debug)]
+struct Group {
+    trees: Vec<Tree>,
+    outputs: Vec<(usize, u32)>,
+}
+
+/// Where a feature comes from.
+#[derive(Debug)]
+enum Feature {
+    History(usize),
+    Name(usize),
+    Code { value: usize, table: usize },
+    Hour,
+}
+
+/// Codes of values.
+#[derive(Debug)]
+struct Table {
+    values: Vec<u32>,
+    codes: Vec<u8>,
+    other: u8,
+    unknown: u8,
+}
+
+/// A child is a node if it is below the number of nodes, else a leaf.
+#[derive(Debug)]
+struct Tree {
+    nodes: Vec<Node>,
+    leaves: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    feature: u16,
+    threshold: u8,
+    children: [u16; 2],
+}
+
+impl Forest {
+    /// Reads the section at `offset`.
+    pub fn read(block: &Block, offset: u32, predicates: usize) -> Option<Self> {
+        let head = block.array(offset, 1, 24, 8)?;
+        let (features, groups) = (head.u32(0), head.u32(16));
+        if features == 0 || features > FEATURES || groups > OUTPUTS {
+            return None;
+        }
+        let tables = block.array(head.u32(12), head.u32(8), 16, 4)?;
+        let tables: Vec<Table> = collect(tables.rows(16).map(|row| Table::read(block, row)))?;
+        let rows = block.array(head.u32(4), features, 8, 4)?.rows(8);
+        let features: Vec<Feature> = collect(rows.map(|row| Feature::read(row, tables.len())))?;
+        let rows = block.array(head.u32(20), groups, 16, 4)?.rows(16);
+        let read = |row| Group::read(block, row, features.len(), predicates);
+        Some(Forest { groups: collect(rows.map(read))?, features, tables })
+    }
+
+    /// Adds the predicates whose sum of scores reaches the threshold.
+    pub fn lookup(&self, create: &Create, answers: &mut Answers) {
+        let seen = Seen::of(create);
+        let mut features = [0; FEATURES as usize];
+        for (to, feature) in features.iter_mut().zip(&self.features) {
+            *to = self.feature(feature, create, &seen);
+        }
+        self.groups.iter().for_each(|group| group.lookup(&features, answers));
+    }
+
+    /// Adds what the features come from.
+    pub fn add_needs(&self, needs: &mut Needs) {
+        for feature in &self.features {
+            match feature {
+                Feature::History(_) => needs.history = true,
+                Feature::Code { value: 0..=2, .. } => needs.owner = true,
+                Feature::Code { value: 3, .. } => needs.client = true,
+                Feature::Name(_) | Feature::Code { .. } => {}
+                Feature::Hour => needs.hour = true,
+            }
+        }
+    }
+
+    fn feature(&self, feature: &Feature, create: &Create, seen: &Seen) -> u8 {
+        match *feature {
+            Feature::History(byte) => {
+                create.history.and_then(|history| history.get(byte)).copied().unwrap_or(0)
+            }
+            Feature::Name(which) => seen.numbers[which],
+            Feature::Code { value, table } => self.tables[table].code(seen.values[value]),
+            Feature::Hour => create.hour.filter(|hour| *hour < HOURS).unwrap_or(HOURS),
+        }
+    }
+}
+
+/// What features are made of, besides the history.
+struct Seen {
+    numbers: [u8; NUMBERS],
+    values: [Option<u32>; VALUES],
+}
+
+impl Seen {
+    fn of(create: &Create) -> Self {
+        let name = create.name.unwrap_or_default();
+        let (shape, suffix) = hashes(name, &mut Vec::new());
+        let [mode, uid, gid, client] = create.values;
+        let values = [mode, uid, gid, client, Some(shape), Some(suffix)];
+        Seen { numbers: numbers(name), values }
+    }
+}
+
+impl Group {
+    fn read(block: &Block, row: Bytes, features: usize, predicates: usize) -> Option<Self> {
+        let (trees, outputs) = (row.u32(0), row.u32(8));
+        if trees > TREES || outputs == 0 || outputs > OUTPUTS {
+            return None;
+        }
+        let rows = block.array(row.u32(12), outputs, 8, 4)?.rows(8);
+        let rows = rows.map(|row| (row.u32(0) as usize, row.u32(4)));
+        let known = rows.map(|(predicate, at)| (predicate < predicates).then_some((predicate, at)));
+        let rows = block.array(row.u32(4), trees, 16, 4)?.rows(16);
+        let trees = collect(rows.map(|row| Tree::read(block, row, features, outputs)))?;
+        Some(Group { trees, outputs: collect(known)? })
+    }
+
+    fn lookup(&self, features: &[u8; FEATURES as usize], answers: &mut Answers) {
+        let mut sums = [0_u32; OUTPUTS as usize];
+        for tree in &self.trees {
+            let leaf = tree.leaf(features) * self.outputs.len();
+            let scores = &tree.leaves[leaf..leaf + self.outputs.len()];
+            sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += u32::from(*score));
+        }
+        for (sum, (predicate, threshold)) in sums.iter().zip(&self.outputs) {
+            if sum >= threshold {
+                set(answers, *predicate);
+            }
+        }
+    }
+}
+
+fn collect<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    items.collect()
+}
+
+impl Feature {
+    fn read(row: Bytes, tables: usize) -> Option<Self> {
+        let (argument, table) = (row.u16(2) as usize, row.u32(4) as usize);
+        match row.u16(0) {
+            0 => Some(Feature::History(argument)),
+            1 => (argument < NUMBERS).then_some(Feature::Name(argument)),
+            2 => (argument < VALUES && table < tables)
+                .then_some(Feature::Code { value: argument, table }),
+            3 => Some(Feature::Hour),
+            _ => None,
+        }
+    }
+}
+
+impl Table {
+    fn read(block: &Block, row: Bytes) -> Option<Self> {
+        let values = block.ascending(row.u32(0), row.u32(8))?;
+        let codes = block.array(row.u32(4), row.u32(8), 1, 1)?.all().to_vec();
+        (row.u16(14) == 0).then_some(Table {
+            values,
+            codes,
+            other: row.u8(12),
+            unknown: row.u8(13),
+        })
+    }
+
+    fn code(&self, value: Option<u32>) -> u8 {
+        match value.map(|value| self.values.binary_search(&value)) {
+            None => self.unknown,
+            Some(Err(_)) => self.other,
+            Some(Ok(place)) => self.codes[place],
+        }
+    }
+}
+
+impl Tree {
+    fn read(block: &Block, row: Bytes, features: usize, outputs: u32) -> Option<Self> {
+        let (inner, leaves) = (row.u32(4), row.u32(12));
+        if inner == 0 || inner > TREE_SIZE || leaves > TREE_SIZE {
+            return None;
+        }
+        let nodes = block.array(row.u32(0), inner, 8, 4)?.rows(8);
+        let nodes = nodes.zip(0_u32..).map(|(row, place)| {
+            let children = [row.u16(4), row.u16(6)];
+            let fits = children.iter().all(|child| (place + 1..inner + leaves).contains(child));
+            let known = (row.u16(0) as usize) < features && row.u8(3) == 0;
+            (fits && known).then_some(Node {
+                feature: row.u16(0) as u16,
+                threshold: row.u8(2),
+                children: children.map(|child| child as u16),
+            })
+        });
+        let leaves = block.array(row.u32(8), leaves, outputs, 1)?.all().to_vec();
+        Some(Tree { nodes: nodes.collect::<Option<_>>()?, leaves })
+    }
+
+    fn leaf(&self, features: &[u8; FEATURES as usize]) -> usize {
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            let right = features[usize::from(node.feature)] > node.threshold;
+            at = usize::from(node.children[usize::from(right)]);
+        }
+        at - self.nodes.len()
+    }
+}

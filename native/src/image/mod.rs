@@ -1,0 +1,184 @@
+//! Compiled images: what all predicates answer for a create, as one flat block
+//! (`docs/image-format.md`).
+//!
+//! Reading one checks it and copies it into typed tables; after that every lookup ends and stays
+//! inside of them.
+
+mod batch;
+mod bytes;
+mod create;
+mod dictionary;
+mod forest;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+pub use batch::predict;
+pub use create::Create;
+
+use bytes::{Block, Bytes};
+use forest::Forest;
+use rules::Rules;
+use trees::Trees;
+
+/// The version of the format that is read here.
+pub const VERSION: u32 = 1;
+/// At most so many predicates, in words of 64.
+const WORDS: usize = 4;
+const MAGIC: &[u8; 8] = b"BMIMAGE\n";
+const HEADER: u32 = 40;
+const SECTIONS: u32 = 16;
+
+/// One bit per predicate: bit `i % 64` of word `i / 64` is the answer of predicate `i`.
+pub type Answers = [u64; WORDS];
+
+/// Why bytes are no image. The numbers are those of `enum bm_status` in `birthmark.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// Fewer bytes than a header, or than the header says.
+    #[error("truncated: bytes of the image are missing")]
+    Truncated = 1,
+    /// Other magic bytes.
+    #[error("not a compiled image")]
+    NoImage = 2,
+    /// A version that is not known here.
+    #[error("an image of a newer version than this reader knows ({VERSION})")]
+    Newer = 3,
+    /// More bytes than the header says.
+    #[error("more bytes than the image has")]
+    Trailing = 4,
+    /// Not the bytes that were written.
+    #[error("damaged: the checksum does not match")]
+    Checksum = 5,
+    /// The right checksum, but not as the format says.
+    #[error("malformed: not as the format says")]
+    Malformed = 6,
+}
+
+/// A predicate of an image.
+#[derive(Debug)]
+pub struct Predicate {
+    /// Its key, such as `name:lock`.
+    pub key: Vec<u8>,
+    /// Whether it always answers no.
+    pub abstains: bool,
+}
+
+/// A checked image.
+#[derive(Debug)]
+pub struct Image {
+    predicates: Vec<Predicate>,
+    sections: Vec<Section>,
+}
+
+#[derive(Debug)]
+enum Section {
+    Rules(Rules),
+    Trees(Trees),
+    Forest(Forest),
+}
+
+impl Image {
+    /// Reads an image, as `bm_image_check` checks it.
+    pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
+        check_header(bytes)?;
+        Self::read_content(&Block::new(bytes)).ok_or(ImageError::Malformed)
+    }
+
+    fn read_content(block: &Block) -> Option<Self> {
+        let header = block.array(0, 1, HEADER, 8)?;
+        let (predicates, names) = (header.u32(20), header.u32(24));
+        let (sections, reserved) = (header.u32(28), (header.u32(32), header.u32(36)));
+        if sections > SECTIONS || reserved != (0, 0) {
+            return None;
+        }
+        let directory = block.array(HEADER, sections, 8, 8)?;
+        let predicates = read_predicates(block, names, predicates)?;
+        let count = predicates.len();
+        let sections = directory.rows(8).map(|entry| Section::read(block, entry, count));
+        Some(Image { sections: sections.collect::<Option<_>>()?, predicates })
+    }
+
+    /// The predicates, in the order of the answers' bits.
+    pub fn predicates(&self) -> &[Predicate] {
+        &self.predicates
+    }
+
+    /// The answers of all predicates.
+    pub fn lookup(&self, create: &Create) -> Answers {
+        let mut answers = Answers::default();
+        for section in &self.sections {
+            match section {
+                Section::Rules(rules) => rules.lookup(create, &mut answers),
+                Section::Trees(trees) => trees.lookup(create, &mut answers),
+                Section::Forest(forest) => forest.lookup(create, &mut answers),
+            }
+        }
+        answers
+    }
+
+    /// Whether lookups use more than the name.
+    pub fn needs(&self) -> create::Needs {
+        let mut needs = create::Needs::default();
+        for section in &self.sections {
+            match section {
+                Section::Rules(_) => {}
+                Section::Trees(_) => needs.owner = true,
+                Section::Forest(forest) => forest.add_needs(&mut needs),
+            }
+        }
+        needs
+    }
+}
+
+impl Section {
+    fn read(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
+        let offset = entry.u32(4);
+        match entry.u32(0) {
+            1 => Rules::read(block, offset, predicates).map(Section::Rules),
+            2 => Trees::read(block, offset, predicates).map(Section::Trees),
+            3 => Forest::read(block, offset, predicates).map(Section::Forest),
+            _ => None,
+        }
+    }
+}
+
+fn check_header(bytes: &[u8]) -> Result<(), ImageError> {
+    let header = Block::new(bytes).array(0, 1, HEADER, 8).ok_or(ImageError::Truncated)?;
+    let (version, size, checksum) = (header.u32(8), header.u32(12), header.u32(16));
+    if &bytes[..8] != MAGIC || version == 0 {
+        return Err(ImageError::NoImage);
+    }
+    if version > VERSION {
+        return Err(ImageError::Newer);
+    }
+    match (bytes.len() as u64).cmp(&u64::from(size)) {
+        std::cmp::Ordering::Less => return Err(ImageError::Truncated),
+        std::cmp::Ordering::Greater => return Err(ImageError::Trailing),
+        std::cmp::Ordering::Equal => {}
+    }
+    let mut crc = flate2::Crc::new();
+    crc.update(&bytes[..16]);
+    crc.update(&bytes[20..]);
+    if crc.sum() != checksum {
+        return Err(ImageError::Checksum);
+    }
+    Ok(())
+}
+
+fn read_predicates(block: &Block, offset: u32, count: u32) -> Option<Vec<Predicate>> {
+    if count == 0 || count as usize > 64 * WORDS {
+        return None;
+    }
+    let read = |entry: Bytes| {
+        let key = block.array(entry.u32(0), entry.u16(4), 1, 1)?.all().to_vec();
+        let (flags, reserved) = (entry.u8(6), entry.u8(7));
+        (flags <= 1 && reserved == 0).then_some(Predicate { key, abstains: flags == 1 })
+    };
+    block.array(offset, count, 8, 4)?.rows(8).map(read).collect()
+}
+
+fn set(answers: &mut Answers, predicate: usize) {
+    answers[predicate / 64] |= 1 << (predicate % 64);
+}

@@ -1,0 +1,121 @@
+"""The compiled image: what models answer, as one flat block for kernels.
+
+``docs/image-format.md`` writes the format down. ``birthmark._native.Image`` reads it, and so does
+the C header ``layout_hint/include/birthmark.h``. Equal models make equal bytes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from birthmark._native import Image
+
+__all__ = ["Image", "Section", "Writer", "compile_image", "predict"]
+
+VERSION = 1
+"""The version of the format that is written."""
+
+PREDICATES, SECTIONS = 256, 16
+"""How many predicates and sections an image has at most."""
+
+_MAGIC = b"BMIMAGE\n"
+_LONGEST = 2**16 - 1
+_LARGEST = 2**32 - 1
+_CHECKED_FROM = 20
+
+
+class Writer:
+    """A block of bytes to which arrays are added; offsets count from its beginning."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+
+    def put(self, data: bytes, align: int = 4) -> int:
+        """Add ``data`` at the next multiple of ``align``; return its offset."""
+        self.content += bytes(-len(self.content) % align)
+        offset = len(self.content)
+        self.content += data
+        return offset
+
+    def put_u32(self, numbers: npt.ArrayLike, align: int = 4) -> int:
+        """Add numbers of 4 bytes each, row by row."""
+        return self.put(np.asarray(numbers, dtype="<u4").tobytes(), align)
+
+
+class Section(Protocol):
+    """A part of an image that answers some of its predicates."""
+
+    kind: ClassVar[int]
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        """Add the section, and return the offset of its head.
+
+        ``places`` are the predicates' numbers by key.
+        """
+
+
+def compile_image(
+    predicates: Sequence[str], sections: Sequence[Section], abstained: Collection[str] = ()
+) -> bytes:
+    """Return the image whose answers are those of any of ``sections``.
+
+    ``predicates`` are the keys in the order of the answers' bits. Those ``abstained`` are marked as
+    such; that they are never a yes is for the sections to see to. Raises ``ValueError`` where
+    something is more or longer than the format has room for.
+    """
+    _check(predicates, sections)
+    writer = Writer()
+    writer.put(bytes(40 + 8 * len(sections)))
+    keys = [key.encode() for key in predicates]
+    marks = [
+        (writer.put(key, 1), len(key) | (name in abstained) << 16)
+        for key, name in zip(keys, predicates, strict=True)
+    ]
+    table = writer.put_u32(marks)
+    places = {key: place for place, key in enumerate(predicates)}
+    directory = [(section.kind, section.write(writer, places)) for section in sections]
+    content = writer.content
+    if len(content) > _LARGEST:
+        raise ValueError(f"the image would have {len(content)} bytes: at most {_LARGEST} fit")
+    content[40 : 40 + 8 * len(sections)] = np.asarray(directory, dtype="<u4").tobytes()
+    head = [VERSION, len(content), 0, len(keys), table, len(sections), 0, 0]
+    content[:40] = _MAGIC + np.asarray(head, dtype="<u4").tobytes()
+    checksum = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:16]))
+    content[16:20] = checksum.to_bytes(4, "little")
+    return bytes(content)
+
+
+def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:
+    """Return by key every predicate's answer for each row of ``creates`` (``features.CREATES``).
+
+    Raises ``ValueError``, naming the column, if one that the image uses is missing or of another
+    type.
+    """
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in creates.columns
+    ]
+    plain = pa.table(columns, names=creates.column_names).combine_chunks()
+    batches = plain.to_batches() or [pa.RecordBatch.from_pylist([], plain.schema)]
+    parts = [image.predict(batch) for batch in batches]
+    answers = zip(*parts, strict=True)
+    return {
+        key: pa.concat_arrays(chunks) for key, chunks in zip(image.predicates, answers, strict=True)
+    }
+
+
+def _check(predicates: Sequence[str], sections: Sequence[Section]) -> None:
+    if not 1 <= len(predicates) <= PREDICATES:
+        raise ValueError(f"an image has 1 to {PREDICATES} predicates, not {len(predicates)}")
+    if len(set(predicates)) < len(predicates):
+        raise ValueError("two predicates have the same key")
+    if max(len(key.encode()) for key in predicates) > _LONGEST:
+        raise ValueError(f"the key of a predicate is longer than {_LONGEST} bytes")
+    if len(sections) > SECTIONS:
+        raise ValueError(f"an image has at most {SECTIONS} sections, not {len(sections)}")

@@ -1,0 +1,129 @@
+/*
+ * Answers for the tests, by the lookup in birthmark.h.
+ *
+ *	lookup check			images on standard input, each after its size
+ *	lookup answers IMAGE		creates on standard input, as the tests write them
+ *
+ * Numbers are of 4 bytes, little-endian.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "birthmark.h"
+
+static int
+read_u32(FILE *in, uint32_t *number)
+{
+	uint8_t bytes[4];
+
+	if (fread(bytes, 1, 4, in) != 4)
+		return (0);
+	*number = bm_u32(bytes);
+	return (1);
+}
+
+/* In memory of just that size, so that a sanitizer sees a step too far. */
+static uint8_t *
+read_bytes(FILE *in, uint32_t size)
+{
+	uint8_t *bytes = (uint8_t *)malloc(size > 0 ? size : 1);
+
+	if (bytes == NULL || fread(bytes, 1, size, in) != size)
+		exit(2);
+	return (bytes);
+}
+
+static uint8_t *
+read_file(const char *path, size_t *size)
+{
+	FILE *in = fopen(path, "rb");
+	uint8_t *bytes;
+	long end;
+
+	if (in == NULL || fseek(in, 0, SEEK_END) != 0 || (end = ftell(in)) < 0)
+		exit(2);
+	rewind(in);
+	*size = (size_t)end;
+	bytes = read_bytes(in, (uint32_t)end);
+	(void)fclose(in);
+	return (bytes);
+}
+
+/* A text or NULL: its size and 1, or 0. */
+static uint8_t *
+read_text(FILE *in, size_t *size)
+{
+	uint32_t number;
+
+	if (!read_u32(in, &number))
+		exit(2);
+	*size = number > 0 ? number - 1 : 0;
+	return (number > 0 ? read_bytes(in, number - 1) : NULL);
+}
+
+static void
+answer(const uint8_t *image, uint32_t known)
+{
+	struct bm_answers answers;
+	struct bm_create create;
+	uint8_t *name, *history, bytes[8];
+	uint32_t word, i;
+
+	create.known = known;
+	if (!read_u32(stdin, &create.mode) || !read_u32(stdin, &create.uid) ||
+	    !read_u32(stdin, &create.gid) || !read_u32(stdin, &create.client) ||
+	    !read_u32(stdin, &create.hour))
+		exit(2);
+	create.name = name = read_text(stdin, &create.name_len);
+	create.history = history = read_text(stdin, &create.history_len);
+	bm_lookup(image, &create, &answers);
+	free(name);
+	free(history);
+	for (word = 0; word < BM_WORDS_MAX; word++) {
+		for (i = 0; i < 8; i++)
+			bytes[i] = (uint8_t)(answers.words[word] >> (8 * i));
+		(void)fwrite(bytes, 1, 8, stdout);
+	}
+}
+
+static int
+print_answers(const char *path)
+{
+	uint32_t known;
+	uint8_t *image;
+	size_t size;
+	enum bm_status status;
+
+	image = read_file(path, &size);
+	status = bm_image_check(image, size);
+	if (status != BM_OK) {
+		(void)fprintf(stderr, "%s\n", bm_status_text(status));
+		return (1);
+	}
+	while (read_u32(stdin, &known))
+		answer(image, known);
+	free(image);
+	return (0);
+}
+
+static int
+print_checks(void)
+{
+	uint32_t size;
+	uint8_t *image;
+
+	while (read_u32(stdin, &size)) {
+		image = read_bytes(stdin, size);
+		(void)printf("%d\n", (int)bm_image_check(image, size));
+		free(image);
+	}
+	return (0);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 3)
+		return (print_answers(argv[2]));
+	return (print_checks());
+}

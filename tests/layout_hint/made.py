@@ -1,0 +1,386 @@
+"""Made-up models for images, what they answer, said simply, and the C lookup to compare it with."""
+
+from __future__ import annotations
+
+import random
+import re
+import struct
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark._native import Image
+from data.schema import TIME
+from predictor.image import Section, compile_image, predict
+from predictor.image_forest import (
+    NEVER,
+    SOURCES,
+    ByteTree,
+    CodeTable,
+    Feature,
+    ForestSection,
+    Group,
+)
+from predictor.image_rules import PLACES, ImageRule, RulesSection
+from predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
+
+CREATES = pa.schema(
+    [
+        ("name", pa.binary()),
+        ("mode", pa.uint32()),
+        ("uid", pa.uint32()),
+        ("gid", pa.uint32()),
+        ("client", pa.utf8()),
+        ("time", TIME),
+        ("history", pa.binary()),
+    ]
+)
+HISTORY = 8
+
+Create = dict[str, Any]
+Answers = list[set[str]]
+
+
+def some_name(random_: random.Random) -> bytes | None:
+    """Return a name, often one that others begin or end like, or any bytes, or none."""
+    kind = random_.random()
+    if kind < 0.05:
+        return None
+    if kind < 0.15:
+        return random_.randbytes(random_.randrange(40))
+    if kind < 0.2:
+        return b"." * random_.randrange(4) + b"x" * random_.choice([0, 1, 300])
+    pieces = [b"", b"a", b"lock", b"predi", b"prediction", b"tmp", b"aX3bq9", b"1A2B", b"README~"]
+    pieces += [b"%d" % random_.randrange(5000), b"cafe", b"0000ff", b"LOCK.x"]
+    return b".".join(random_.choices(pieces, k=random_.randrange(1, 5)))
+
+
+def some_creates(random_: random.Random, n: int) -> list[Create]:
+    """Return ``n`` creates of which now this, now that is not known."""
+
+    def maybe(value: Any) -> Any:
+        return None if random_.random() < 0.1 else value
+
+    return [
+        {
+            "name": some_name(random_),
+            "mode": maybe(random_.choice([0o600, 0o644, 2**32 - 1])),
+            "uid": maybe(random_.randrange(6)),
+            "gid": maybe(random_.randrange(3)),
+            "client": maybe(random_.choice(["10.0.0.1", "fe80::1", ""])),
+            "time": maybe(datetime.fromtimestamp(random_.randrange(-(10**9), 10**9), UTC)),
+            "history": maybe(random_.randbytes(random_.choice([HISTORY, 0, 3]))),
+        }
+        for _ in range(n)
+    ]
+
+
+def components(name: bytes | None) -> set[tuple[str, bytes]]:
+    """Return the places in a name and what stands there."""
+    found = {("any", b"")}
+    if name is None:
+        return found
+    found.add(("whole", name))
+    first, *rest = name.split(b".")
+    if rest:
+        found |= {("first", first), ("last", rest[-1])}
+        found |= {("middle", piece) for piece in rest[:-1]}
+    if len(name) > 5 and not (rest and len(first) == 5):
+        found.add(("prefix", name[:5]))
+    return found
+
+
+@dataclass
+class Made:
+    """An image, and a simple way to its answers."""
+
+    keys: list[str]
+    sections: list[Section]
+    yes: list[Callable[[Create], set[str]]]
+
+    @property
+    def image(self) -> bytes:
+        return compile_image(self.keys, self.sections)
+
+    def answers(self, creates: Iterable[Create]) -> Answers:
+        return [set().union(*(yes(create) for yes in self.yes)) for create in creates]
+
+
+def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+    rules: dict[tuple[str, str, bytes], ImageRule] = {}
+    for _ in range(random_.choice([0, 1, 40, 400])):
+        place, text = random_.choice(sorted(components(some_name(random_))))
+        rule = ImageRule(random_.choice(keys), place, text, random_.random() < 0.6)
+        rules[(rule.predicate, place, text)] = rule
+    order = random_.sample(PLACES, len(PLACES))
+    by_component: dict[tuple[str, bytes], list[ImageRule]] = {}
+    for rule in rules.values():
+        by_component.setdefault((rule.place, rule.text), []).append(rule)
+
+    def yes(create: Create) -> set[str]:
+        found = [r for c in components(create["name"]) for r in by_component.get(c, ())]
+        answers = set()
+        for key in keys:
+            verdicts = [(order.index(r.place), r.yes) for r in found if r.predicate == key]
+            if verdicts and min(verdicts)[1]:
+                answers.add(key)
+        return answers
+
+    return RulesSection(list(rules.values()), order), yes
+
+
+def pieces(name: bytes | None) -> list[bytes | None]:
+    if name is None:
+        return [None, None, None]
+    first, *rest = name.split(b".")
+    return [first, b".".join(rest[:-1]) if rest[1:] else None, rest[-1] if rest else None]
+
+
+def attributes(create: Create) -> list[Any]:
+    return [*pieces(create["name"]), create["mode"], create["uid"], create["gid"]]
+
+
+def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[ImageTree, Any]:
+    """Grow a tree with branches for the values of some creates, and random answers."""
+    rows = [attributes(create) for create in creates]
+    parent, split, value, answer = [-1], [-1], [None], [random_.random() < 0.5]
+    waiting = [(0, rows, list(range(6)))]
+    while waiting:
+        node, rows, left = waiting.pop(0)
+        if not left or random_.random() < 0.2:
+            continue
+        split[node] = attribute = random_.choice(left)
+        for own in {row[attribute] for row in rows}:
+            waiting.append(
+                (
+                    len(parent),
+                    [r for r in rows if r[attribute] == own],
+                    [a for a in left if a != attribute],
+                )
+            )
+            parent.append(node)
+            split.append(-1)
+            value.append(own)
+            answer.append(random_.random() < 0.3)
+    kinds = [pa.binary()] * 3 + [pa.int64()] * 3
+    values = []
+    for attribute, kind in enumerate(kinds):
+        owns = {v for v, p in zip(value[1:], parent[1:], strict=True) if split[p] == attribute}
+        values.append(pa.array(sorted(owns, key=repr), kind))
+    code = [-1] + [
+        values[split[p]].to_pylist().index(v) for v, p in zip(value[1:], parent[1:], strict=True)
+    ]
+    children = {(p, v): c for c, (p, v) in enumerate(zip(parent, value, strict=True)) if c}
+
+    def yes(create: Create) -> set[str]:
+        row, node = attributes(create), 0
+        while split[node] >= 0 and (node, row[split[node]]) in children:
+            node = children[node, row[split[node]]]
+        return {key} if answer[node] else set()
+
+    arrays = [np.array(a) for a in (parent, split, code)]
+    return ImageTree(key, *arrays, np.array(answer, np.bool_), values), yes
+
+
+def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+    creates = some_creates(random_, random_.choice([1, 60]))
+    trees, answers = zip(*(made_tree(random_, key, creates) for key in keys), strict=True)
+    assert len(ATTRIBUTES) == 6
+
+    def yes(create: Create) -> set[str]:
+        return set().union(*(answer(create) for answer in answers))
+
+    return TreesSection(trees), yes
+
+
+def fnv1a(text: bytes) -> int:
+    value = 0x811C9DC5
+    for byte in text:
+        value = (value ^ byte) * 0x01000193 % 2**32
+    return value
+
+
+def is_random(word: bytes) -> bool:
+    kinds = [(chr(b).isdigit(), chr(b).isupper()) for b in word]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    number = re.fullmatch(rb"(?=.*[0-9])[0-9a-fA-F]*", word)
+    return len(word) == 6 and not number and changes >= 2
+
+
+def shape(name: bytes) -> bytes:
+    def fold(word: re.Match[bytes]) -> bytes:
+        if is_random(word[0]):
+            return b"@"
+        return re.sub(rb"(?=[a-fA-F]*[0-9])[0-9a-fA-F]{4,}|[0-9]+", b"#", word[0])
+
+    return re.sub(rb"[A-Za-z0-9]+", fold, name)
+
+
+def numbers(name: bytes) -> list[int]:
+    def longest(pattern: bytes) -> int:
+        return max(map(len, re.findall(pattern, name)), default=0)
+
+    found = [
+        len(name),
+        name.count(b"."),
+        len(re.findall(rb"[0-9]", name)),
+        len(re.findall(rb"[A-Z]", name)),
+        len(re.findall(rb"[^A-Za-z0-9.]", name)),
+        longest(rb"[0-9]+"),
+        longest(rb"[0-9a-fA-F]+"),
+        len(name) - name.rfind(b".") if b"." in name else 0,
+        name[0] if name else 0,
+        name[-1] if name else 0,
+        int(any(is_random(word) for word in re.findall(rb"[A-Za-z0-9]+", name))),
+    ]
+    return [min(number, 255) for number in found]
+
+
+def values(create: Create) -> list[int | None]:
+    """Return what has codes: mode, uid, gid, and hashes of client, shape and suffix."""
+    folded = shape(create["name"] or b"")
+    suffix = fnv1a(folded[folded.rfind(b".") :]) if b"." in folded else 0
+    client = None if create["client"] is None else fnv1a(create["client"].encode())
+    return [create["mode"], create["uid"], create["gid"], client, fnv1a(folded), suffix]
+
+
+def row_of(create: Create, features: Sequence[Feature], tables: Sequence[CodeTable]) -> list[int]:
+    row = []
+    for source, argument, table in features:
+        if source == "history":
+            history = create["history"] or b""
+            row.append(history[argument] if argument < len(history) else 0)
+        elif source == "name":
+            row.append(numbers(create["name"] or b"")[argument])
+        elif source == "code":
+            value, codes = values(create)[argument], tables[table]
+            known = dict(zip(codes.values.tolist(), codes.codes.tolist(), strict=True))
+            row.append(codes.unknown if value is None else known.get(value, codes.other))
+        else:
+            row.append(24 if create["time"] is None else create["time"].hour)
+    return row
+
+
+def made_byte_tree(random_: random.Random, features: int, outputs: int) -> ByteTree:
+    nodes = random_.choice([1, 2, 30])
+    children = np.zeros((nodes, 2), np.int64)
+    free = [(0, 0), (0, 1)]
+    for node in range(1, nodes):
+        children[free.pop(random_.randrange(len(free)))] = node
+        free += [(node, 0), (node, 1)]
+    for leaf, place in enumerate(free):
+        children[place] = nodes + leaf
+    return ByteTree(
+        np.array(random_.choices(range(features), k=nodes)),
+        np.frombuffer(random_.randbytes(nodes), np.uint8) // random_.choice([1, 16]),
+        children,
+        np.frombuffer(random_.randbytes(len(free) * outputs), np.uint8).reshape(-1, outputs),
+    )
+
+
+def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+    known = [v for c in some_creates(random_, 30) for v in values(c) if v is not None]
+    tables = []
+    for _ in range(2):
+        own = np.array(sorted(set(random_.sample(known, 20))), np.uint32)
+        codes = np.frombuffer(random_.randbytes(len(own)), np.uint8)
+        tables.append(CodeTable(own, codes, random_.randrange(256), random_.randrange(256)))
+    arguments = {"history": HISTORY + 2, "name": 11, "code": 6, "hour": 1}
+    features = [
+        Feature(source, random_.randrange(arguments[source]), random_.randrange(2))
+        for source in random_.choices(SOURCES, k=random_.choice([1, 40]))
+    ]
+    groups = []
+    for place in range(0, len(keys), 3):
+        own = keys[place : place + 3]
+        trees = [made_byte_tree(random_, len(features), len(own)) for _ in range(9)]
+        groups.append(
+            Group({key: random_.choice([0, 900, 1100, 1300, NEVER]) for key in own}, trees)
+        )
+
+    def yes(create: Create) -> set[str]:
+        row = row_of(create, features, tables)
+        answers = set()
+        for group in groups:
+            sums = np.zeros(len(group.thresholds), np.int64)
+            for tree in group.trees:
+                node = 0
+                while node < len(tree.feature):
+                    right = row[tree.feature[node]] > tree.threshold[node]
+                    node = tree.children[node, int(right)]
+                sums += tree.scores[node - len(tree.feature)]
+            pairs = zip(group.thresholds.items(), sums, strict=True)
+            answers |= {key for (key, threshold), total in pairs if total >= threshold}
+        return answers
+
+    return ForestSection(features, tables, groups), yes
+
+
+MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}
+
+
+def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
+    """Return a made-up image with a section of each of ``kinds``, over ``n`` predicates each."""
+    random_ = random.Random(seed)
+    count = n or random_.choice([1, 7, 30])
+    keys = [f"{kind} {number}" for kind in kinds for number in range(count)]
+    parts = [MAKERS[kind](random_, [k for k in keys if k.startswith(kind)]) for kind in kinds]
+    return Made(keys, [section for section, _ in parts], [yes for _, yes in parts])
+
+
+def told(answers: dict[str, pa.BooleanArray]) -> Answers:
+    """Return answers by predicate as sets of the predicates that are a yes, row by row."""
+    columns = [column.to_pylist() for column in answers.values()]
+    return [
+        {key for key, yes in zip(answers, row, strict=True) if yes}
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def rust_answers(image: bytes, creates: pa.Table) -> Answers:
+    return told(predict(Image(image), creates))
+
+
+@dataclass
+class Lookup:
+    """The C lookup, compiled: a command and its first words."""
+
+    command: list[str]
+
+    def checks(self, images: Iterable[bytes]) -> list[int]:
+        """Return what ``bm_image_check`` says of each of ``images``."""
+        stream = b"".join(struct.pack("<I", len(image)) + image for image in images)
+        done = subprocess.run([*self.command, "check"], input=stream, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        return [int(line) for line in done.stdout.split()]
+
+    def answers(self, image: bytes, creates: pa.Table, folder: Path) -> np.ndarray:
+        """Return a row for each create with the answers of all predicates, as booleans."""
+        path = folder / "image"
+        path.write_bytes(image)
+        stream = b"".join(map(_packed, creates.to_pylist()))
+        command = [*self.command, "answers", str(path)]
+        done = subprocess.run(command, input=stream, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        found = np.frombuffer(done.stdout, np.uint8).reshape(-1, 32)
+        bits = np.unpackbits(found, axis=1, bitorder="little")
+        return bits[:, : len(Image(image).predicates)].astype(bool)
+
+
+def _packed(create: Create) -> bytes:
+    numbers = [create.get(c) for c in ("mode", "uid", "gid")]
+    client = create.get("client")
+    numbers.append(None if client is None else fnv1a(client.encode()))
+    numbers.append(None if create.get("time") is None else create["time"].hour)
+    known = sum(1 << place for place, number in enumerate(numbers) if number is not None)
+    packed = struct.pack("<6I", known, *(number or 0 for number in numbers))
+    for text in (create["name"], create.get("history")):
+        packed += struct.pack("<I", 0 if text is None else len(text) + 1) + (text or b"")
+    return packed

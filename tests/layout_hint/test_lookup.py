@@ -1,0 +1,263 @@
+"""The C lookup: it compiles everywhere, refuses what it should, and answers as all else does."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from birthmark._native import Image
+from data.datasets import read_files, read_names
+from data.ingest import ingest
+from data.samples import DAYS
+from layout_hint import INCLUDE
+from predictor.image import compile_image, predict
+from predictor.image_models import compile_models
+from predictor.labels import births
+from predictor.trained import KINDS, TrainedModel
+from tests.layout_hint.made import CREATES, Lookup, made, some_creates
+
+DRIVER = Path(__file__).with_name("lookup.c")
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+STANDARDS = {"c99": "c", "c++17": "c++"}
+NO_IMAGE, NEWER, CHECKSUM, MALFORMED = 2, 3, 5, 6
+STATUS = {
+    "truncated": 1,
+    "not a compiled": NO_IMAGE,
+    "newer version": NEWER,
+    "more bytes": 4,
+    "checksum": CHECKSUM,
+    "malformed": MALFORMED,
+}
+SANITIZE = "-fsanitize=address,undefined"
+
+
+def zig() -> list[str]:
+    """Return the command of zig, which compiles for other machines, if it is there."""
+    if found := shutil.which("zig"):
+        return [found]
+    spec = importlib.util.find_spec("ziglang")
+    return [str(Path(spec.origin).with_name("zig"))] if spec and spec.origin else []
+
+
+def compiled(command: list[str], out: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    wanted = [*command, "-I", str(INCLUDE), *more, "-o", str(out)]
+    return subprocess.run(wanted, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="session")
+def lookup(tmp_path_factory: pytest.TempPathFactory) -> Lookup:
+    """Return the C lookup, compiled with sanitizers where they are there."""
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler: cc is not there")
+    out = tmp_path_factory.mktemp("lookup") / "lookup"
+    command = ["cc", "-std=c99", "-O1", *STRICT, str(DRIVER)]
+    sanitized = compiled(command, out, SANITIZE, "-fno-sanitize-recover=all")
+    if sanitized.returncode:
+        plain = compiled(command, out)
+        assert plain.returncode == 0, plain.stderr
+    return Lookup([str(out)])
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("standard", STANDARDS)
+@pytest.mark.parametrize("bits", ["-m64", "-m32"])
+def test_the_header_compiles_freestanding_without_a_warning(compiler, standard, bits, tmp_path):
+    if not shutil.which(compiler):
+        pytest.skip(f"{compiler} is not there")
+    source = tmp_path / "use.c"
+    source.write_text(USE)
+    language = ["-x", STANDARDS[standard], f"-std={standard}", bits, "-ffreestanding", "-O2"]
+    out = tmp_path / "use.o"
+    done = compiled([compiler, *STRICT, *language, "-c", str(source)], out)
+    if "stubs-32.h" in done.stderr or "bits/c++config.h" in done.stderr:
+        pytest.skip(f"{compiler} has no headers for {bits}")
+    assert (done.returncode, done.stderr) == (0, "")
+    symbols = subprocess.run(["nm", "-u", str(out)], capture_output=True, text=True).stdout
+    allowed = {"memcpy", "memset", "memmove", "memcmp", "_GLOBAL_OFFSET_TABLE_"}
+    assert set(re.findall(r"U (\S+)", symbols)) <= allowed
+    sections = subprocess.run(["nm", str(out)], capture_output=True, text=True).stdout
+    assert not re.search(r" [bBdDC] ", sections), "state is kept between calls"
+
+
+USE = """
+#include "birthmark.h"
+
+int use(const void *, size_t, const struct bm_create *, struct bm_answers *);
+
+int
+use(const void *bytes, size_t size, const struct bm_create *create,
+    struct bm_answers *answers)
+{
+	size_t len;
+
+	if (bm_image_check(bytes, size) != BM_OK)
+		return (bm_status_text(BM_MALFORMED)[0]);
+	bm_lookup(bytes, create, answers);
+	if (bm_abstains(bytes, 0))
+		return ((int)bm_hash("x", 1));
+	return (bm_answer(answers, 0) + bm_predicate_key(bytes, 0, &len)[0]);
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["s390x-linux-musl", "powerpc64-linux-musl"])
+def test_hosts_of_the_other_byte_order_answer_alike(target, tmp_path):
+    emulator = {"s390x": "qemu-s390x", "powerpc64": "qemu-ppc64"}[target.split("-")[0]]
+    if not zig() or not shutil.which(emulator):
+        pytest.skip(f"needs zig and {emulator}")
+    out = tmp_path / "lookup"
+    command = [*zig(), "cc", "-target", target, "-static", "-std=c99", "-O2", *STRICT, str(DRIVER)]
+    done = compiled(command, out)
+    assert done.returncode == 0, done.stderr
+    other = Lookup([emulator, str(out)])
+    for seed in range(3):
+        agree(other, made(seed), seed, tmp_path)
+    whole = made(1, n=1).image
+    assert other.checks([whole, whole[:-1], whole[:50] + b"!" + whole[51:]]) == [0, 1, CHECKSUM]
+
+
+def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
+    creates = some_creates(random.Random(seed + 100), 150)
+    rows = pa.Table.from_pylist(creates, schema=CREATES)
+    found = lookup.answers(model.image, rows, folder)
+    expected = [[key in yes for key in model.keys] for yes in model.answers(creates)]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(20, 32))
+def test_the_c_lookup_answers_as_the_model_that_the_image_was_made_of(seed, lookup, tmp_path):
+    agree(lookup, made(seed), seed, tmp_path)
+
+
+def test_every_flipped_bit_and_every_missing_byte_is_refused(lookup):
+    whole = min((made(seed, n=1).image for seed in range(30)), key=len)
+    flipped = []
+    for bit in range(8 * len(whole)):
+        flipped.append(bytearray(whole))
+        flipped[-1][bit // 8] ^= 1 << bit % 8
+    statuses = lookup.checks(map(bytes, flipped))
+    assert len(statuses) == 8 * len(whole)
+    assert 0 not in statuses
+    assert {NO_IMAGE, NEWER, CHECKSUM} < set(statuses)
+    assert set(lookup.checks(whole[:n] for n in range(len(whole)))) == {1}
+    assert lookup.checks([whole, whole + b"\0"]) == [0, 4]
+
+
+def status(content: bytes) -> int:
+    """Return what the Rust reader says of an image, as the number of C's."""
+    try:
+        Image(content)
+    except ValueError as error:
+        return next(code for text, code in STATUS.items() if text in str(error))
+    return 0
+
+
+def test_both_readers_refuse_the_same_images_and_agree_on_those_that_they_accept(lookup, tmp_path):
+    random_ = random.Random(7)
+    images = [made(seed, n=2).image for seed in range(12)]
+    damaged = []
+    for _ in range(6000):
+        content = bytearray(random_.choice(images))
+        for _ in range(random_.choice([1, 1, 2, 8])):
+            at = random_.randrange(20, len(content))
+            content[at] = random_.choice([0, 1, 255, content[at] ^ 1 << random_.randrange(8)])
+        checksum = zlib.crc32(content[20:], zlib.crc32(content[:16]))
+        content[16:20] = struct.pack("<I", checksum)
+        damaged.append(bytes(content))
+    statuses = lookup.checks(damaged)
+    assert statuses == [status(content) for content in damaged]
+    accepted = [c for c, code in zip(damaged, statuses, strict=True) if code == 0]
+    assert len(accepted) > 100
+    assert statuses.count(MALFORMED) > 1000
+    rows = pa.Table.from_pylist(some_creates(random_, 40), schema=CREATES)
+    for content in accepted[:60]:
+        columns = Image(content).predict(rows.to_batches()[0])
+        expected = np.column_stack([c.to_numpy(zero_copy_only=False) for c in columns])
+        assert np.array_equal(lookup.answers(content, rows, tmp_path), expected)
+
+
+def test_the_predicates_of_an_image_can_be_read_in_c(lookup, tmp_path):
+    image = tmp_path / "image"
+    image.write_bytes(compile_image(["a", "name:lock"], [], {"name:lock"}))
+    out = tmp_path / "keys"
+    source = tmp_path / "keys.c"
+    source.write_text(KEYS)
+    done = compiled(["cc", "-std=c99", *STRICT, str(source)], out)
+    assert done.returncode == 0, done.stderr
+    printed = subprocess.run([out, image], capture_output=True, text=True, check=True).stdout
+    assert printed == "a 0\nname:lock 1\n"
+
+
+KEYS = """
+#include <stdio.h>
+#include "birthmark.h"
+
+int
+main(int argc, char **argv)
+{
+	static uint8_t image[4096];
+	FILE *in = fopen(argv[argc - 1], "rb");
+	size_t len, size = in == NULL ? 0 : fread(image, 1, sizeof(image), in);
+	uint32_t i;
+
+	if (bm_image_check(image, size) != BM_OK)
+		return (1);
+	for (i = 0; i < bm_predicates(image); i++) {
+		const char *key = bm_predicate_key(image, i, &len);
+
+		printf("%.*s %d\\n", (int)len, key, bm_abstains(image, i));
+	}
+	return (0);
+}
+"""
+
+
+def days_agree(lookup: Lookup, days: list[Path], folder: Path, rows: int) -> None:
+    """Train on the first day, and hold the answers for all days in C to those in Rust."""
+    for number, day in enumerate(days):
+        ingest([str(day)], folder / str(number))
+    files, names = read_files(folder / "0"), read_names(folder / "0")
+    model = TrainedModel().fit(files, names, kinds=tuple(KINDS))
+    tables = []
+    for number in range(len(days)):
+        lives = {"file": read_files, "name": read_names}
+        for subject, read in lives.items():
+            tables.append(model.creates(subject, births(read(folder / str(number)))))
+    for models in model.models.values():
+        image = compile_models(models, "accurate")
+        for creates in tables:
+            asked = creates.slice(0, rows)
+            answers = predict(Image(image), asked).values()
+            expected = np.column_stack([a.to_numpy(zero_copy_only=False) for a in answers])
+            assert np.array_equal(lookup.answers(image, asked, folder), expected)
+
+
+def test_every_bundled_row_is_answered_alike_in_c(lookup, tmp_path):
+    days_agree(lookup, list(DAYS), tmp_path, 10**6)
+
+
+def test_every_row_of_the_captured_days_is_answered_alike_in_c(lookup, shared, tmp_path):
+    days = sorted((shared / "captures").glob("day*.pcap*"))
+    if not days:
+        pytest.skip("the captured days are not there")
+    days_agree(lookup, days, tmp_path, 10**6)
+
+
+def test_fuzzing_starts_from_images_that_are_sound(lookup):
+    folder = Path(INCLUDE).parent / "fuzz" / "corpus"
+    seeds = sorted((folder / "check").iterdir())
+    assert len(seeds) > 3
+    assert lookup.checks(seed.read_bytes() for seed in seeds) == [0] * len(seeds)
+    for seed in seeds:
+        asked = (folder / "lookup" / seed.name).read_bytes()
+        assert asked.startswith(seed.read_bytes())

@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+import random
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from birthmark._native import Image
+from data.datasets import read_files, read_names
+from data.ingest import ingest
+from data.samples import DAYS
+from features import CREATES as EVERY_COLUMN
+from predictor import image_dictionary
+from predictor.image import compile_image, predict
+from predictor.image_forest import ByteTree, Feature, ForestSection, Group
+from predictor.image_models import compile_models
+from predictor.image_rules import ImageRule, RulesSection
+from predictor.image_trees import ImageTree, TreesSection
+from predictor.labels import births
+from predictor.predicates.predicate import Subject
+from predictor.thresholds import NEVER, OperatingPoints
+from predictor.trained import KINDS, TrainedModel
+from tests.layout_hint.made import (
+    CREATES,
+    made,
+    rust_answers,
+    some_creates,
+    told,
+)
+
+POINTS = ("accurate", "bounded")
+
+
+def table(*names: bytes | None) -> pa.Table:
+    return pa.table({"name": pa.array(names, pa.binary())})
+
+
+def rules_image(*rules: ImageRule, keys: tuple[str, ...] = ("a", "b")) -> bytes:
+    return compile_image(keys, [RulesSection(rules)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_image_answers_as_the_model_that_it_was_made_of(seed):
+    model = made(seed)
+    creates = some_creates(random.Random(-seed), 150)
+    answers = rust_answers(model.image, pa.Table.from_pylist(creates, schema=CREATES))
+    assert answers == model.answers(creates)
+
+
+def test_rows_beyond_one_block_and_one_thread_keep_their_order():
+    model = made(3, ("rules",), n=70)
+    creates = some_creates(random.Random(1), 300)
+    rows = pa.Table.from_pylist(creates, schema=CREATES)
+    once = model.answers(creates)
+    many = pa.concat_tables([rows] * 150)
+    assert rust_answers(model.image, many) == once * 150
+    assert rust_answers(model.image, many.slice(41, 1000)) == (once * 5)[41:1041]
+    assert rust_answers(model.image, rows.slice(0, 0)) == []
+
+
+def test_of_the_places_in_order_the_first_with_a_verdict_decides_and_a_no_beats_a_yes():
+    rules = [
+        ImageRule("a", "last", b"c", True),
+        ImageRule("a", "middle", b"no", False),
+        ImageRule("a", "middle", b"yes", True),
+        ImageRule("a", "whole", b"x.no.c", True),
+    ]
+    section = RulesSection(rules, ("whole", "middle", "prefix", "last", "first", "any"))
+    names = table(b"x.c", b"y.no.c", b"y.yes", b"y.yes.no.d", b"x.no.c", b"y.yes.d", None)
+    answers = told(predict(Image(compile_image(["a"], [section])), names))
+    expected = [True, False, False, False, True, True, False]
+    assert answers == [{"a"} if yes else set() for yes in expected]
+
+
+def test_equal_models_make_equal_bytes():
+    rules = list(made(5, ("rules",)).sections[0].rules)
+    keys = sorted({rule.predicate for rule in rules})
+    assert len(rules) > 10
+    shuffled = random.Random(0).sample(rules, len(rules))
+    assert rules_image(*rules, keys=keys) == rules_image(*shuffled, keys=keys)
+    assert made(6).image == made(6).image
+
+
+def test_what_a_tree_answers_as_its_parent_does_is_left_out():
+    values = [pa.array([b"a", b"b"])] + [pa.array([], pa.binary())] * 2
+    values += [pa.array([1, 2])] + [pa.array([], pa.int64())] * 2
+    parent, split, code = [-1, 0, 0, 1, 1], [0, 3, -1, -1, -1], [-1, 0, 1, 0, 1]
+    for answer, left in [
+        ([False] * 5, 1),
+        ([False, False, True, False, False], 2),
+        ([False, False, False, False, True], 3),
+        ([False, True, False, True, False], 3),
+    ]:
+        arrays = [np.array(each) for each in (parent, split, code, answer)]
+        tree = ImageTree("a", *arrays, values)
+        assert len(tree.pruned().parent) == left
+        creates = {"name": pa.array([b"a", b"a", b"a", b"b", b"c"]), "mode": [1, 2, 3, 1, 1]}
+        creates |= {"uid": pa.nulls(5), "gid": pa.nulls(5)}
+        schema = pa.schema([CREATES.field(c) for c in creates])
+        found = predict(
+            Image(compile_image(["a"], [TreesSection([tree])])), pa.table(creates, schema)
+        )
+        assert found["a"].to_pylist() == [answer[3], answer[4], answer[1], answer[2], answer[0]]
+
+
+def test_every_flipped_bit_is_refused():
+    whole = min((made(seed, n=1).image for seed in range(30)), key=len)
+    assert len(whole) < 2000
+    Image(whole)
+    for bit in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(ValueError, match=r"image|truncated|checksum"):
+            Image(bytes(flipped))
+
+
+def test_what_is_wrong_with_an_image_is_told():
+    whole = rules_image(ImageRule("a", "whole", b"x", True))
+    newer = whole[:8] + struct.pack("<I", 2) + whole[12:]
+    for content, message in [
+        (newer, "newer version than this reader knows \\(1\\)"),
+        (whole[:-1], "truncated"),
+        (whole[:20], "truncated"),
+        (b"", "truncated"),
+        (whole + b"\0", "more bytes than the image has"),
+        (whole[:-1] + bytes([whole[-1] ^ 1]), "checksum does not match"),
+        (b"GIF89a" + whole[6:], "not a compiled image"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            Image(content)
+
+
+def test_a_missing_column_and_one_of_another_type_are_named():
+    trees, forest = made(1, ("trees",)), made(2, ("forest",), n=7)
+    names = table(b"x")
+    with pytest.raises(ValueError, match='no column "mode"'):
+        predict(Image(trees.image), names)
+    with pytest.raises(ValueError, match='no column "name"'):
+        predict(Image(rules_image()), pa.table({"names": [b"x"]}))
+    with pytest.raises(ValueError, match='column "name" must be of type Binary, not Utf8'):
+        predict(Image(rules_image()), pa.table({"name": ["x"]}))
+    with pytest.raises(ValueError, match="no column"):
+        predict(Image(forest.image), names)
+    rules = Image(rules_image(ImageRule("a", "whole", b"x", True)))
+    assert told(predict(rules, names)) == [{"a"}]
+
+
+def forest_of(tree: ByteTree, features: int = 1) -> ForestSection:
+    every = [Feature("history", byte) for byte in range(features)]
+    return ForestSection(every, [], [Group({"a": 1}, [tree])])
+
+
+ONE_SPLIT = ByteTree(
+    np.zeros(1, int), np.zeros(1, np.uint8), np.array([[1, 2]]), np.array([[0], [1]], np.uint8)
+)
+
+
+def test_what_has_no_room_in_an_image_is_refused():
+    with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
+        compile_image([str(n) for n in range(257)], [])
+    with pytest.raises(ValueError, match="same key"):
+        compile_image(["a", "a"], [])
+    with pytest.raises(ValueError, match="at most 16 sections, not 17"):
+        compile_image(["a"], [RulesSection([])] * 17)
+    with pytest.raises(ValueError, match="a text of 65536 bytes"):
+        rules_image(ImageRule("a", "whole", b"x" * 65536, True))
+    with pytest.raises(ValueError, match="257 trees"):
+        compile_image(["a"], [ForestSection([Feature("hour")], [], [Group({}, [ONE_SPLIT] * 257)])])
+    wide = replace(ONE_SPLIT, scores=np.zeros((32769, 1), np.uint8))
+    with pytest.raises(ValueError, match="a tree of 32769 leaves"):
+        compile_image(["a"], [forest_of(wide)])
+    with pytest.raises(ValueError, match="order must name each"):
+        compile_image(["a"], [RulesSection([], ("whole",))])
+
+
+def test_features_that_no_tree_uses_take_no_room():
+    late = replace(ONE_SPLIT, feature=np.array([999]))
+    image = compile_image(["a"], [forest_of(late, 1000)])
+    assert len(image) == len(compile_image(["a"], [forest_of(ONE_SPLIT)]))
+    creates = pa.table(
+        {
+            "name": [b"x", b"x"],
+            "history": pa.array([bytes(999) + b"\1", bytes(1000)]),
+        }
+    )
+    assert predict(Image(image), creates)["a"].to_pylist() == [True, False]
+
+
+def test_texts_that_share_a_bucket_get_another_seed(monkeypatch):
+    monkeypatch.setattr(image_dictionary, "BUCKET", 1)
+    rules = [ImageRule("a", "whole", b"n%d" % n, True) for n in range(5)]
+    content = rules_image(*rules)
+    seed = struct.unpack_from("<I", content, struct.unpack_from("<I", content, 44)[0])[0]
+    assert seed > 0
+    names = [b"n%d" % n for n in range(20)]
+    assert predict(Image(content), table(*names))["a"].to_pylist() == [n < 5 for n in range(20)]
+    monkeypatch.setattr(image_dictionary, "BUCKET", 0)
+    with pytest.raises(ValueError, match="whatever the seed"):
+        rules_image(*rules)
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedModel, list[pa.Table]]:
+    """Return models of all kinds of the first bundled day, and the creates of both."""
+    folder = tmp_path_factory.mktemp("days")
+    for number, day in enumerate(DAYS):
+        ingest([str(day)], folder / str(number))
+    files, names = read_files(folder / "0"), read_names(folder / "0")
+    model = TrainedModel().fit(files, names, kinds=tuple(KINDS))
+    return model, creates_of(model, [folder / "0", folder / "1"])
+
+
+def creates_of(model: TrainedModel, folders: list[Path]) -> list[pa.Table]:
+    readers: dict[Subject, object] = {"file": read_files, "name": read_names}
+    return [
+        model.creates(subject, births(read(folder)))
+        for folder in folders
+        for subject, read in readers.items()
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("point", POINTS)
+def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, point, sampled):
+    model, tables = sampled
+    models = model.models[kind]
+    image = Image(compile_models(models, point))
+    assert image.predicates == list(models)
+    assert image.abstained == [key for key in models if models.point(key).at(point) is None]
+    said = set()
+    for creates in tables:
+        assert len(creates) > 500
+        expected = model.predict(creates, kind, point)
+        found = predict(image, creates)
+        assert list(found) == list(expected)
+        for key, answers in expected.items():
+            assert found[key].equals(answers), key
+        said |= {key for key, answers in found.items() if answers.true_count}
+    assert said
+    assert said.isdisjoint(image.abstained)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, shared, tmp_path):
+    days = sorted((shared / "captures").glob("day*.pcap*"))
+    if not days:
+        pytest.skip("the captured days are not there")
+    for number, day in enumerate(days):
+        ingest([str(day)], tmp_path / str(number))
+    files, names = read_files(tmp_path / "0"), read_names(tmp_path / "0")
+    model = TrainedModel().fit(files, names, kinds=(kind,))
+    image = Image(compile_models(model.models[kind], "accurate"))
+    for creates in creates_of(model, [tmp_path / str(number) for number in range(len(days))]):
+        for key, answers in model.predict(creates, kind).items():
+            assert predict(image, creates)[key].equals(answers), key
+
+
+def test_the_ends_of_the_scale_of_thresholds_say_always_yes_and_always_no(sampled):
+    model, tables = sampled
+    creates = tables[0].slice(0, 200)
+    for models in model.models.values():
+        before = dict(models.points)
+        try:
+            keys = list(models)
+            models.points[keys[0]] = OperatingPoints(0.0)
+            models.points[keys[1]] = OperatingPoints(NEVER)
+            found = predict(Image(compile_models(models, "accurate")), creates)
+            assert found[keys[0]].true_count == 200
+            assert found[keys[1]].true_count == 0
+            for key, answers in models.predict(creates, "accurate").items():
+                assert found[key].equals(answers)
+        finally:
+            models.points = before
+
+
+def test_a_model_is_compiled_within_its_budget(sampled):
+    model, _ = sampled
+    for models in model.models.values():
+        image = Image(compile_models(models, "accurate"))
+        assert image.size / len(image.predicates) <= 64 * 1024
+
+
+def test_a_kind_without_a_section_is_refused(sampled):
+    models = sampled[0].models["name"]
+    other = type("Other", (type(models),), {"kind": "other"})(models)
+    with pytest.raises(ValueError, match="of kind 'other'"):
+        compile_models(other, "accurate")
+
+
+def test_creates_of_requests_have_every_column_that_images_use():
+    assert {field.name for field in CREATES} <= set(EVERY_COLUMN.names)
+    for field in CREATES:
+        assert EVERY_COLUMN.field(field.name).type == field.type
