@@ -10,11 +10,13 @@ from rich.console import Console
 from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
 from birthmark.commands.dump import dump
+from birthmark.commands.explain import explain, rules
 from birthmark.commands.ingest import ingest
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.windows import windows
 from birthmark.commands.workload import workload
 
 app = typer.Typer(
@@ -30,11 +32,14 @@ COMMANDS = (
     anonymize,
     train,
     evaluate,
+    windows,
     report,
     nightly,
     rollback,
     serve,
     predict,
+    explain,
+    rules,
     workload,
 )
 for command in COMMANDS:

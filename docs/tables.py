@@ -14,6 +14,8 @@ from data.scan import KEYS, counts_schema
 from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES, DIRECTORIES
 from predictor.heat import RATES
+from training.breakdown import BREAKDOWN
+from training.curves import CURVES
 from training.evaluate import EVALUATION
 
 TABLES = {
@@ -40,7 +42,17 @@ TABLES = {
         "apart by (`--by`) are columns.",
     ),
     "map of files": (SEEN, "One row per file seen: `birthmark scan --files`."),
-    "evaluation": (EVALUATION, "One row per predicate and model: `birthmark evaluate --parquet`."),
+    "evaluation": (
+        EVALUATION,
+        "One row per predicate, model and threshold: `birthmark evaluate --parquet`. `birthmark"
+        " windows --parquet` has `window` and `days` before these: how many days were asked for,"
+        " and how many there were.",
+    ),
+    "curves": (CURVES, "One row per point of a curve: `birthmark evaluate --curves`."),
+    "breakdown": (
+        BREAKDOWN,
+        "One row per predicate, model, threshold and group: `birthmark evaluate --breakdown`.",
+    ),
 }
 
 HEAD = """\

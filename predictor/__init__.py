@@ -1,7 +1,9 @@
 """Predicates and the models that predict them."""
 
 from predictor.able_tree import AbleTree, TreePath
+from predictor.forest_model import ForestModel
 from predictor.labels import births, tally
+from predictor.model_set import Kind
 from predictor.name_model import NameModel, Rule
 from predictor.parts import DamagedModelError
 from predictor.predicates import (
@@ -27,6 +29,8 @@ __all__ = [
     "AbleTree",
     "Answer",
     "DamagedModelError",
+    "ForestModel",
+    "Kind",
     "Limit",
     "NameModel",
     "OperatingPoints",

@@ -13,7 +13,8 @@ from features import component_text, name_pieces
 from features.tabular import decoded
 from predictor import parts
 from predictor.able_tree import AbleTree, TreePath
-from predictor.model_set import ModelSet
+from predictor.model_set import RULES, ModelSet, most_decisive_first
+from predictor.thresholds import Point
 from predictor.tree_table import TREES, to_table, to_tree
 
 ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
@@ -50,6 +51,16 @@ class AbleModels(ModelSet[AbleTree]):
             for row in zip(*columns, strict=True)
         ]
 
+    def rules(self, point: Point) -> pa.Table:
+        """Return the ways through the trees, each with the answer of its leaf at ``point``."""
+        tables = []
+        for key, model in self.items():
+            threshold = self.point(key).at(point)
+            leaves = [] if threshold is None else model.leaves()
+            rows = [_as_rule(key, leaf, threshold) for leaf in leaves]
+            tables.append(pa.Table.from_pylist(rows, schema=RULES))
+        return most_decisive_first(tables)
+
     def save(self, directory: Path) -> list[str]:
         """Write the trees."""
         trees = [to_table(key, model.tree_, ATTRIBUTES) for key, model in self.items()]
@@ -71,6 +82,26 @@ class AbleModels(ModelSet[AbleTree]):
                 raise parts.DamagedModelError(path, f"a tree for {key!r}: {error}") from error
             models[key] = AbleTree.from_tree(tree, list(ATTRIBUTES), **parameters)
         return models
+
+
+def _as_rule(key: str, leaf: TreePath, threshold: float | None) -> dict[str, Any]:
+    score, evidence = _leaf(leaf)
+    way = [f"{step['attribute']} {_shown(step)}" for step in evidence["path"]]
+    return {
+        "predicate": key,
+        "rule": ", ".join(way) or "any file",
+        "yes": threshold is not None and score >= threshold,
+        "decides": leaf.n,
+        "n_m": leaf.n_true,
+        "n_a": leaf.n,
+    }
+
+
+def _shown(step: dict[str, Any]) -> Any:
+    value = step["value"]
+    if step["attribute"] == "mode" and value is not None:
+        return f"{value:04o}"
+    return "none" if value is None else value
 
 
 def _leaf(path: TreePath) -> tuple[float, dict[str, Any]]:

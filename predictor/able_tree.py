@@ -80,6 +80,18 @@ class AbleTree(BinaryClassifier):
         n_true, n = int(nodes.n_true[walked[-1]]), int(nodes.n[walked[-1]])
         return TreePath(tuple(steps), bool(attributes[-1] >= 0), n_true, n)
 
+    def leaves(self) -> list[TreePath]:
+        """Return the ways that training rows went, each to its leaf."""
+        nodes, values = self.tree_.nodes, [known.to_pylist() for known in self.tree_.values]
+        steps: list[tuple[tuple[str, Any], ...]] = [()]
+        for parent, code in zip(nodes.parent[1:], nodes.code[1:], strict=True):
+            attribute = nodes.attribute[parent]
+            steps.append((*steps[parent], (self.attributes_[attribute], values[attribute][code])))
+        return [
+            TreePath(steps[leaf], False, int(nodes.n_true[leaf]), int(nodes.n[leaf]))
+            for leaf in np.flatnonzero(nodes.attribute < 0)
+        ]
+
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         if self.purity is not None and not 0.5 <= self.purity <= 1:
             raise ValueError(f"purity must be None or from 0.5 to 1, not {self.purity!r}")

@@ -15,7 +15,7 @@ from features.components import component_text
 from features.tabular import names_of
 from predictor import parts
 from predictor.counting import CountingModel, count
-from predictor.model_set import ModelSet
+from predictor.model_set import RULES, ModelSet
 
 Model = TypeVar("Model", bound=CountingModel)
 
@@ -137,6 +137,13 @@ class ComponentModels(ModelSet[Model]):
             if pc.any(pc.greater(own["n_m"], own["n_a"])).as_py():
                 raise parts.DamagedModelError(path, f"n_m <= n_a for {key!r}")
         return counts
+
+
+def as_rules(key: str, rules: pa.Table) -> pa.Table:
+    """Return the rules of ``key``, with their columns ``yes`` and ``decides``, as ``RULES``."""
+    shown = pa.array(map(component_text, rules["component"].to_pylist()), pa.utf8())
+    counts = [rules[n].cast(pa.float64()) for n in ("decides", "n_m", "n_a")]
+    return pa.table([pa.repeat(key, len(rules)), shown, rules["yes"], *counts], schema=RULES)
 
 
 def stored(rules: pa.Schema) -> pa.Schema:

@@ -5,14 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import pyarrow as pa
 
 from predictor.classifier import BinaryClassifier, Scores
 from predictor.thresholds import EVEN, OperatingPoints, Point, says_yes
 
+Kind = Literal["name", "able", "rules", "forest"]
+"""What the kinds of models are called: the thesis's two, and the two that are to be better."""
+
 Model = TypeVar("Model", bound=BinaryClassifier)
+
+
+RULES = pa.schema(
+    [
+        pa.field("predicate", pa.utf8(), nullable=False),
+        pa.field("rule", pa.utf8(), nullable=False),
+        pa.field("yes", pa.bool_(), nullable=False),
+        pa.field("decides", pa.float64(), nullable=False),
+        pa.field("n_m", pa.float64(), nullable=False),
+        pa.field("n_a", pa.float64(), nullable=False),
+    ]
+)
+"""Rules as people read them: the answer of each, the number of files trained on that it decides,
+and of the ``n_a`` that it applies to the ``n_m`` for which the predicate holds."""
+
+
+def most_decisive_first(tables: Iterable[pa.Table]) -> pa.Table:
+    """Return tables of ``RULES`` as one, in the order that they are shown in."""
+    order = [("decides", "descending"), ("predicate", "ascending"), ("rule", "ascending")]
+    return pa.concat_tables([RULES.empty_table(), *tables]).sort_by(order)
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,7 @@ class ModelSet(dict[str, Model]):
     they are stored.
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[Kind]
     estimator: ClassVar[type[BinaryClassifier]]
     parameters: ClassVar[tuple[str, ...]]
     """The constructor parameters of the kind's models."""
@@ -113,6 +136,14 @@ class ModelSet(dict[str, Model]):
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return for each row every model's score, as ``scores`` has it, and its evidence."""
         raise NotImplementedError
+
+    def rules(self, point: Point) -> pa.Table:
+        """Return what decides at ``point`` as a table of ``RULES``, most decisive first.
+
+        A predicate that abstains there has none. Raises ``ValueError`` for a kind whose models are
+        not made of rules, and for models that were loaded without what they learned from.
+        """
+        raise ValueError(f"models of kind {self.kind} are not made of rules: see birthmark explain")
 
     def save(self, directory: Path) -> list[str]:
         """Write the models to files in ``directory``; return the files' names."""

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.components import match_components
+from features.components import match_components, whole_names
 from features.tabular import names_of
 from predictor.classifier import Answers, Scores
 from predictor.counting import CountingModel
@@ -55,6 +55,22 @@ class NameModel(CountingModel):
         rules = self.rules_.select(["component", "n_m", "n_a"]).to_pylist()
         ranks = self._match(self._read(X)).to_pylist()
         return [None if rank is None else Rule(**rules[rank]) for rank in ranks]
+
+    def decided(self) -> pa.Table:
+        """Return ``rules_`` with how many learned names each is the strongest rule of.
+
+        Column ``decides`` is that number, ``yes`` the answer. Raises ``ValueError`` for a model
+        that was loaded without its counts.
+        """
+        counts = self._learned()
+        names = whole_names(counts["component"].combine_chunks())
+        rank = match_components(
+            names.drop_null(), self.rules_["component"].combine_chunks(), self.prefix
+        )
+        weight = counts["n_a"].filter(names.is_valid()).filter(rank.is_valid())
+        decides = np.bincount(rank.drop_null(), weight, minlength=len(self.rules_))
+        always = pa.array(np.ones(len(self.rules_), dtype=bool))
+        return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
     def _derive(self, counts: pa.Table) -> pa.Table:
         return select_rules(counts, self.minfrac, self.mincount)

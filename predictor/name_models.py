@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from features.components import match_components, name_components
-from predictor.component_models import ComponentModels
+from predictor.component_models import ComponentModels, as_rules
 from predictor.counting import COUNTS
+from predictor.model_set import most_decisive_first
 from predictor.name_model import NameModel
+from predictor.thresholds import NEVER, Point
 
 
 class NameModels(ComponentModels[NameModel]):
@@ -38,6 +40,17 @@ class NameModels(ComponentModels[NameModel]):
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the component of strongest evidence (None: no rule matched)."""
         return [self._strongest(name) for name in creates["name"].to_pylist()]
+
+    def rules(self, point: Point) -> pa.Table:
+        """Return the rules that say yes at ``point``: the strongest one in a name decides."""
+        tables = []
+        for key, model in self.items():
+            threshold = self.point(key).at(point)
+            decided = model.decided()
+            share = pc.divide(decided["n_m"].cast(pa.float64()), decided["n_a"].cast(pa.float64()))
+            kept = pc.greater_equal(share, NEVER if threshold is None else threshold)
+            tables.append(as_rules(key, decided.filter(kept)))
+        return most_decisive_first(tables)
 
     def _strongest(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
         prefix = any(model.prefix for model in self.values())

@@ -13,19 +13,10 @@ import pyarrow.compute as pc
 from features.components import rank_components, score_components
 from features.tabular import names_of
 from predictor.classifier import Scores
-from predictor.component_models import ComponentModels, with_predicate
+from predictor.component_models import ComponentModels, as_rules
+from predictor.model_set import most_decisive_first
 from predictor.rule_model import ANY, EVIDENCE, RuleModel, arrays_of
 from predictor.thresholds import Point
-
-DECIDED = pa.schema(
-    [
-        pa.field("predicate", pa.utf8(), nullable=False),
-        *EVIDENCE,
-        pa.field("yes", pa.bool_(), nullable=False),
-        pa.field("decides", pa.float64(), nullable=False),
-    ]
-)
-"""Rules, their verdict, and the number of training rows that each is decisive for."""
 
 _SHOWN = ("component", "n_m", "n_a")
 
@@ -68,17 +59,13 @@ class RuleModels(ComponentModels[RuleModel]):
         return {key: self[key].predict_proba(distinct)[:, 1][places] for key in keys}
 
     def rules(self, point: Point) -> pa.Table:
-        """Return the rules with a verdict at ``point`` (schema ``DECIDED``), most decisive first.
-
-        A predicate that abstains there has none.
-        """
-        tables = [DECIDED.empty_table()]
-        for key, model in self.items():
-            threshold = self.point(key).at(point)
-            if threshold is not None:
-                tables.append(with_predicate(key, model.decided(threshold)).cast(DECIDED))
-        order = [("decides", "descending"), ("predicate", "ascending"), ("component", "ascending")]
-        return pa.concat_tables(tables).sort_by(order)
+        """Return the rules with a verdict at ``point``."""
+        thresholds = {key: self.point(key).at(point) for key in self}
+        return most_decisive_first(
+            as_rules(key, self[key].decided(threshold))
+            for key, threshold in thresholds.items()
+            if threshold is not None
+        )
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the rule that makes the score (``None``: there is none), and who contradicts it.

@@ -88,7 +88,7 @@ class TrainedModel:
         files: pa.Table,
         names: pa.Table,
         predicates: Iterable[Predicate] | None = None,
-        kinds: Sequence[str] = ("name", "able"),
+        kinds: Sequence[str] = tuple(KINDS),
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
@@ -172,12 +172,20 @@ class TrainedModel:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
         Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
-        matched, all ``None`` where none did. Evidence of ``able``: ``path``, a list of
-        ``attribute`` and ``value``; ``default``, whether it ended at a value not seen in training;
-        ``n_true`` and ``n``, the training rows that went the same way. Bytes are given as text,
-        with backslash escapes where they are none.
+        matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
+        the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
+        with their ``upper`` limits (``RuleModel`` says how they are weighed). Evidence of ``able``:
+        ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
+        not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
+        Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
+        ``predictor.forest_evidence`` says. Bytes are given as text, with backslash escapes where
+        they are none.
         """
         return self._models_of(kind).explain(creates, point)
+
+    def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
+        """Return what decides, a table of ``predictor.model_set.RULES``: see ``ModelSet.rules``."""
+        return self._models_of(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
         """Write the model to files in ``directory``; return their names."""

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from features.creates import from_requests
-from predictor.thresholds import Point
+from predictor import Kind, Point
 from predictor.trained import TrainedModel
 from serving.metrics import Metrics
-from serving.settings import ModelKind
 from training.registry import Registry, RegistryError
 
 log = logging.getLogger(__name__)
@@ -28,20 +27,24 @@ class LoadedModel:
     """A published version in memory: the `kind` of its models that answers, and at which point."""
 
     version: str
-    kind: ModelKind
+    kind: Kind
     point: Point
     manifest: Mapping[str, Any]
     trained: TrainedModel
 
 
 def load_model(
-    registry: Registry, kind: ModelKind | None = None, point: Point | None = None
+    registry: Registry,
+    kind: Kind | None = None,
+    point: Point | None = None,
+    *,
+    counts: bool = False,
 ) -> LoadedModel:
     """Return the published model, its checksums verified, once it has answered a question.
 
-    `kind` and `point` None take what the version was published to serve. Raises `NoModelError`
-    where nothing is published, `RegistryError` for a damaged version, and ValueError or OSError for
-    parts that are no model.
+    `kind` and `point` None take what the version was published to serve; `counts` loads what
+    models learn on from, too. Raises `NoModelError` where nothing is published, `RegistryError` for
+    a damaged version, and ValueError or OSError for parts that are no model.
     """
     version = registry.current()
     if version is None:
@@ -50,9 +53,9 @@ def load_model(
         )
     registry.verify(version)
     manifest = registry.manifest(version)
-    kind = kind or _published(registry, manifest, "serve", get_args(ModelKind))
+    kind = kind or _published(registry, manifest, "serve", get_args(Kind))
     point = point or _published(registry, manifest, "point", get_args(Point))
-    trained = TrainedModel.load(registry.directory(version), counts=False)
+    trained = TrainedModel.load(registry.directory(version), counts)
     # A model that cannot answer must not take the place of one that can.
     trained.explain(from_requests([{"name": b"name"}]), kind, point)
     return LoadedModel(version, kind, point, manifest, trained)
@@ -77,7 +80,7 @@ class ModelSlot:
     """
 
     def __init__(
-        self, registry: Registry, kind: ModelKind | None, point: Point | None, metrics: Metrics
+        self, registry: Registry, kind: Kind | None, point: Point | None, metrics: Metrics
     ) -> None:
         self.model: LoadedModel | None = None
         self._registry = registry

@@ -6,8 +6,7 @@ from typing import Any, Literal, NotRequired, final
 
 from typing_extensions import TypedDict
 
-from predictor.thresholds import Point
-from serving.settings import ModelKind
+from predictor import Kind, Point
 
 
 @final
@@ -42,6 +41,55 @@ class TreeEvidence(TypedDict):
     n: int
 
 
+class Against(TypedDict):
+    """A rule that contradicts: at most the share `upper` of the names with `component` have it."""
+
+    component: str
+    n_m: float
+    n_a: float
+    upper: float
+
+
+@final
+class RuleEvidence(TypedDict):
+    """The rule that decided, whose `component` was true of `n_m` of `n_a` files trained on.
+
+    At least the share `lower` of such files are expected to have it. All are null where no rule
+    speaks for a yes. Counts are fractions where older files count less.
+    """
+
+    component: str | None
+    n_m: float | None
+    n_a: float | None
+    lower: float | None
+    against: list[Against]
+
+
+class Reason(TypedDict):
+    """A column that moved the score, what was in it, and by how much."""
+
+    column: str
+    value: Any
+    by: float
+
+
+@final
+class ForestEvidence(TypedDict):
+    """The `share` of yes in the leaves that were reached, of `rows` training rows each on average.
+
+    It would be `usual` if nothing were known; `because` are the columns that moved it most.
+    """
+
+    share: float
+    usual: float
+    rows: int
+    because: list[Reason]
+
+
+Evidence = NameEvidence | TreeEvidence | RuleEvidence | ForestEvidence
+"""What each kind of model can say for its answer."""
+
+
 class Answer(TypedDict):
     """Whether a predicate is predicted to hold of a file, and why.
 
@@ -51,7 +99,7 @@ class Answer(TypedDict):
     """
 
     answer: Literal["yes", "no"]
-    evidence: NameEvidence | TreeEvidence
+    evidence: Evidence
     score: float
     threshold: float | None
     upper: float | None
@@ -70,7 +118,7 @@ class Answered(TypedDict):
     """The version, the kind and the point of the model that every prediction here is from."""
 
     model: str
-    kind: ModelKind
+    kind: Kind
     point: Point
 
 
@@ -90,7 +138,7 @@ class ModelResponse(TypedDict):
     """The model that answers, and what its manifest says of it."""
 
     version: str
-    kind: ModelKind
+    kind: Kind
     point: Point
     created: str
     predicates: list[str]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from predictor.thresholds import Point
-
-ModelKind = Literal["name", "able"]
-"""Which of a version's models answers: the `NameModel` or the `AbleTree`."""
+from predictor import KINDS, Kind, Point
 
 
 class Settings(BaseModel):
@@ -27,8 +24,8 @@ class Settings(BaseModel):
         default="127.0.0.1", description="address to listen at"
     )
     port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
-    model: ModelKind | None = Field(
-        default=None, description="model that answers: name or able; default: as published"
+    model: Kind | None = Field(
+        default=None, description=f"model that answers: {', '.join(KINDS)}; default: as published"
     )
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"

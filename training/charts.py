@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+Point = tuple[float, float]
+
 SIZE_LIMIT = 32
 """The size axis ends at 2 to this power, bytes (section 6.2)."""
 
@@ -49,3 +51,27 @@ def line(rows: Sequence[Mapping[str, Any]], column: str, low: float) -> list[tup
         for row in rows
         if row[column] is not None
     ]
+
+
+def whisker(row: Mapping[str, Any], column: str) -> dict[str, float] | None:
+    """Return a percentage of `row` and the ends of its interval; None where it has none.
+
+    Where there is no interval both ends are the figure itself.
+    """
+    at = row[column]
+    if at is None:
+        return None
+    low, high = row[f"{column}_low"], row[f"{column}_high"]
+    return {"at": at, "low": at if low is None else low, "high": at if high is None else high}
+
+
+def curve(points: Sequence[Mapping[str, Any]], logarithmic: bool = False) -> list[Point]:
+    """Return the points of a curve, 0 to 1 both ways, in percent of a plot's width and height.
+
+    `logarithmic`: x is from the first point's to the last one's, in equal steps of its logarithm.
+    """
+    xs = [float(point["x"]) for point in points]
+    if logarithmic and len(xs) > 1:
+        first, last = math.log(xs[0]), math.log(xs[-1])
+        xs = [(math.log(x) - first) / (last - first) for x in xs]
+    return [(100 * x, 100 - 100 * point["y"]) for x, point in zip(xs, points, strict=True)]

@@ -46,7 +46,8 @@ def decide(
     Both are tested on the newest quarter of `lives`, less what the champion was trained on, and
     the candidate is trained on what came before: so neither has seen what it is asked. The
     model kind that is to be served is compared, by the mean of `correct` over the predicates
-    that both know. Returns the decision, and the candidate's `EVALUATION` where there was one.
+    that both know, at the accurate threshold. Returns the decision, and the candidate's
+    `EVALUATION` where there was one.
     """
     split = split_time(lives, datetime.fromisoformat(manifest["trained_on"]["until"]))
     older, newer = lives.born(before=split), lives.born(since=split)
@@ -77,7 +78,7 @@ def shared_means(results: Iterable[pa.Table], kind: str) -> list[float | None]:
         {
             (row["subject"], row["predicate"]): row["correct"]
             for row in result.to_pylist()
-            if row["model"] == kind and row["correct"] is not None
+            if (row["model"], row["point"]) == (kind, "accurate") and row["correct"] is not None
         }
         for result in results
     ]

@@ -16,10 +16,12 @@ minfrac = 0.8
 mincount = 5
 prefix = true
 purity = 1.0
+trees = 32
+seed = 0
 calibration = 0.25
 bound = 0.01
 confidence = 0.95
-serve = "name"
+serve = "rules"
 point = "bounded"
 without_loss = false
 margin = 0.0
@@ -32,12 +34,12 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from predictor import BUILT_IN, Point, Predicate, TrainedModel, from_config
+from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
 
 
 class ConfigError(ValueError):
@@ -70,6 +72,8 @@ class Settings(_Strict):
     mincount: int = Field(default=5, ge=0, description="see predictor.NameModel")
     prefix: bool = Field(default=True, description="see predictor.NameModel")
     purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
+    trees: int = Field(default=32, ge=1, description="see predictor.ForestModel")
+    seed: int = Field(default=0, ge=0, lt=2**32, description="see predictor.ForestModel")
     calibration: float = Field(
         default=0.25, ge=0, le=0.5, description="share of the lives kept to choose thresholds on"
     )
@@ -77,7 +81,7 @@ class Settings(_Strict):
         default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"
     )
     confidence: float = Field(default=0.95, gt=0.5, lt=1, description="how surely the bound holds")
-    serve: Literal["name", "able"] = Field(default="name", description="the model that answers")
+    serve: Kind = Field(default="rules", description="the kind of model that answers")
     point: Point = Field(default="bounded", description="the threshold that answers")
     without_loss: bool = Field(
         default=False, description="leave out lives that loss may have touched"

@@ -2,122 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from data.schema import field
-from features import creates
-from predictor import Predicate, TrainedModel, births
+from predictor import TrainedModel
+from predictor.thresholds import Point
+from training import drift
+from training.bootstrap import DAY, SEED
+from training.cases import Case, cases, labelled
+from training.metrics import INTERVALS, brier, counts, intervals, percent
+
+__all__ = ["EVALUATION", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
+
+TABLE_6_5 = [
+    field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
+    field("predicate", pa.utf8(), "its name, as in Tables 6.4 to 6.8", nullable=False),
+    field("model", pa.utf8(), "the kind of model", nullable=False),
+    field("n", pa.int64(), "rows whose answer is known: all that is tested", nullable=False),
+    field("n_unknown", pa.int64(), "rows whose answer the trace does not tell", nullable=False),
+    field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
+    field("n_correct", pa.int64(), "predictions that came true", nullable=False),
+    field("n_true_positive", pa.int64(), "predictions of YES that came true", nullable=False),
+    field("n_false_positive", pa.int64(), "predictions of YES that did not", nullable=False),
+    field("correct", pa.float64(), "n_correct, percent of n"),
+    field("occurs", pa.float64(), "n_true, percent of n"),
+    field("guess", pa.float64(), "what the training data's majority answer gets right, percent"),
+    field(
+        "delta_error",
+        pa.float64(),
+        "errors that the guess makes and the model does not, percent of the guess's errors;"
+        " null where the guess makes none",
+    ),
+    field("incorrect", pa.float64(), "100 less correct, percent"),
+    field("false_positives", pa.float64(), "n_false_positive, percent of n"),
+    field("true_positives", pa.float64(), "n_true_positive, percent of n"),
+    field("precision", pa.float64(), "n_true_positive, percent of all predictions of YES"),
+    field("recall", pa.float64(), "n_true_positive, percent of n_true"),
+]
+"""What follows from the answers alone: the columns of Table 6.5, and the counts behind them."""
+
+_ENDS = {"low": "lower", "high": "upper"}
 
 EVALUATION = pa.schema(
     [
-        field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
-        field("predicate", pa.utf8(), "its name, as in Tables 6.4 to 6.8", nullable=False),
-        field("model", pa.utf8(), "the kind of model: name or able", nullable=False),
-        field("n", pa.int64(), "rows whose answer is known: all that is tested", nullable=False),
-        field("n_unknown", pa.int64(), "rows whose answer the trace does not tell", nullable=False),
-        field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
-        field("n_correct", pa.int64(), "predictions that came true", nullable=False),
-        field("n_true_positive", pa.int64(), "predictions of YES that came true", nullable=False),
-        field("n_false_positive", pa.int64(), "predictions of YES that did not", nullable=False),
-        field("correct", pa.float64(), "n_correct, percent of n"),
-        field("occurs", pa.float64(), "n_true, percent of n"),
+        *TABLE_6_5[:3],
         field(
-            "guess", pa.float64(), "what the training data's majority answer gets right, percent"
+            "point",
+            pa.utf8(),
+            "the threshold: accurate, right most often, or bounded, false positives kept rare",
+            nullable=False,
         ),
+        field("threshold", pa.float64(), "the least score that is a YES; null: none is"),
+        field("bound", pa.float64(), "false positives that were promised at most, percent of n"),
         field(
-            "delta_error",
+            "abstained",
+            pa.bool_(),
+            "whether no threshold could keep the bound, so that every answer is no",
+            nullable=False,
+        ),
+        *TABLE_6_5[3:],
+        field("brier", pa.float64(), "mean squared difference of score and truth, 0 to 1"),
+        *(
+            field(f"{name}_{end}", pa.float64(), f"{word} end of its 95% confidence interval")
+            for name in INTERVALS
+            for end, word in _ENDS.items()
+        ),
+        field("blocks", pa.int64(), "blocks of time that were drawn for it", nullable=False),
+        field("block_seconds", pa.int64(), "how long each block is", nullable=False),
+        field("seed", pa.int64(), "the seed of the draws", nullable=False),
+        field(
+            "chance",
             pa.float64(),
-            "errors that the guess makes and the model does not, percent of the guess's errors;"
-            " null where the guess makes none",
+            "how likely so many false positives are, or more, if their rate is the bound",
         ),
-        field("incorrect", pa.float64(), "100 less correct, percent"),
-        field("false_positives", pa.float64(), "n_false_positive, percent of n"),
-        field("precision", pa.float64(), "n_true_positive, percent of all predictions of YES"),
-        field("recall", pa.float64(), "n_true_positive, percent of n_true"),
+        field(
+            "broken",
+            pa.bool_(),
+            "whether that is too unlikely to be sampling: the bound did not hold",
+        ),
     ]
 )
-"""One row per predicate and kind of model: the columns of Table 6.5 and the counts behind them.
+"""One row per predicate, kind of model and point.
 
-A percentage of nothing is null.
+A percentage of nothing is null, and so is what needs a bound where there is none.
 """
 
 
-def percent(part: int, whole: int) -> float | None:
-    """Return `part` as a percentage of `whole`; None where `whole` is 0."""
-    return 100 * part / whole if whole else None
-
-
 def score(truth: pa.BooleanArray, predicted: pa.BooleanArray, guess: bool) -> dict[str, Any]:
-    """Return the columns of `EVALUATION` that follow from one set of predictions.
+    """Return the columns of `TABLE_6_5` that follow from one set of predictions.
 
     `truth` holds null where the answer is unknown; those rows count nowhere else. `guess` is the
     training data's majority answer.
     """
     known = truth.is_valid()
-    true, said = truth.filter(known), predicted.filter(known)
-    n, n_true = len(true), true.true_count
-    hits = pc.and_(true, said).true_count
-    alarms = said.true_count - hits
-    wrong = alarms + n_true - hits
-    guess_wrong = n - n_true if guess else n_true
-    return {
-        "n": n,
-        "n_unknown": truth.null_count,
-        "n_true": n_true,
-        "n_correct": n - wrong,
-        "n_true_positive": hits,
-        "n_false_positive": alarms,
-        "correct": percent(n - wrong, n),
-        "occurs": percent(n_true, n),
-        "guess": percent(n - guess_wrong, n),
-        "delta_error": percent(guess_wrong - wrong, guess_wrong),
-        "incorrect": percent(wrong, n),
-        "false_positives": percent(alarms, n),
-        "precision": percent(hits, said.true_count),
-        "recall": percent(hits, n_true),
-    }
+    true, said = (
+        answers.filter(known).to_numpy(zero_copy_only=False).astype(bool)
+        for answers in (truth, predicted)
+    )
+    return {"n_unknown": truth.null_count, **counts(true, said, guess)}
 
 
-def majority(tally: Mapping[str, int]) -> bool:
-    """Return the answer that the training data suggests to one who knows nothing else.
-
-    YES where half of the known answers or more are (Table 6.5); NO where none is known. `tally`
-    is a `predictor.tally` of the training data.
-    """
-    return tally["known"] > 0 and 2 * tally["true"] >= tally["known"]
-
-
-def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table) -> pa.Table:
+def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> pa.Table:
     """Test every predicate of `model`, by every kind of model it holds, on a period's lives.
 
-    `files` and `names` are tables of `data.schema`, of which only the births count. Returns a
-    table of `EVALUATION`.
+    `files` and `names` are tables of `data.schema`, of which only the births count; `seed` is that
+    of the confidence intervals. Returns a table of `EVALUATION`.
     """
-    rows: list[dict[str, Any]] = []
-    for subject, lives, known in (
-        ("file", births(files), creates.from_files),
-        ("name", births(names), creates.from_names),
-    ):
-        predicates = [p for p in model.predicates.values() if p.subject == subject]
-        answers = {kind: model.predict(known(lives), kind) for kind in model.kinds}
-        for predicate in predicates:
-            rows += _rows(predicate, lives, answers, majority(model.tallies[predicate.key]))
-    return pa.Table.from_pylist(rows, schema=EVALUATION)
+    test = labelled(model.predicates, files, names, model.creates)
+    return tabulate(row for case in cases(model, test) for row in rows_of(case, seed))
 
 
-def _rows(
-    predicate: Predicate,
-    lives: pa.Table,
-    answers: Mapping[str, Mapping[str, pa.BooleanArray]],
-    guess: bool,
-) -> list[dict[str, Any]]:
-    truth = predicate.evaluate(lives)
-    head = {"subject": predicate.subject, "predicate": predicate.name}
-    return [
-        {**head, "model": kind, **score(truth, predicted[predicate.key], guess)}
-        for kind, predicted in answers.items()
-    ]
+def rows_of(case: Case, seed: int = SEED) -> list[dict[str, Any]]:
+    """Return the rows of a case, one per point, without what needs the others: `broken`."""
+    return [_row(case, point, seed) for point in case.thresholds]
+
+
+def tabulate(rows: Iterable[dict[str, Any]]) -> pa.Table:
+    """Return the rows of all cases as a table of `EVALUATION`, predicate by predicate."""
+    found = list(rows)
+    order = list(dict.fromkeys((row["subject"], row["predicate"]) for row in found))
+    kinds = list(dict.fromkeys(row["model"] for row in found))
+    for _, own in groupby(sorted(found, key=lambda row: kinds.index(row["model"])), _model):
+        _judge([row for row in own if row["bound"] is not None])
+    found.sort(key=lambda row: order.index((row["subject"], row["predicate"])))
+    return pa.Table.from_pylist(found, schema=EVALUATION)
+
+
+def _model(row: dict[str, Any]) -> str:
+    return str(row["model"])
+
+
+def _judge(rows: list[dict[str, Any]]) -> None:
+    """Say of all bounds of a model, taken together, which are broken."""
+    for row, broken in zip(rows, drift.broken([row["chance"] for row in rows]), strict=True):
+        row["broken"] = broken
+
+
+def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
+    said, blocks = case.said(point), case.blocks
+    bounded = point == "bounded"
+    alarms = blocks.sums(said & ~case.truth)
+    chance = drift.excess(alarms, blocks.sums(case.known[case.known]), case.bound)
+    return {
+        **case.names,
+        "point": point,
+        "threshold": case.thresholds[point],
+        "bound": percent(case.bound, 1) if bounded else None,
+        "abstained": bounded and case.thresholds[point] is None,
+        "n_unknown": len(case.known) - len(case.truth),
+        **counts(case.truth, said, case.guess),
+        "brier": brier(case.truth, case.scores),
+        **intervals(case.truth, said, case.scores, blocks, seed),
+        "blocks": blocks.count,
+        "block_seconds": blocks.seconds if blocks.count else DAY,
+        "seed": seed,
+        "chance": chance if bounded else None,
+    }

@@ -11,6 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from features.components import component_text
 from training import charts
+from training.assess import Assessment
+from training.bounded import abstentions, bounded_tables, broken_bounds, failures
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
@@ -18,21 +20,30 @@ CHARTED = {
 }
 """The predicates whose sensitivity Tables 6.9 to 6.14 show."""
 
-KINDS = {"name": "Name model", "able": "ABLE tree"}
+KINDS = {
+    "name": "Name model",
+    "able": "ABLE tree",
+    "rules": "Rule lists",
+    "forest": "Forest",
+}
 """What the kinds of model are called on the page, in the order of its columns."""
+
+SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
+"""The headings of the tables."""
 
 
 def render(
     about: Mapping[str, Mapping[str, str]],
-    evaluation: pa.Table,
+    assessment: Assessment,
     sensitivity: pa.Table,
     distributions: pa.Table,
 ) -> str:
     """Return the page: complete in itself, and the same for the same input.
 
     `about` holds lists of label and text under the headings they are to have. The tables are of
-    `EVALUATION`, `SENSITIVITY` and `DISTRIBUTIONS`.
+    `SENSITIVITY` and `DISTRIBUTIONS`.
     """
+    evaluation = assessment.evaluation
     environment = Environment(
         loader=PackageLoader("training"),
         autoescape=True,
@@ -40,7 +51,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = _percent
+    environment.filters |= {"percent": _percent, "duration": _seconds}
     boxes = [_box_row(row) for row in distributions.to_pylist()]
     end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
     for row in boxes:
@@ -50,9 +61,16 @@ def render(
         about=about,
         kinds={kind: name for kind, name in KINDS.items() if kind in _kinds(evaluation)},
         accuracy=_accuracy(evaluation),
+        promise=_promise(evaluation),
+        bounded=bounded_tables(evaluation),
+        broken=broken_bounds(evaluation),
+        abstained=abstentions(evaluation),
+        curves=_curves(assessment.curves),
+        failures=failures(assessment.breakdown),
         sensitivity=_sensitivity(sensitivity),
         boxes=boxes,
         lifespan_end=label,
+        subjects=SUBJECTS,
         show_bytes=_bytes,
         show_seconds=_seconds,
     )
@@ -65,9 +83,8 @@ def _kinds(evaluation: pa.Table) -> set[str]:
 def _accuracy(evaluation: pa.Table) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of each subject's table: one per predicate, with every model's figures."""
     tables: dict[str, list[dict[str, Any]]] = {}
-    for (subject, _), group in groupby(
-        evaluation.to_pylist(), key=lambda row: (row["subject"], row["predicate"])
-    ):
+    accurate = (row for row in evaluation.to_pylist() if row["point"] == "accurate")
+    for (subject, _), group in groupby(accurate, key=lambda r: (r["subject"], r["predicate"])):
         rows = list(group)
         most, least = (extreme(row["n_correct"] for row in rows) for extreme in (max, min))
         for row in rows:
@@ -77,6 +94,43 @@ def _accuracy(evaluation: pa.Table) -> dict[str, list[dict[str, Any]]]:
             {**rows[0], "of": {row["model"]: row for row in rows}}
         )
     return tables
+
+
+def _promise(evaluation: pa.Table) -> dict[str, Any] | None:
+    """Return what is promised of false positives, and how the intervals were made."""
+    rows = (row for row in evaluation.to_pylist() if row["point"] == "bounded" and row["n"])
+    return next(rows, None)
+
+
+CURVES = {
+    "calibration": ("calibration",),
+    "precision over recall": ("precision",),
+    "cost by the price of a false yes": ("cost", "cost_constant"),
+}
+"""The charts of each predicate in `CHARTED`, and the curves that they show."""
+
+
+def _curves(curves: pa.Table) -> list[dict[str, Any]]:
+    """Return a chart for each of `CURVES` and each file predicate of `CHARTED`, by predicate."""
+    rows = [row for row in curves.to_pylist() if row["subject"] == "file"]
+    found = []
+    for predicate in CHARTED["file"]:
+        own = [row for row in rows if row["predicate"] == predicate]
+        for title, wanted in CURVES.items():
+            lines = [
+                (kind, name, [r for r in own if (r["model"], r["curve"]) == (kind, name)])
+                for name in wanted
+                for kind in KINDS
+            ]
+            drawn = [
+                (name if name == "cost_constant" else kind, charts.curve(points, "cost" in name))
+                for kind, name, points in lines
+                if points
+            ]
+            if drawn:
+                # the constant answers are the same whatever the model
+                found.append({"predicate": predicate, "title": title, "lines": dict(drawn)})
+    return found
 
 
 def _sensitivity(sensitivity: pa.Table) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from data.schema import field
 from features.components import match_components
 from predictor import TrainedModel, births
 from predictor.name_model import NameModel, select_rules
-from training.evaluate import EVALUATION, majority, score
+from training.cases import majority
+from training.evaluate import TABLE_6_5, score
 
 MINFRACS = (0.75, 0.80, 0.85, 0.90, 0.95, 0.97, 0.99, 1.00)
 """The thresholds of Tables 6.9 to 6.14."""
@@ -20,10 +21,10 @@ SENSITIVITY = pa.schema(
     [
         field("minfrac", pa.float64(), "the threshold tried", nullable=False),
         field("rules", pa.int64(), "components that it keeps as rules", nullable=False),
-        *EVALUATION,
+        *TABLE_6_5,
     ]
 )
-"""One row per predicate and threshold, with the columns of `EVALUATION`."""
+"""One row per predicate and threshold, with the columns of `TABLE_6_5`."""
 
 
 def sensitivity(

@@ -95,8 +95,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
         "serve": settings.serve,
         "point": settings.point,
         "parameters": model.parameters,
-        # Nothing in these methods is left to chance.
-        "seed": None,
+        "seed": settings.seed,
         "trained_on": {
             "datasets": list(lives.datasets),
             "generated": list(lives.generated),

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from data.datasets import read_files, read_names
 from data.generated import Mark, describe, in_dataset
 from predictor import TrainedModel, births
+from training.assess import Assessment, assess
 from training.distributions import distributions
-from training.evaluate import evaluate
 from training.loss import without_loss
 from training.registry import Registry, RegistryError
 from training.report import KINDS, render
@@ -55,9 +55,14 @@ class Trial:
         self._files, self._names, self.touched = without_loss(*tables, leave_out)
 
     @cached_property
+    def assessment(self) -> Assessment:
+        """The figures, the curves and the breakdown."""
+        return assess(self.stored.model, self._files, self._names)
+
+    @property
     def evaluation(self) -> pa.Table:
         """The table of `EVALUATION`."""
-        return evaluate(self.stored.model, self._files, self._names)
+        return self.assessment.evaluation
 
     def to_json(self) -> dict[str, Any]:
         """Return the results as JSON objects."""
@@ -72,7 +77,7 @@ class Trial:
         """Return the report as one HTML page."""
         return render(
             {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
-            self.evaluation,
+            self.assessment,
             sensitivity(self.stored.model, self._files, self._names),
             distributions(self._files),
         )

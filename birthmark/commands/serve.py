@@ -26,25 +26,25 @@ def _setting(name: str) -> Any:
     return typer.Option(envvar=variable(name), help=Settings.model_fields[name].description)
 
 
-_DEFAULTS = Settings()
-_Registry = Annotated[Path, _setting("registry")]
-_Model = Annotated[str | None, _setting("model")]
-_Point = Annotated[str | None, _setting("point")]
+DEFAULTS = Settings()
+RegistryOption = Annotated[Path, _setting("registry")]
+ModelOption = Annotated[str | None, _setting("model")]
+PointOption = Annotated[str | None, _setting("point")]
 
 
 def serve(
-    registry: _Registry = _DEFAULTS.registry,
-    host: Annotated[str, _setting("host")] = _DEFAULTS.host,
-    port: Annotated[int, _setting("port")] = _DEFAULTS.port,
-    model: _Model = _DEFAULTS.model,
-    point: _Point = _DEFAULTS.point,
-    poll_seconds: Annotated[float, _setting("poll_seconds")] = _DEFAULTS.poll_seconds,
-    max_body_bytes: Annotated[int, _setting("max_body_bytes")] = _DEFAULTS.max_body_bytes,
+    registry: RegistryOption = DEFAULTS.registry,
+    host: Annotated[str, _setting("host")] = DEFAULTS.host,
+    port: Annotated[int, _setting("port")] = DEFAULTS.port,
+    model: ModelOption = DEFAULTS.model,
+    point: PointOption = DEFAULTS.point,
+    poll_seconds: Annotated[float, _setting("poll_seconds")] = DEFAULTS.poll_seconds,
+    max_body_bytes: Annotated[int, _setting("max_body_bytes")] = DEFAULTS.max_body_bytes,
 ) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
     from serving.server import run
 
-    settings = _settings(
+    settings = settings_of(
         registry=registry,
         host=host,
         port=port,
@@ -63,14 +63,14 @@ def predict(
     uid: Annotated[int | None, typer.Option(help="number of the user who creates it")] = None,
     gid: Annotated[int | None, typer.Option(help="number of that user's group")] = None,
     directory: Annotated[str | None, typer.Option(help="last name of its directory's path")] = None,
-    registry: _Registry = _DEFAULTS.registry,
-    model: _Model = _DEFAULTS.model,
-    point: _Point = _DEFAULTS.point,
+    registry: RegistryOption = DEFAULTS.registry,
+    model: ModelOption = DEFAULTS.model,
+    point: PointOption = DEFAULTS.point,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Predict what a file will become, as the service does but without it."""
-    file = _file(name, directory, mode=mode, uid=uid, gid=gid)
-    wanted = _settings(registry=registry, model=model, point=point)
+    file = file_of(name, directory, mode=mode, uid=uid, gid=gid)
+    wanted = settings_of(registry=registry, model=model, point=point)
     response = _answer(file, wanted)
     if as_json:
         from pydantic_core import to_json
@@ -80,14 +80,16 @@ def predict(
         _show(response)
 
 
-def _settings(**values: Any) -> Settings:
+def settings_of(**values: Any) -> Settings:
+    """Return settings of the service, or refuse what is none as an option."""
     try:
         return Settings(**values)
     except ValidationError as error:
         raise _refused(error) from error
 
 
-def _file(name: str, directory: str | None, **known: Any) -> FileRequest:
+def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
+    """Return the file that options tell of, or refuse what is none."""
     from serving.requests import FileRequest, written
 
     names = written("name", os.fsencode(name))

@@ -30,6 +30,8 @@ class Kind(StrEnum):
 
     name = "name"
     able = "able"
+    rules = "rules"
+    forest = "forest"
 
 
 class Point(StrEnum):
@@ -50,6 +52,8 @@ def train(
     purity: Annotated[
         float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
     ] = 1.0,
+    trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 32,
+    seed: Annotated[int, typer.Option(min=0, help="What the forest's chance is from.")] = 0,
     calibration: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of lives kept to choose thresholds on.")
     ] = 0.25,
@@ -59,7 +63,7 @@ def train(
     confidence: Annotated[
         float, typer.Option(min=0.5, max=1, help="How surely the bound holds.")
     ] = 0.95,
-    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.name,
+    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
     as_json: _Json = False,
@@ -75,6 +79,8 @@ def train(
         mincount=mincount,
         prefix=prefix,
         purity=purity,
+        trees=trees,
+        seed=seed,
         calibration=calibration,
         bound=bound,
         confidence=confidence,
@@ -109,11 +115,21 @@ def evaluate(
         str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
     ] = None,
     parquet: Annotated[Path | None, typer.Option(help="Write the table there.")] = None,
+    curves: Annotated[
+        Path | None, typer.Option(help="Write calibration, precision and cost curves there.")
+    ] = None,
+    breakdown: Annotated[
+        Path | None, typer.Option(help="Write figures by user, client and depth there.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw all models there, as .svg or .png.")
+    ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
 
     from data.generated import describe
+    from training.picture import draw
     from training.registry import Registry
     from training.tables import accuracy_tables
     from training.trial import Trial, load
@@ -121,9 +137,16 @@ def evaluate(
     with _working("testing"):
         stored = load(Registry(registry), version)
         trial = Trial(stored, dataset, without_loss)
-        evaluation = trial.evaluation
-        if parquet is not None:
-            write_table(evaluation, parquet)
+        found = trial.assessment
+        for table, path in (
+            (found.evaluation, parquet),
+            (found.curves, curves),
+            (found.breakdown, breakdown),
+        ):
+            if path is not None:
+                write_table(table, path)
+        if plot is not None:
+            draw(found.evaluation, found.curves, plot, dataset.resolve().name)
     text = json.dumps(trial.to_json(), indent=1, allow_nan=False) + "\n"
     if as_json == "-":
         sys.stdout.write(text)
@@ -132,7 +155,7 @@ def evaluate(
         Path(as_json).write_text(text, encoding="utf-8")
     # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
     console = Console(width=max(200, Console().width))
-    console.print(*accuracy_tables(evaluation, describe(trial.generated)))
+    console.print(*accuracy_tables(found.evaluation, describe(trial.generated)))
     if trial.touched.files or trial.touched.names:
         console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)
 

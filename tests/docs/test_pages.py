@@ -178,7 +178,7 @@ def direct(requirements: list[str]) -> list[str]:
 def test_exactly_the_direct_dependencies_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = project["optional-dependencies"]
-    python = [*project["dependencies"], *extra["build"], *extra["dev"]]
+    python = [*project["dependencies"], *extra["bench"], *extra["build"], *extra["dev"]]
     crates = [
         crate
         for manifest in ("native/Cargo.toml", "native/fuzz/Cargo.toml")

@@ -4,6 +4,7 @@ import datetime
 import json
 import math
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -11,6 +12,7 @@ import pytest
 
 from data.schema import FILES, NAMES
 from features import HISTORY, NamePieces, from_files, from_requests
+from predictor.model_set import Kind
 from predictor.parts import DamagedModelError
 from predictor.predicates import (
     DIRECTORY_PREDICATES,
@@ -19,7 +21,7 @@ from predictor.predicates import (
     NAME_PREDICATES,
     from_config,
 )
-from predictor.trained import Answer, TrainedModel
+from predictor.trained import KINDS, Answer, TrainedModel
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)
@@ -82,7 +84,7 @@ NEW = from_requests(
 
 
 def test_every_predicate_is_learned_by_every_kind(model):
-    assert model.kinds == ("name", "able")
+    assert model.kinds == tuple(KINDS) == get_args(Kind)
     assert list(model.predicates) == [predicate.key for predicate in EVERY]
     for kind in model.kinds:
         answers = model.predict(NEW, kind)
@@ -130,6 +132,34 @@ def test_the_evidence_of_trees_is_the_way_to_the_leaf(model):
     expected = {"path": [step], "default": False, "n_true": 20, "n": 20}
     assert lock["lock"] == Answer(True, expected, 1.0, math.nextafter(0.5, 1))
     assert core["lock"].evidence == {"path": [], "default": True, "n_true": 20, "n": 30}
+
+
+def test_the_rules_of_names_are_listed_by_how_many_files_each_is_the_strongest_of(model):
+    rules = model.rules("name").to_pylist()
+    locks = [rule for rule in rules if rule["predicate"] == "lock"]
+    assert locks[0] == {
+        "predicate": "lock",
+        "rule": "lock$",
+        "yes": True,
+        "decides": 20.0,
+        "n_m": 20.0,
+        "n_a": 20.0,
+    }
+    assert rules == sorted(rules, key=lambda rule: -rule["decides"])
+    assert sum(rule["decides"] for rule in locks) == 20
+
+
+def test_the_rules_of_trees_are_the_ways_to_their_leaves(model):
+    rules = [rule for rule in model.rules("able").to_pylist() if rule["predicate"] == "lock"]
+    assert [tuple(rule.values()) for rule in rules] == [
+        ("lock", "last lock", True, 20.0, 20.0, 20.0),
+        ("lock", "last html", False, 10.0, 0.0, 10.0),
+    ]
+
+
+def test_a_forest_lists_no_rules_and_says_what_tells_more(model):
+    with pytest.raises(ValueError, match="see birthmark explain"):
+        trained(kinds=["forest"]).rules("forest")
 
 
 def test_trees_see_what_name_pieces_makes_of_a_create(model):

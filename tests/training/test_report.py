@@ -8,9 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from training.assess import Assessment, assess
+from training.breakdown import BREAKDOWN
 from training.config import Settings
+from training.curves import CURVES
 from training.distributions import distributions
-from training.evaluate import EVALUATION, evaluate, score
+from training.evaluate import EVALUATION, score
 from training.report import render
 from training.sensitivity import SENSITIVITY, sensitivity
 from training.train import Lives, fit
@@ -64,7 +67,7 @@ def html(days: Days) -> str:
     model, _ = fit(Lives(("monday",), *days[0]), Settings())
     return render(
         ABOUT,
-        evaluate(model, *days[1]),
+        assess(model, *days[1]),
         sensitivity(model, *days[1]),
         distributions(days[1][0]),
     )
@@ -74,13 +77,14 @@ def one_result(correct: int, guess: bool, kind: str = "name") -> dict[str, Any]:
     """Return a model's results on 100 rows of which 60 are true."""
     truth = pa.array([True] * 60 + [False] * 40)
     said = pa.array([row < 60 if row < correct else row >= 60 for row in range(100)])
-    head = {"subject": "file", "predicate": "lock", "model": kind}
+    head = {"subject": "file", "predicate": "lock", "model": kind, "point": "accurate"}
     return {**head, **score(truth, said, guess)}
 
 
 def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
     evaluation = pa.Table.from_pylist(rows, schema=EVALUATION)
-    return Page(render({}, evaluation, SENSITIVITY.empty_table(), distributions(files)))
+    assessment = Assessment(evaluation, CURVES.empty_table(), BREAKDOWN.empty_table())
+    return Page(render({}, assessment, SENSITIVITY.empty_table(), distributions(files)))
 
 
 def test_every_predicate_has_its_row_with_both_models_figures(html: str) -> None:
@@ -158,7 +162,7 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
     model, _ = fit(Lives(("monday",), *days[0]), Settings())
-    tables = (evaluate(model, *days[1]), sensitivity(model, *days[1]))
+    tables = (assess(model, *days[1]), sensitivity(model, *days[1]))
     assert render(ABOUT, *tables, distributions(days[1][0])) == html
 
 

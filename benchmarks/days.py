@@ -1,0 +1,82 @@
+"""Days of traffic for benchmarks: from traces or datasets, or generated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.workloads import RATES
+from data.datasets import read_files, read_names
+from data.ingest import ingest
+from data.workloads import Workload
+from data.workloads.output import write
+from data.workloads.profile import read_profile
+from features import History, from_directories, from_files, from_names
+from predictor.predicates.predicate import Subject
+from training.train import Lives
+
+
+@dataclass(frozen=True)
+class Day:
+    """What lived in one day, or in whatever stretch of time stands for one.
+
+    ``files`` and ``names`` are tables of ``data.schema``, births and all else.
+    """
+
+    name: str
+    files: pa.Table
+    names: pa.Table
+
+
+def read_days(paths: Sequence[Path], scratch: Path) -> list[Day]:
+    """Read days, in the order of their time: each a dataset, a trace, or a folder of traces.
+
+    Traces are ingested into ``scratch``.
+    """
+    days = []
+    for number, path in enumerate(paths):
+        dataset = path
+        if not (path / "files").is_dir():
+            dataset = scratch / str(number)
+            traces = sorted(each for each in path.rglob("*") if each.is_file())
+            ingest(traces if path.is_dir() else [path], dataset)
+        days.append(Day(path.name, read_files(dataset), read_names(dataset)))
+    return days
+
+
+def generated_days(name: str, days: int, seed: int, scratch: Path, rate: float = 1.0) -> list[Day]:
+    """Generate a workload of whole days; ``rate`` scales that of ``benchmarks.workloads``."""
+    start = read_profile(name).start
+    trace, dataset = scratch / f"{name}.parquet", scratch / name
+    write(Workload(name, seed, start, days, rate * RATES[name]), trace)
+    ingest([trace], dataset)
+    midnight = datetime.fromisoformat(start).replace(tzinfo=UTC)
+    whole = Lives((name,), read_files(dataset), read_names(dataset))
+    found = []
+    for number in range(days):
+        since = midnight + timedelta(days=number)
+        # files that were there before the first day are of the first: directories, most of them
+        part = whole.born(since=since, before=since + timedelta(days=1))
+        found.append(Day(f"{name}-{number + 1}", part.files, part.names))
+    return found
+
+
+class Known:
+    """Makes creates of births, told what was seen before each of them: in earlier calls, too.
+
+    Days must come in the order of their time.
+    """
+
+    def __init__(self) -> None:
+        self._histories: dict[str, History] = {"file": History(), "name": History()}
+
+    def __call__(self, subject: Subject, births: pa.Table) -> pa.Table:
+        """Return the creates of ``births``, row by row."""
+        if subject == "directory":
+            return from_directories(births)
+        told = births.append_column("history", self._histories[subject].follow(births))
+        return from_files(told) if subject == "file" else from_names(told)

@@ -1,0 +1,59 @@
+"""All that is told of a model's test: figures, curves, and whom it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from predictor import TrainedModel
+from training.bootstrap import SEED
+from training.breakdown import BREAKDOWN, Grouping, break_down, groupings
+from training.cases import Case, Labelled, cases, labelled
+from training.curves import CURVES, curves
+from training.evaluate import rows_of, tabulate
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The tables of `EVALUATION`, `CURVES` and `BREAKDOWN` of one test."""
+
+    evaluation: pa.Table
+    curves: pa.Table
+    breakdown: pa.Table
+
+
+def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:
+    """Test `model` on a period's lives; see `training.evaluate.evaluate`."""
+    test = labelled(model.predicates, files, names, model.creates)
+    return assess_cases(cases(model, test), test, files, seed)
+
+
+def assess_cases(
+    found: Iterable[Case], test: Mapping[str, Labelled], files: pa.Table, seed: int = SEED
+) -> Assessment:
+    """Return all that is told of cases; `files` has the directories that depth is known by."""
+    groups = {subject: groupings(own.lives, files) for subject, own in test.items()}
+    figures: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
+    for case in found:
+        figures += rows_of(case, seed)
+        said = {point: case.said(point) for point in case.thresholds}
+        if "bounded" in said:  # a model that is judged in two cases has its curves once
+            points += ({**case.names, **row} for row in curves(case.truth, case.scores, said))
+        parts += _parts(case, groups[case.subject])
+    return Assessment(
+        tabulate(figures),
+        pa.Table.from_pylist(points, schema=CURVES),
+        pa.Table.from_pylist(parts, schema=BREAKDOWN),
+    )
+
+
+def _parts(case: Case, groups: Iterable[Grouping]) -> Iterable[dict[str, Any]]:
+    for point in case.thresholds:
+        for grouping in groups:
+            for row in break_down(grouping, case.known, case.truth, case.said(point), case.guess):
+                yield {**case.names, "point": point, **row}

@@ -1,0 +1,92 @@
+"""What the report shows of the thresholds that keep false positives rare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from training import charts
+
+Row = dict[str, Any]
+
+
+def bounded_tables(evaluation: pa.Table) -> dict[str, list[Row]]:
+    """Return the rows of each subject's table: one per predicate, with every model's figures.
+
+    The row of the models with most true positives, of those that kept the bound, is `best`;
+    `marks` are what is drawn, in percent of an axis from 0 to 100%.
+    """
+    tables: dict[str, list[Row]] = {}
+    rows = [row for row in evaluation.to_pylist() if row["point"] == "bounded"]
+    for (subject, _), group in groupby(rows, key=lambda row: (row["subject"], row["predicate"])):
+        own = list(group)
+        most = max((row["n_true_positive"] for row in own if not row["broken"]), default=0)
+        for row in own:
+            row["best"] = row["n_true_positive"] == most > 0 and not row["broken"]
+            row["marks"] = charts.whisker(row, "true_positives")
+        tables.setdefault(subject, []).append({**own[0], "of": {row["model"]: row for row in own}})
+    return tables
+
+
+def broken_bounds(evaluation: pa.Table) -> list[Row]:
+    """Return the rows whose bound did not hold, those furthest over it first."""
+    rows = [row for row in evaluation.to_pylist() if row["broken"]]
+    return sorted(rows, key=lambda row: -row["false_positives"])
+
+
+def abstentions(evaluation: pa.Table) -> dict[str, list[str]]:
+    """Return by model the predicates that it abstains from, names after files."""
+    found: dict[str, list[str]] = {}
+    for row in evaluation.to_pylist():
+        if row["abstained"]:
+            whose = {"file": "", "name": " of names", "directory": " of directories"}
+            found.setdefault(row["model"], []).append(row["predicate"] + whose[row["subject"]])
+    return found
+
+
+def failures(breakdown: pa.Table) -> dict[str, list[Row]]:
+    """Return by grouping one row per group, with each model's means over the file predicates.
+
+    Means are of predicates with any known answer in the group: `correct` and `guess` at the
+    accurate threshold, `true_positives` and `false_positives` at the bounded one, and `worst`, the
+    predicate with most false positives there. All are in percent of the group's files.
+    """
+    rows = [row for row in breakdown.to_pylist() if row["subject"] == "file" and row["n"]]
+    keyed = sorted(rows, key=lambda row: (row["by"], row["group"], row["model"]))
+    tables: dict[str, dict[str, Row]] = {}
+    for (by, name, model), group in groupby(
+        keyed, key=lambda row: (row["by"], row["group"], row["model"])
+    ):
+        own = list(group)
+        entry = tables.setdefault(by, {}).setdefault(name, {"group": name, "n": 0, "of": {}})
+        entry["n"] = max(entry["n"], *(row["n"] for row in own))
+        entry["of"][model] = _means(own)
+    return {
+        by: sorted(tables[by].values(), key=lambda entry: (_last(entry["group"]), -entry["n"]))
+        for by in ("user", "client", "depth")
+        if by in tables
+    }
+
+
+def _last(group: str) -> int:
+    return ("other", "unknown").index(group) + 1 if group in ("other", "unknown") else 0
+
+
+def _means(rows: Iterable[Row]) -> Row:
+    rows = list(rows)
+    accurate = [row for row in rows if row["point"] == "accurate"]
+    bounded = [row for row in rows if row["point"] == "bounded"]
+    means = {name: _mean(accurate, name) for name in ("correct", "guess")}
+    means |= {name: _mean(bounded, name) for name in ("true_positives", "false_positives")}
+    worst = max(bounded, key=lambda row: row["false_positives"], default=None)
+    worse = None not in means.values() and means["correct"] < means["guess"]  # type: ignore[operator]
+    return {**means, "worst": worst, "worse": worse}
+
+
+def _mean(rows: Iterable[Row], column: str) -> float | None:
+    values = [row[column] for row in rows if row[column] is not None]
+    return float(np.mean(values)) if values else None
