@@ -59,7 +59,7 @@ class ForestModel(BinaryClassifier):
         leaf_rows: int = 3,
         tried: float = 0.2,
         blind: float = 0.25,
-        rows_per_tree: int = 200_000,
+        rows_per_tree: int = 100_000,
         kilobytes: int = 64,
         seed: int = 0,
     ) -> None:
