@@ -250,12 +250,12 @@ class HistoryKeeper:
         Raises ``ValueError``, naming row and column, if it is damaged.
         """
 
-    def follow(self, lives: pa.RecordBatch, young: bool) -> pa.Array:
+    def follow(self, lives: pa.RecordBatch) -> pa.Array:
         """Return the history of each life at its birth (fixed-size binary), and learn them.
 
         ``lives`` has the columns that ``features.history`` makes, ``born`` null where there is
-        nothing to tell; ``young`` says that size and use are those at the age of 5 s. Raises
-        ``ValueError``, naming the column, if one is missing or of another type.
+        nothing to tell. Raises ``ValueError``, naming the column, if one is missing or of another
+        type.
         """
 
     def at(self, creates: pa.RecordBatch) -> pa.Array:

@@ -302,8 +302,7 @@ OPERATIONS = pa.schema(
 )
 """One row per NFS call, in v4 per operation of a compound; its reply joined to it."""
 
-EARLY = "until it was 5 s old, or died; null: birth not seen, or not shown until then"
-"""The values of columns named so are those that a file's age of 5 s shows, whatever comes later."""
+EARLY = "until it was 5 s old or dead"
 
 LOSS_NEARBY = "whether lost messages may have touched this life; null: not known what was lost"
 
@@ -374,9 +373,9 @@ FILES = pa.schema(
         field("atime", TIME, "access time last seen"),
         field("mtime", TIME, "modification time last seen"),
         field("last_closed", TIME, "last v4 close of it; null: none seen (v2 and v3 have none)"),
-        field("early_size", pa.uint64(), f"largest size {EARLY}, bytes"),
-        field("early_reads", pa.uint32(), f"successful reads {EARLY}"),
-        field("early_writes", pa.uint32(), f"successful writes {EARLY}"),
+        field("early_size", pa.uint64(), f"largest size seen {EARLY}, bytes"),
+        field("early_reads", pa.uint32(), f"successful reads {EARLY}; null: birth not seen"),
+        field("early_writes", pa.uint32(), f"successful writes {EARLY}; null: birth not seen"),
         field("early_atime", TIME, f"access time last seen {EARLY}"),
         field("early_mtime", TIME, f"modification time last seen {EARLY}"),
         field("loss_nearby", pa.bool_(), LOSS_NEARBY),

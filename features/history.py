@@ -11,9 +11,9 @@ that came to light later:
 - Births and outcomes at earlier times count, and at the same time those of births before it. Births
   of one instant come in the order of server, directory, name and handle.
 - Whether a life is longer than 1, 5 or 30 s is known when it is, or at its death. How large a file
-  was and how it was used is known when it is 5 s old, or dead, as it was by then (the columns
-  ``early_…`` of the files table); how large the file of a name was, and whether it was written, at
-  the name's end.
+  was and how it was used is known when it is 5 s old, as it was by then (the columns ``early_…`` of
+  the files table), and at its death, so that one that dies older counts twice; of the file of a
+  name, at the name's end.
 - What is not known by the end of the lives that are followed is dropped.
 
 Shares are means of the first ten outcomes, and move by a tenth with each one after that: what a
@@ -47,6 +47,7 @@ KEYS = {
     "place_suffix": "of names with this suffix, by this user, in directories with names like this",
     "caller": "by this user at this client",
     "after": "of names of this shape, after a create of the shape that this caller made last",
+    "mode_suffix": "of names with this suffix and mode, by this user",
 }
 """What statistics are kept by. Suffixes and directories' names are folded as :func:`shape` does."""
 
@@ -84,6 +85,7 @@ _CREATES = {
     "name": pa.large_binary(),
     "dir_fh": pa.large_binary(),
     "dir_name": pa.large_binary(),
+    "mode": pa.uint32(),
     "uid": pa.uint32(),
     "client": pa.utf8(),
 }
@@ -101,7 +103,8 @@ _USE = {
     "atime": TIME,
     "mtime": TIME,
 }
-_OF_FILES = {column: f"early_{column}" for column in _USE}
+_EARLY = {f"early_{column}": kind for column, kind in _USE.items()}
+_OF_FILES = {"size": "max_size"}
 _OF_NAMES = {"size": "file_max_size", "writes": "file_writes"}
 _NOT_OF_NAMES = ("dir_name", "reads", "atime", "mtime")
 _SNAPSHOT = b"birthmark.history"
@@ -128,17 +131,16 @@ class History:
 
         Raises ``ValueError``, naming the column, if one is missing or of another type.
         """
-        names = "file_writes" in lives.column_names
-        sources = {"dir_name": "dir_name"} | (_OF_NAMES if names else _OF_FILES)
-        known = _births(lives)
+        of_names = "file_writes" in lives.column_names
+        sources = _OF_NAMES if of_names else _OF_FILES
         columns = {}
-        for column, kind in (_LIVES | _USE).items():
-            if names and column in _NOT_OF_NAMES:
+        for column, kind in (_LIVES | _USE | ({} if of_names else _EARLY)).items():
+            if of_names and column in _NOT_OF_NAMES:
                 columns[column] = pa.nulls(len(lives), kind)
             else:
                 columns[column] = _column(lives, sources.get(column, column), kind)
-        columns["born"] = pc.if_else(known, columns["born"], pa.scalar(None, TIME))
-        return _binary(self._keeper.follow(_batch(columns), not names))
+        columns["born"] = pc.if_else(_births(lives), columns["born"], pa.scalar(None, TIME))
+        return _binary(self._keeper.follow(_batch(columns)))
 
     def at(self, creates: pa.Table) -> pa.ChunkedArray:
         """Return the history of each create (``features.CREATES``) as it stands; learn nothing.
@@ -189,12 +191,10 @@ def shape(names: pa.Array | pa.ChunkedArray) -> pa.Array:
     return fold_shapes(decoded(names).cast(pa.binary()))
 
 
-def _births(lives: pa.Table) -> pa.ChunkedArray:
-    for column in ("kind", "birth_seen"):
-        if column not in lives.column_names:
-            raise ValueError(_missing(lives, column))
-    is_file = pc.fill_null(pc.equal(decoded(lives["kind"]), "file"), False)
-    return pc.and_(lives["birth_seen"], is_file)
+def _births(lives: pa.Table) -> pa.Array:
+    """Return which rows are of regular files that were seen to be born."""
+    is_file = pc.fill_null(pc.equal(_column(lives, "kind", pa.utf8()), "file"), False)
+    return pc.and_(is_file, _column(lives, "birth_seen", pa.bool_()))
 
 
 def _column(table: pa.Table, name: str, kind: pa.DataType) -> pa.Array:

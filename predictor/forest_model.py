@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from sklearn.ensemble import ExtraTreesRegressor
 
-from features import CREATES
+from features import CREATES, HISTORY_BYTES
 from features.encoding import COLUMNS, Encoding
 from features.tabular import names_of
 from predictor.classifier import Answers, BinaryClassifier, Scores
@@ -41,7 +41,9 @@ class ForestModel(BinaryClassifier):
 
     Trees are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where there are
     more; a leaf has at least ``leaf_rows`` of them, and a split is the best of random ones in the
-    share ``tried`` of the columns. The trees have as many leaves as fit in ``kilobytes`` per
+    share ``tried`` of the columns. A share ``blind`` of the rows is learned from a second time
+    without their history, so that a create whose history is unknown is not taken for the first of
+    its kind. The trees have as many leaves as fit in ``kilobytes`` per
     predicate when compiled. All chance is from ``seed``.
 
     ``X`` has the columns ``SEEN`` of ``features.CREATES``; of an array, the first column is the
@@ -55,7 +57,8 @@ class ForestModel(BinaryClassifier):
         self,
         trees: int = 32,
         leaf_rows: int = 3,
-        tried: float = 0.4,
+        tried: float = 0.2,
+        blind: float = 0.25,
         rows_per_tree: int = 200_000,
         kilobytes: int = 64,
         seed: int = 0,
@@ -63,6 +66,7 @@ class ForestModel(BinaryClassifier):
         self.trees = trees
         self.leaf_rows = leaf_rows
         self.tried = tried
+        self.blind = blind
         self.rows_per_tree = rows_per_tree
         self.kilobytes = kilobytes
         self.seed = seed
@@ -84,6 +88,8 @@ class ForestModel(BinaryClassifier):
         rows, outputs = labels.shape
         if not rows:
             matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs), bool)
+        matrix, labels = self._with_blind(matrix, labels)
+        rows = len(labels)
         budget = self.kilobytes * 1024 * outputs
         drawn = rows > self.rows_per_tree
         regressor = ExtraTreesRegressor(
@@ -99,6 +105,14 @@ class ForestModel(BinaryClassifier):
         answers = labels.astype(np.float64)
         regressor.fit(matrix[:, LOOKED_AT], answers if outputs > 1 else answers.ravel())
         return _fitting(regressor, budget)
+
+    def _with_blind(
+        self, matrix: Bytes, labels: npt.NDArray[np.bool_]
+    ) -> tuple[Bytes, npt.NDArray[np.bool_]]:
+        again = np.random.default_rng(self.seed).random(len(labels)) < self.blind
+        blind = matrix[again]
+        blind[:, :HISTORY_BYTES] = 0
+        return np.vstack([matrix, blind]), np.vstack([labels, labels[again]])
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         creates = _creates(table)

@@ -14,7 +14,7 @@ from predictor import parts
 from predictor.able_models import AbleModels
 from predictor.calibration import Holdout, points_from_json
 from predictor.forest_models import ForestModels
-from predictor.heat.directories import directories
+from predictor.heat import Heat, directories
 from predictor.labels import births, tally
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
@@ -77,6 +77,7 @@ class TrainedModel:
         self.tallies: dict[str, dict[str, int]] = {}
         self.models: dict[str, ModelSet[Any]] = {}
         self.histories: dict[str, History] = {}
+        self.heat = Heat()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -92,9 +93,9 @@ class TrainedModel:
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
-        By default they are the built-in ones about files and names. Those about directories are
-        learned from the directories that ``files`` tells of (``predictor.heat.directories``): it
-        should then hold more than the births of files, lest their own names are not known.
+        By default they are the built-in ones about files and names. Those about directories, and
+        ``heat``, are learned from the directories that ``files`` tells of
+        (``predictor.heat.directories``), better so if it has their own rows, too.
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``.
@@ -113,6 +114,7 @@ class TrainedModel:
             lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
         self._learn_directories(files)
+        self.heat = Heat().partial_fit(files)
         return self
 
     def _learn_directories(self, files: pa.Table) -> None:
@@ -211,6 +213,7 @@ class TrainedModel:
             _FILE,
             *files,
             *(_save(history, directory, s) for s, history in self.histories.items()),
+            *self.heat.save(directory),
         ]
 
     @classmethod
@@ -243,6 +246,7 @@ class TrainedModel:
             model.models[kind].points = points[kind]
         for subject in content["histories"]:
             model.histories[subject] = _load(path.parent, subject)
+        model.heat = Heat.load(path.parent)
         return model
 
     def _parameters_of(self, models: ModelSet[Any] | type[ModelSet[Any]]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
 from data.generated import Mark, distinct, in_dataset
+from data.schema import FILES
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
 from training.loss import NONE_TOUCHED, Touched, without_loss
@@ -27,7 +28,8 @@ class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
     `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
-    loss may have touched, and `generated` says what of them is not real.
+    loss may have touched, `generated` says what of them is not real, and `folders` has what the
+    files tables tell of directories.
     """
 
     datasets: tuple[str, ...]
@@ -35,6 +37,7 @@ class Lives:
     names: pa.Table
     touched: Touched = NONE_TOUCHED
     generated: tuple[Mark, ...] = ()
+    folders: pa.Table = field(default_factory=FILES.empty_table)
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -48,6 +51,10 @@ class Lives:
 
         return replace(self, files=within(self.files), names=within(self.names))
 
+    def with_folders(self) -> pa.Table:
+        """Return the files table with the rows of directories, of which heat is learned."""
+        return pa.concat_tables([self.files, self.folders]).unify_dictionaries()
+
     def of(self, subject: str) -> pa.Table:
         """Return the table that predicates about `subject`, file or name, are asked of."""
         return {"file": self.files, "name": self.names}[subject]
@@ -59,14 +66,19 @@ def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
     `leave_out` leaves out those that loss may have touched.
     """
     datasets = [Path(path) for path in datasets]
-    files, names = (
-        pa.concat_tables([births(read(path)) for path in datasets]).unify_dictionaries()
-        for read in (read_files, read_names)
+    every = [(births(files), _folders(files)) for files in map(read_files, datasets)]
+    files, folders, names = (
+        pa.concat_tables(tables).unify_dictionaries()
+        for tables in (*zip(*every, strict=True), [births(read_names(d)) for d in datasets])
     )
     files, names, touched = without_loss(files, names, leave_out)
     marks = distinct(mark for path in datasets for mark in in_dataset(path))
     stems = tuple(path.resolve().name for path in datasets)
-    return Lives(stems, files, names, touched, tuple(marks))
+    return Lives(stems, files, names, touched, tuple(marks), folders)
+
+
+def _folders(files: pa.Table) -> pa.Table:
+    return files.filter(pc.fill_null(pc.equal(files["kind"], "directory"), False))
 
 
 def fit(
@@ -78,7 +90,7 @@ def fit(
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
-    model = TrainedModel(**settings.parameters()).fit(lives.files, lives.names, predicates)
+    model = TrainedModel(**settings.parameters()).fit(lives.with_folders(), lives.names, predicates)
     return model, _manifest(model, lives, settings)
 
 

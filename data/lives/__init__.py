@@ -33,6 +33,9 @@ name, and "stale handle" the file. What was not seen is null.
   call and by holes in its TCP stream. Where that is not told at all, as in a table of operations,
   it is null, unless it is true by calls that were not answered. Rows wait for a minute of the
   trace's time, until all is known. A message that was cut was not lost: ``short`` tells of it.
+- What a file showed until it was five seconds old, or dead before that (``early_…``), is all
+  that can be known of it then: no later operation changes it. What was done by a handle counts only
+  if it was known by then that the handle is the file's.
 - Replies may overtake each other (thesis 3.5.5): a call that was sent before the reply to a
   removal does not revive what was removed.
 """
@@ -56,7 +59,7 @@ def build(
 
     ``operations`` are batches of the operations table, in about the order of the replies. Each
     pair holds rows of :data:`data.schema.FILES` and of :data:`data.schema.NAMES`; one of the two
-    may be empty. About ``max_live`` lives are kept in memory, at some 300 bytes each; those idle
+    may be empty. About ``max_live`` lives are kept in memory, at some 360 bytes each; those idle
     longest wait in a temporary file until they are named again, which changes no row. Raises
     ``ValueError`` if a column is missing or of another type, ``OSError`` if the temporary file
     cannot be used.

@@ -25,6 +25,8 @@ class ShrunkenMeans:
     Cestnik, *Estimating probabilities*, ECAI 1990; scikit-learn's ``TargetEncoder`` has one level
     of it).
 
+    Keys of less weight than ``least`` are as if they were new.
+
     ``levels`` name the columns that each level's key is made of. After ``fit``, ``sums_`` has a
     row per level and key (level 0: all rows): ``weight``, and the weighted sum of each value.
     Learning adds to sums, so that it can go on at any time (``partial_fit``) and be aged
@@ -32,13 +34,18 @@ class ShrunkenMeans:
     """
 
     def __init__(
-        self, levels: Sequence[Sequence[str]], values: Sequence[str], strength: float = 1.0
+        self,
+        levels: Sequence[Sequence[str]],
+        values: Sequence[str],
+        strength: float = 1.0,
+        least: float = 0.0,
     ) -> None:
         if not strength > 0:
             raise ValueError(f"strength must be above 0, not {strength!r}")
         self.levels = [list(level) for level in levels]
         self.values = list(values)
         self.strength = strength
+        self.least = least
         self.sums_ = self.schema.empty_table()
 
     @property
@@ -77,16 +84,21 @@ class ShrunkenMeans:
         """
         estimate = np.zeros((len(groups), len(self.values)))
         weight = np.zeros(len(groups))
+        deciding = self.deciding()
         for level, key in enumerate(self._keys(groups)):
-            own, sums = self._looked_up(level, key)
+            own, sums = self._looked_up(deciding.filter(pc.equal(deciding["level"], level)), key)
             drawn = self.strength if level else 1e-9  # the mean of all rows is drawn to nothing
             estimate = (sums + drawn * estimate) / (own + drawn)[:, None]
             weight = np.where(own > 0, own, weight)
         return {"weight": weight} | dict(zip(self.values, estimate.T, strict=True))
 
-    def _looked_up(self, level: int, key: pa.Array) -> tuple[Floats, Floats]:
+    def deciding(self) -> pa.Table:
+        """Return the rows of ``sums_`` that estimates are made of: all that has to be kept."""
+        enough = pc.greater_equal(self.sums_["weight"], self.least)
+        return self.sums_.filter(pc.or_(enough, pc.equal(self.sums_["level"], 0)))
+
+    def _looked_up(self, learned: pa.Table, key: pa.Array) -> tuple[Floats, Floats]:
         """Return weight and sums of the rows' keys at a level; zeros for keys not learned."""
-        learned = self.sums_.filter(pc.equal(self.sums_["level"], level)).combine_chunks()
         place = pc.index_in(key, value_set=learned["key"].combine_chunks(), skip_nulls=True)
         columns = [
             pc.fill_null(learned[name].combine_chunks().take(place), 0.0)
@@ -101,7 +113,9 @@ class ShrunkenMeans:
 
     def _summed(self, rows: pa.Table) -> pa.Table:
         numbers = self.schema.names[2:]
-        summed = rows.group_by(["level", "key"]).aggregate([(name, "sum") for name in numbers])
+        summed = rows.group_by(["level", "key"], use_threads=False).aggregate(
+            [(name, "sum") for name in numbers]
+        )
         summed = summed.rename_columns(self.schema.names).cast(self.schema)
         return summed.sort_by([("level", "ascending"), ("key", "ascending")])
 

@@ -35,6 +35,7 @@ _LEVELS = [
     ["dir_fh", "shape"],
 ]
 _VALUES = ["writes", "hours", "block_hours"]
+_LEAST = 3.0
 _FILE = "heat-rates.arrow"
 
 
@@ -45,11 +46,12 @@ class WriteRates:
     directory) the sums are kept of block writes, of hours lived and of blocks times hours. Their
     quotients are rates: files watched for long count by the time they were watched, and files that
     were not watched to their end count for what was seen of them. Small groups are drawn towards
-    coarser ones (``ShrunkenMeans``; ``strength`` in files).
+    coarser ones (``ShrunkenMeans``; ``strength`` in files), and those of one or two files say
+    nothing of their own.
     """
 
     def __init__(self, strength: float = 1.0) -> None:
-        self.means = ShrunkenMeans(_LEVELS, _VALUES, strength)
+        self.means = ShrunkenMeans(_LEVELS, _VALUES, strength, least=_LEAST)
 
     def partial_fit(self, files: pa.Table) -> WriteRates:
         """Learn from the births in a files table (``data.schema.FILES``)."""
@@ -76,8 +78,8 @@ class WriteRates:
         return _rates({"weight": expected["weight"] + 1} | both)
 
     def save(self, directory: Path) -> list[str]:
-        """Write what was learned to a file in ``directory``; return its name in a list."""
-        parts.write_table(directory / _FILE, self.means.sums_)
+        """Write what rates are made of to a file in ``directory``; return its name in a list."""
+        parts.write_table(directory / _FILE, self.means.deciding())
         return [_FILE]
 
     @classmethod

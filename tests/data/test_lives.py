@@ -457,6 +457,64 @@ def test_a_write_bounds_the_largest_size_from_below_but_does_not_show_the_last()
     assert (file["max_size"], file["last_size"]) == (1024, None)
 
 
+def early(file: Row) -> tuple[Any, ...]:
+    return tuple(file[f"early_{what}"] for what in ("size", "reads", "writes", "atime", "mtime"))
+
+
+def test_early_values_are_those_that_were_shown_until_five_seconds_after_the_birth():
+    operations = [
+        create(1, b"a", b"A", atime=1, mtime=1),
+        op("write", 2, b"A", offset=0, count=100, reply_count=100, mtime=2),
+        op("read", 3, b"A", offset=0, count=100, reply_count=100, atime=3),
+        op("setattr", 4, b"A", set_size=7),
+        op("write", 6, b"A", offset=100, count=100, reply_count=100, size=300, mtime=6),
+        op("write", 6.001, b"A", offset=300, count=10, reply_count=10, mtime=7),
+        op("read", 8, b"A", offset=0, count=100, reply_count=100, atime=8),
+        op("setattr", 9, b"A", set_size=900),
+    ]
+    file = the_file(*operations)
+    assert early(file) == (300, 1, 2, 3, 6)
+    assert (file["max_size"], file["reads"], file["writes"]) == (900, 2, 3)
+    cut = [row for row in operations if row["time"] + 0.001 <= 6.001]
+    assert early(the_file(*cut)) == early(file)
+
+
+def test_early_values_of_a_file_that_dies_young_are_its_last():
+    file = the_file(
+        create(1, b"a", b"A"),
+        op("write", 2, b"A", offset=0, count=9, reply_count=9),
+        remove(3, b"a", dir_nlink=2),
+    )
+    assert early(file) == (9, 0, 1, None, None)
+
+
+def test_early_values_are_null_where_the_birth_was_not_seen():
+    file = the_file(op("write", 2, b"A", offset=0, count=9, reply_count=9, atime=1))
+    assert early(file) == (None, None, None, None, None)
+
+
+@pytest.mark.parametrize(("found", "expected"), [(5, (50, 0, 1)), (6.1, (0, 0, 0))])
+def test_what_a_handle_shows_is_early_only_if_it_is_known_early_whose_it_is(found, expected):
+    file = the_file(
+        create(1, b"a", None),
+        op("write", 2, b"A", offset=0, count=50, reply_count=50),
+        lookup(found, b"a", b"A"),
+        op("write", found + 2, b"A", offset=50, count=50, reply_count=50),
+    )
+    assert early(file)[:3] == expected
+    assert (file["born"], file["writes"], file["max_size"]) == (1.001, 2, 100)
+
+
+def test_early_values_are_the_same_for_lives_that_waited_on_disk():
+    operations = batch(
+        *(create(i, b"%d" % i, b"F%d" % i, atime=i) for i in range(1, 9)),
+        *(op("write", 10 + i, b"F%d" % i, offset=0, count=9, reply_count=9) for i in range(1, 9)),
+    )
+    few, many = (lives.tables([operations], max_live=most)[0] for most in (2, 1000))
+    assert few.sort_by("fh").equals(many.sort_by("fh"))
+    assert set(many["early_writes"].to_pylist()) == {0, None}
+
+
 def test_a_name_keeps_the_writes_and_sizes_until_its_end():
     _, names = build(
         create(1, b"a", b"A"),

@@ -102,6 +102,7 @@ def keys_of(create: Row, previous: dict[Any, bytes]) -> list[Any]:
         (above, suffix, user),
         caller,
         (before, folded),
+        (create["mode"], suffix, user),
     ]
     return [None if None in key else (i, *key) for i, key in enumerate(keys)]
 
@@ -184,9 +185,10 @@ def outcomes(row: Row) -> list[tuple[int, int, Any]]:
     if died is not None:
         found.append((died, 3, died - born))
     young = born + YOUNG if died is None else min(died, born + YOUNG)
-    known = young if row["young"] else died
-    if known is not None:
-        found.append((known, 4, use(row)))
+    if row["early"] is not None:
+        found.append((young, 4, use(row["early"])))
+    if died is not None and (row["early"] is None or died > young):
+        found.append((died, 5, use(row)))
     return found
 
 
@@ -204,22 +206,22 @@ def use(row: Row) -> tuple[int | None, bool | None, bool | None]:
 def _rows(lives: pa.Table) -> list[Row]:
     """Return rows of either table in the same terms; times are microseconds."""
     of_names = "file_writes" in lives.column_names
-    use = ("size", "reads", "writes", "atime", "mtime")
-    sources = {column: f"early_{column}" for column in use}
-    if of_names:
-        sources = {"size": "file_max_size", "writes": "file_writes"}
-    kept = "server dir_fh name fh uid client kind birth_seen born died observed_until dir_name"
+    sizes = ["size", "reads", "writes", "atime", "mtime"]
+    last = {"size": "file_max_size", "writes": "file_writes"} if of_names else {"size": "max_size"}
+    kept = "server dir_fh name fh mode uid client kind birth_seen born died observed_until dir_name"
     columns = {}
-    for column in (*kept.split(), *use):
-        source = sources.get(column, column)
-        if of_names and column in ("dir_name", "reads", "atime", "mtime"):
+    for column in (*kept.split(), *sizes, *(f"early_{size}" for size in sizes)):
+        absent = of_names and (column in ("dir_name", *sizes) or column.startswith("early_"))
+        if absent and column not in last:
             columns[column] = pa.nulls(len(lives))
         else:
-            values = lives[source]
-            columns[column] = (
-                values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values
-            )
-    return [row | {"young": not of_names} for row in pa.table(columns).to_pylist()]
+            values = lives[last.get(column, column)]
+            of_time = pa.types.is_timestamp(values.type)
+            columns[column] = values.cast(pa.int64()) if of_time else values
+    rows: list[Row] = pa.table(columns).to_pylist()
+    for row in rows:
+        row["early"] = None if of_names else {size: row[f"early_{size}"] for size in sizes}
+    return rows
 
 
 def _ordered(value: Any) -> tuple[bool, Any]:

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from features import HISTORY, from_requests
+from features import HISTORY, HISTORY_BYTES, from_requests
 from features.encoding import COLUMNS
 from predictor.forest_model import IDLE, ForestModel, shared
 
@@ -59,6 +59,23 @@ def test_it_fits_in_the_kilobytes_allowed(outputs):
 def test_each_tree_is_grown_on_no_more_rows_than_allowed():
     forest = ForestModel(trees=3, rows_per_tree=100).grow(*noise(1000, 2))
     assert forest.rows.sum() == 3 * 100
+
+
+def test_an_unknown_history_is_not_taken_for_an_empty_one():
+    matrix, _ = noise(4000, 1)
+    new, byte = matrix[:, :HISTORY_BYTES], COLUMNS.index("last byte")
+    new[::2] = 0
+    new[::2, 1] = 1  # one byte tells that the first of its kind is meant
+    answers = (matrix[:, byte] > 127) | (new[:, 1] == 1)
+    unknown = matrix[:400].copy()
+    unknown[:, :HISTORY_BYTES] = 0
+    sure, blind = (
+        ForestModel(trees=16, tried=0.9, blind=share).grow(matrix, answers[:, None])
+        for share in (0.25, 0.0)
+    )
+    yes = unknown[:, byte] > 127
+    right = [np.mean((forest.predict(unknown)[:, 0] >= 0.75) == yes) for forest in (sure, blind)]
+    assert right[0] > max(right[1], 0.9)
 
 
 def test_what_only_grows_with_the_trace_is_not_looked_at():

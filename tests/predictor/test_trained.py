@@ -33,6 +33,7 @@ def life(name: bytes, lifespan: float | None = None, **values: object) -> dict[s
     died = None if lifespan is None else BORN + datetime.timedelta(seconds=lifespan)
     return {
         "server": "campus",
+        "fh": b"handle of " + name,
         "name": name,
         "kind": "file",
         "born": BORN,
@@ -268,7 +269,7 @@ def test_two_predicates_of_one_name_are_refused():
 
 
 PARTS = ["model.json", "name-rules.arrow", "name-counts.arrow", "able.arrow"]
-PARTS += ["history-file.arrow", "history-name.arrow"]
+PARTS += ["history-file.arrow", "history-name.arrow", "heat-rates.arrow", "heat-directories.arrow"]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -351,3 +352,14 @@ def test_hot_directories_are_learned_where_they_are_asked_for():
     assert model.tallies["directory:HotDir"] == {"known": 12, "true": 6, "unknown": 0}
     new = from_requests([{"name": b"cache"}, {"name": b"src"}])
     assert model.predict(new, "name")["directory:HotDir"].to_pylist() == [True, False]
+
+
+def test_heat_is_learned_and_kept_with_the_model(model, tmp_path):
+    assert model.heat.rates.predict(NEW)["evidence"].to_pylist()[:2] == [20, 10]
+    parts = model.save(tmp_path)
+    assert {"heat-rates.arrow", "heat-directories.arrow"} <= set(parts)
+    loaded = TrainedModel.load(tmp_path)
+    assert loaded.heat.rates.predict(NEW).equals(model.heat.rates.predict(NEW))
+    (tmp_path / "heat-rates.arrow").unlink()
+    with pytest.raises(DamagedModelError, match="heat-rates"):
+        TrainedModel.load(tmp_path)

@@ -6,6 +6,7 @@ use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, LargeBinaryArray, PrimitiveArray, RecordBatch, StringArray};
 
 type Time = PrimitiveArray<TimestampMicrosecondType>;
+type U32 = PrimitiveArray<UInt32Type>;
 type U64 = PrimitiveArray<UInt64Type>;
 
 /// What is known when files are created, as in `features/creates.py`.
@@ -13,7 +14,8 @@ pub struct Creates<'a> {
     name: &'a LargeBinaryArray,
     dir_fh: &'a LargeBinaryArray,
     dir_name: &'a LargeBinaryArray,
-    uid: &'a PrimitiveArray<UInt32Type>,
+    mode: &'a U32,
+    uid: &'a U32,
     client: &'a StringArray,
     time: &'a Time,
 }
@@ -28,6 +30,7 @@ impl<'a> Creates<'a> {
             name: column(batch, "name")?,
             dir_fh: column(batch, "dir_fh")?,
             dir_name: column(batch, "dir_name")?,
+            mode: column(batch, "mode")?,
             uid: column(batch, "uid")?,
             client: column(batch, "client")?,
             time: column(batch, time)?,
@@ -63,6 +66,12 @@ impl<'a> Creates<'a> {
         bytes(self.dir_name, row)
     }
 
+    /// The permission bits that it carries.
+    #[inline]
+    pub fn mode(&self, row: usize) -> Option<u32> {
+        self.mode.is_valid(row).then(|| self.mode.value(row))
+    }
+
     /// The user who asked for it.
     #[inline]
     pub fn uid(&self, row: usize) -> Option<u32> {
@@ -78,15 +87,19 @@ impl<'a> Creates<'a> {
 
 /// Lives, as in `data/schema.py`, of files or of names.
 pub struct Lives<'a> {
-    /// Their births; no time where it was not seen.
+    /// Their births; no time where there is nothing to tell or to learn.
     pub creates: Creates<'a>,
     /// Until when any of them was observed.
     pub end: i64,
-    /// Whether size and use are those of young files, not those at the end of names.
-    pub young: bool,
     server: &'a StringArray,
     fh: &'a LargeBinaryArray,
     died: &'a Time,
+    last: Uses<'a>,
+    early: Option<Uses<'a>>,
+}
+
+/// How large files were, and how they were used.
+struct Uses<'a> {
     size: &'a U64,
     reads: &'a U64,
     writes: &'a U64,
@@ -95,21 +108,18 @@ pub struct Lives<'a> {
 }
 
 impl<'a> Lives<'a> {
-    /// Finds the columns.
-    pub fn new(batch: &'a RecordBatch, young: bool) -> Result<Lives<'a>, Error> {
+    /// Finds the columns. Those that begin with `early_` may be missing.
+    pub fn new(batch: &'a RecordBatch) -> Result<Lives<'a>, Error> {
         let until: &Time = column(batch, "observed_until")?;
+        let early = batch.column_by_name("early_size").is_some();
         Ok(Lives {
             creates: Creates::new(batch, "born")?,
             end: until.iter().flatten().max().unwrap_or(i64::MIN),
-            young,
             server: column(batch, "server")?,
             fh: column(batch, "fh")?,
             died: column(batch, "died")?,
-            size: column(batch, "size")?,
-            reads: column(batch, "reads")?,
-            writes: column(batch, "writes")?,
-            atime: column(batch, "atime")?,
-            mtime: column(batch, "mtime")?,
+            last: Uses::new(batch, "")?,
+            early: if early { Some(Uses::new(batch, "early_")?) } else { None },
         })
     }
 
@@ -140,8 +150,34 @@ impl<'a> Lives<'a> {
         self.died.is_valid(row).then(|| self.died.value(row).max(self.born(row)))
     }
 
-    /// How large it was, and how it was used, when that came to be known.
-    pub fn used(&self, row: usize) -> Use {
+    /// Whether it is told what young files were like.
+    pub fn have_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    /// How large it was, and how it was used, when it ended.
+    pub fn last_use(&self, row: usize) -> Use {
+        self.last.of(row)
+    }
+
+    /// The same when it was young, where that is told.
+    pub fn early_use(&self, row: usize) -> Use {
+        self.early.as_ref().map(|early| early.of(row)).unwrap_or_default()
+    }
+}
+
+impl<'a> Uses<'a> {
+    fn new(batch: &'a RecordBatch, prefix: &str) -> Result<Uses<'a>, Error> {
+        Ok(Uses {
+            size: column(batch, &format!("{prefix}size"))?,
+            reads: column(batch, &format!("{prefix}reads"))?,
+            writes: column(batch, &format!("{prefix}writes"))?,
+            atime: column(batch, &format!("{prefix}atime"))?,
+            mtime: column(batch, &format!("{prefix}mtime"))?,
+        })
+    }
+
+    fn of(&self, row: usize) -> Use {
         let number = |column: &U64| column.is_valid(row).then(|| column.value(row));
         let time = |column: &Time| column.is_valid(row).then(|| column.value(row));
         let (reads, writes) = (number(self.reads), number(self.writes));
@@ -150,10 +186,7 @@ impl<'a> Lives<'a> {
             size: number(self.size),
             // less than a read to five writes, as the predicate has it
             write_only: reads.zip(writes).map(|(reads, writes)| reads.saturating_mul(5) < writes),
-            read_after_write: match writes {
-                Some(0) => Some(false),
-                _ => read_after,
-            },
+            read_after_write: if writes == Some(0) { Some(false) } else { read_after },
         }
     }
 }

@@ -5,20 +5,20 @@ use super::hash;
 use super::shape::shape;
 
 /// How many keys a create has.
-pub const KEYS: usize = 10;
+pub const KEYS: usize = 11;
 /// Which of them is its caller.
 pub const CALLER: usize = 8;
 
 /// The keys of a create, none where a part of one is not known.
 pub type Keys = [Option<u64>; KEYS];
 
-/// Makes names of creates.
+/// Hashes names, in memory of its own.
 #[derive(Default)]
 pub struct Namer {
     folded: Vec<u8>,
 }
 
-/// The hashes of what a create shows; none of what is not known.
+/// The hashes of what a create shows, and of what is remembered of it; none of what is not known.
 #[derive(Clone, Copy)]
 pub struct Names {
     name: Option<u64>,
@@ -26,13 +26,17 @@ pub struct Names {
     pub shape: Option<u64>,
     suffix: Option<u64>,
     dir: Option<u64>,
+    /// Of the shape of the directory's own name.
     dir_shape: Option<u64>,
+    /// Of the shape of what its caller created before, 0 for nothing.
+    pub previous: Option<u64>,
     client: Option<u64>,
+    mode: Option<u64>,
     uid: Option<u64>,
 }
 
 impl Namer {
-    /// The names of a row's create.
+    /// What a row's create shows.
     #[inline]
     pub fn names(&mut self, creates: &Creates, row: usize) -> Names {
         let dir_shape = self.shape(creates.dir_name(row));
@@ -44,7 +48,9 @@ impl Namer {
             suffix: shape.map(|_| hash::of(suffix(&self.folded))),
             dir: creates.dir_fh(row).map(hash::of),
             dir_shape,
+            previous: None,
             client: creates.client(row).map(|client| hash::of(client.as_bytes())),
+            mode: creates.mode(row).map(u64::from),
             uid: creates.uid(row).map(u64::from),
         }
     }
@@ -67,9 +73,10 @@ impl Names {
         key(CALLER, [self.client, self.uid])
     }
 
-    /// All keys, given the shape of what the caller created before (0 for nothing).
+    /// All keys.
     #[inline]
-    pub fn keys(&self, caller: Option<u64>, previous: Option<u64>) -> Keys {
+    pub fn keys(&self) -> Keys {
+        let caller = self.caller();
         [
             key(0, [self.dir, self.name]),
             key(1, [self.dir, self.shape]),
@@ -80,7 +87,8 @@ impl Names {
             key(6, [self.uid, self.suffix]),
             key(7, [self.dir_shape, self.suffix, self.uid]),
             caller,
-            key(9, [previous, self.shape]),
+            key(9, [self.previous, self.shape]),
+            key(10, [self.mode, self.suffix, self.uid]),
         ]
     }
 }
@@ -88,4 +96,43 @@ impl Names {
 #[inline]
 fn key<const PARTS: usize>(which: usize, parts: [Option<u64>; PARTS]) -> Option<u64> {
     parts.iter().try_fold(which as u64, |key, part| Some(hash::with(key, (*part)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: Names = Names {
+        name: Some(1),
+        shape: Some(1),
+        suffix: Some(1),
+        dir: Some(1),
+        dir_shape: Some(1),
+        previous: Some(1),
+        client: Some(1),
+        mode: Some(1),
+        uid: Some(1),
+    };
+
+    #[test]
+    fn no_two_keys_are_one_though_all_parts_are() {
+        let mut keys: Vec<_> = NAMES.keys().into_iter().flatten().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), KEYS);
+    }
+
+    #[test]
+    fn a_key_is_unknown_where_a_part_is() {
+        let unknown = |names: Names| names.keys().iter().filter(|key| key.is_none()).count();
+        assert_eq!(unknown(NAMES), 0);
+        assert_eq!(unknown(Names { uid: None, ..NAMES }), 4);
+        assert_eq!(unknown(Names { dir: None, ..NAMES }), 4);
+        assert_eq!(unknown(Names { shape: None, suffix: None, name: None, ..NAMES }), 9);
+    }
+
+    #[test]
+    fn a_suffix_follows_the_last_period() {
+        assert_eq!([suffix(b"a.b.c"), suffix(b"a."), suffix(b"a")], [&b"c"[..], b"", b""]);
+    }
 }

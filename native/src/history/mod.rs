@@ -8,8 +8,8 @@
 //!   and handle, so that the order does not tell how they end.
 //! - Whether a file lives longer than a mark (1, 5 and 30 seconds) is known at the mark if it is
 //!   alive then, else at its death.
-//! - Its size and use are known when it is 5 s old or dead, as they were by then. Of a name they
-//!   are known at its end.
+//! - Its size and use are known when it is 5 s old, as they were by then, and at its death. Of a
+//!   name they are known at its end.
 //! - What is not known by the end of the lives that are followed is dropped.
 
 mod births;
@@ -30,7 +30,7 @@ use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
 use births::{Creates, Lives};
-use keys::{Keys, Namer, CALLER};
+use keys::{Namer, Names, CALLER};
 use outcomes::Outcomes;
 use store::{Slot, Store};
 
@@ -70,15 +70,10 @@ impl History {
         Ok(History { store: Store::new(most), clock: i64::MIN })
     }
 
-    /// The history of each of the lives at its birth (null where it was not seen); then that of
-    /// later births knows them. `young` says that size and use are those of young files, not
-    /// those at the end of names.
-    pub fn follow(
-        &mut self,
-        lives: &RecordBatch,
-        young: bool,
-    ) -> Result<FixedSizeBinaryArray, Error> {
-        let lives = Lives::new(lives, young)?;
+    /// The history of each of the lives at its birth (null where there is nothing to tell); then
+    /// that of later births knows them.
+    pub fn follow(&mut self, lives: &RecordBatch) -> Result<FixedSizeBinaryArray, Error> {
+        let lives = Lives::new(lives)?;
         let order = lives.in_order();
         let mut outcomes = Outcomes::new(&lives, &order);
         let mut told = vec![0; order.len() * BYTES];
@@ -90,16 +85,15 @@ impl History {
             while let Some(outcome) = outcomes.next_before(born, place) {
                 self.store.learn(&places[outcome.place], &outcome);
             }
-            let names = namer.names(&lives.creates, row);
-            let keys = self.keys(&names);
+            let names = self.names(&mut namer, &lives.creates, row);
             self.store.make_room(&mut places);
-            places.push(self.bear(&keys, names.shape, born, told));
+            places.push(self.bear(&names, born, told));
         }
         while let Some(outcome) = outcomes.next_before(lives.end, order.len()) {
             self.store.learn(&places[outcome.place], &outcome);
         }
         self.clock = self.clock.max(lives.end);
-        scattered(lives.creates.rows(), &order, &told)
+        scattered(&order, &told, lives.creates.rows())
     }
 
     /// The history of files that are created now, which leaves no trace in it.
@@ -109,7 +103,7 @@ impl History {
         let mut told = vec![0; creates.rows() * BYTES];
         for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let time = creates.time(row).unwrap_or(self.clock);
-            let keys = self.keys(&namer.names(&creates, row));
+            let keys = self.names(&mut namer, &creates, row).keys();
             for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
                 if let Some(key) = key {
                     self.store.get(*key).tell(time, told);
@@ -117,26 +111,21 @@ impl History {
             }
         }
         let order: Vec<u32> = (0..creates.rows() as u32).collect();
-        scattered(order.len(), &order, &told)
+        scattered(&order, &told, order.len())
     }
 
-    fn keys(&self, names: &keys::Names) -> Keys {
-        let caller = names.caller();
-        let previous = caller.map(|key| self.store.get(key).previous);
-        names.keys(caller, previous)
+    /// What a create shows, and what its caller created before.
+    fn names(&self, namer: &mut Namer, creates: &Creates, row: usize) -> Names {
+        let mut names = namer.names(creates, row);
+        names.previous = names.caller().map(|caller| self.store.get(caller).shape);
+        names
     }
 
     /// Tells the history of a birth, and counts it.
-    fn bear(
-        &mut self,
-        keys: &Keys,
-        shape: Option<u64>,
-        born: i64,
-        told: &mut [u8],
-    ) -> [Slot; KEYS] {
+    fn bear(&mut self, names: &Names, born: i64, told: &mut [u8]) -> [Slot; KEYS] {
         let mut places = [Slot::NONE; KEYS];
         let told = told.chunks_exact_mut(BYTES_PER_KEY);
-        for ((key, place), told) in keys.iter().zip(&mut places).zip(told) {
+        for ((key, place), told) in names.keys().iter().zip(&mut places).zip(told) {
             if let Some(key) = key {
                 let (slot, record) = self.store.get_or_insert(*key);
                 record.tell(born, told);
@@ -144,15 +133,15 @@ impl History {
                 *place = slot;
             }
         }
-        if let (Some(record), Some(shape)) = (self.store.at(places[CALLER]), shape) {
-            record.previous = shape;
+        if let (Some(caller), Some(shape)) = (self.store.at(places[CALLER]), names.shape) {
+            caller.shape = shape;
         }
         places
     }
 }
 
 /// What was told to each row, in the rows' order; null for those that were told nothing.
-fn scattered(rows: usize, order: &[u32], told: &[u8]) -> Result<FixedSizeBinaryArray, Error> {
+fn scattered(order: &[u32], told: &[u8], rows: usize) -> Result<FixedSizeBinaryArray, Error> {
     let mut by_row: Vec<Option<&[u8]>> = vec![None; rows];
     for (row, told) in order.iter().zip(told.chunks_exact(BYTES)) {
         by_row[*row as usize] = Some(told);

@@ -8,7 +8,8 @@ use super::record::{Fact, MARKS};
 const YOUNG: i64 = 5_000_000;
 /// What comes to be known: one for each mark, then these.
 const DIED: u8 = MARKS.len() as u8;
-const USED: u8 = DIED + 1;
+const USED_YOUNG: u8 = DIED + 1;
+const USED: u8 = DIED + 2;
 
 /// What came to be known of a birth, and when.
 pub struct Outcome {
@@ -37,7 +38,7 @@ pub struct Outcomes<'a> {
 impl<'a> Outcomes<'a> {
     /// All of them.
     pub fn new(lives: &'a Lives<'a>, order: &'a [u32]) -> Outcomes<'a> {
-        let mut due = Vec::with_capacity(order.len() * (usize::from(USED) + 1));
+        let mut due = Vec::with_capacity(order.len() * usize::from(USED));
         for (place, &row) in (0..).zip(order) {
             let (born, died) = (lives.born(row as usize), lives.died(row as usize));
             let by = |mark: i64| {
@@ -46,8 +47,10 @@ impl<'a> Outcomes<'a> {
             };
             due.extend((0..).zip(MARKS).map(|(what, mark)| Due { time: by(mark), place, what }));
             due.extend(died.map(|time| Due { time, place, what: DIED }));
-            let used = if lives.young { Some(by(YOUNG)) } else { died };
-            due.extend(used.map(|time| Due { time, place, what: USED }));
+            let young = lives.have_early().then_some(by(YOUNG));
+            due.extend(young.map(|time| Due { time, place, what: USED_YOUNG }));
+            let old = died.filter(|_| young != died);
+            due.extend(old.map(|time| Due { time, place, what: USED }));
         }
         due.sort_unstable();
         Outcomes { lives, order, due: due.into_iter().peekable() }
@@ -67,7 +70,8 @@ impl<'a> Outcomes<'a> {
         match MARKS.get(usize::from(what)) {
             Some(&mark) => Fact::Mark(usize::from(what), life.is_some_and(|life| life <= mark)),
             None if what == DIED => Fact::Died(life.unwrap_or(i64::MAX)),
-            None => Fact::Used(self.lives.used(row)),
+            None if what == USED_YOUNG => Fact::Used(self.lives.early_use(row)),
+            None => Fact::Used(self.lives.last_use(row)),
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum Fact {
 }
 
 /// How large a file was, and how it was used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Use {
     pub size: Option<u64>,
@@ -60,8 +60,8 @@ pub struct Record {
     pub size: u8,
     /// Whether the last of which it is known was only written: 1 no, 2 yes.
     pub write_only: u8,
-    /// Hash of the shape of the last name.
-    pub previous: u64,
+    /// Hash of the shape of the last name, for callers; else 0.
+    pub shape: u64,
 }
 
 impl Record {
@@ -136,5 +136,46 @@ impl Record {
             1 + self.known[FIVE_SECONDS],
             since(self.first_birth),
         ]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(record: &Record, at: i64) -> [u8; BYTES_PER_KEY] {
+        let mut told = [0; BYTES_PER_KEY];
+        record.tell(at, &mut told);
+        told
+    }
+
+    #[test]
+    fn what_was_never_born_has_no_births_and_nothing_else() {
+        let expected = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0];
+        assert_eq!(told(&Record::default(), 7), expected);
+    }
+
+    #[test]
+    fn shares_are_means_of_the_first_ten_then_move_by_a_tenth() {
+        let mut record = Record::default();
+        let mut shares = Vec::new();
+        for i in 0..14 {
+            record.learn(0, &Fact::Mark(0, i < 5 || i == 12));
+            shares.push(u32::from(record.share[0]) * 1000 / 65_535);
+        }
+        assert_eq!(shares[4..], [1000, 833, 714, 624, 555, 499, 449, 404, 464, 417]);
+        assert_eq!(record.known[0], MEMORY);
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_use_is_not_counted() {
+        let mut record = Record::default();
+        record.learn(0, &Fact::Used(Use::default()));
+        assert_eq!(record, Record::default());
+        let used = Use { size: Some(16 << 10), write_only: Some(true), ..Use::default() };
+        record.learn(0, &Fact::Used(used));
+        assert_eq!(record.known, [0, 0, 0, 1, 1, 1, 1, 0]);
+        assert_eq!((record.share[EMPTY], record.share[AT_MOST_16K]), (0, u16::MAX));
+        assert_eq!((record.size, record.write_only), (log(16 << 10), 2));
     }
 }

@@ -35,7 +35,7 @@ impl History {
             numbers::<UInt8Type>("life", records().map(|r| r.life)),
             numbers::<UInt8Type>("size", records().map(|r| r.size)),
             numbers::<UInt8Type>("write_only", records().map(|r| r.write_only)),
-            numbers::<UInt64Type>("previous", records().map(|r| r.previous)),
+            numbers::<UInt64Type>("shape", records().map(|r| r.shape)),
         ];
         for i in 0..SHARES {
             columns.push(numbers::<UInt16Type>(share(i), records().map(|r| r.share[i])));
@@ -81,7 +81,7 @@ fn records(batch: &RecordBatch) -> Result<Vec<Record>, Error> {
     fill::<UInt8Type>(batch, "size", &mut records, |r, v| r.size = v)?;
     at_most(batch, "write_only", 2)?;
     fill::<UInt8Type>(batch, "write_only", &mut records, |r, v| r.write_only = v)?;
-    fill::<UInt64Type>(batch, "previous", &mut records, |r, v| r.previous = v)?;
+    fill::<UInt64Type>(batch, "shape", &mut records, |r, v| r.shape = v)?;
     for i in 0..SHARES {
         fill::<UInt16Type>(batch, &share(i), &mut records, |r, v| r.share[i] = v)?;
         at_most(batch, &known(i), MEMORY)?;

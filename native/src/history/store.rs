@@ -22,9 +22,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// An empty store for so many.
+    /// An empty store for so many, which are fewer than there are places.
     pub fn new(most: usize) -> Store {
-        Store { most, slots: HashMap::new(), records: Vec::new() }
+        Store { most: most.min(Slot::NONE.0 as usize), slots: HashMap::new(), records: Vec::new() }
     }
 
     /// How many it has room for.
@@ -114,5 +114,44 @@ impl Store {
         let new = self.slots.insert(key, Slot(self.records.len() as u32)).is_none();
         self.records.push(record);
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bear(store: &mut Store, key: u64, at: i64) -> Slot {
+        let (slot, record) = store.get_or_insert(key);
+        record.bear(at);
+        slot
+    }
+
+    #[test]
+    fn those_that_were_idle_longest_make_room_and_the_others_are_found_where_they_went() {
+        let mut store = Store::new(KEYS + 7);
+        let slots: Vec<Slot> = (0..8).map(|i| bear(&mut store, i, 100 - i as i64)).collect();
+        bear(&mut store, 7, 200);
+        let mut places = [[Slot::NONE; KEYS]; 2];
+        (places[0][0], places[0][1], places[1][0]) = (slots[0], slots[6], slots[7]);
+        store.make_room(&mut places);
+        assert_eq!([5, 6].map(|key| store.get(key).births), [0, 0]);
+        assert_eq!([0, 4, 7].map(|key| store.get(key).births), [1, 1, 2]);
+        assert_eq!(store.at(places[0][0]).map(|record| record.last_birth), Some(100));
+        assert_eq!(store.at(places[1][0]).map(|record| record.last_birth), Some(200));
+        assert_eq!(places[0][1], Slot::NONE);
+        assert_eq!(store.sorted().len(), 6);
+    }
+
+    #[test]
+    fn there_is_room_for_the_keys_of_a_birth_in_the_smallest_store() {
+        let mut store = Store::new(KEYS);
+        for at in 0..100 {
+            store.make_room(&mut []);
+            (0..KEYS as u64).for_each(|key| {
+                bear(&mut store, at as u64 * 100 + key, at);
+            });
+            assert_eq!(store.sorted().len(), KEYS);
+        }
     }
 }

@@ -53,10 +53,9 @@ impl HistoryKeeper {
         &mut self,
         py: Python<'_>,
         lives: &Bound<'_, PyAny>,
-        young: bool,
     ) -> PyResult<PyArrowType<ArrayData>> {
         let lives = RecordBatch::from_pyarrow_bound(lives)?;
-        wrap(py.detach(|| self.history.follow(&lives, young)))
+        wrap(py.detach(|| self.history.follow(&lives)))
     }
 
     fn at(&self, py: Python<'_>, creates: &Bound<'_, PyAny>) -> PyResult<PyArrowType<ArrayData>> {

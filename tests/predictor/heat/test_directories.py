@@ -99,6 +99,10 @@ def test_most_hot_births_of_the_second_sample_are_in_directories_found_from_the_
     )
     past, coming = directories(first), directories(second)
     found = HotDirs().partial_fit(past).predict(seen_before(coming, past))
+    names = zip(
+        *(coming.filter(found)[c].to_pylist() for c in ("parent_name", "name")), strict=True
+    )
+    assert {(b"var", b"mail"), (b"dan", b"tmp"), (b"libnfs", b".git")} <= set(names)
     births, hot = (
         (pc.sum(table["births"]).as_py(), pc.sum(table["hot_births"]).as_py())
         for table in (coming.filter(found), coming)

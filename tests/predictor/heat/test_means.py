@@ -79,3 +79,13 @@ def test_a_strength_that_makes_no_sense_is_refused(strength):
 def test_a_factor_that_makes_no_sense_is_refused(factor):
     with pytest.raises(ValueError, match="factor"):
         learned().age(factor)
+
+
+def test_keys_of_too_little_weight_are_as_new_and_need_not_be_kept():
+    few = ShrunkenMeans([["kind"], ["kind", "name"]], ["writes"], least=3).partial_fit(ROWS, VALUES)
+    assert ask(few, "log", b"a") == ask(learned(), "log", b"new")
+    assert ask(few, "c", b"z") == ask(learned(), "new", b"z")
+    kept = ShrunkenMeans([["kind"], ["kind", "name"]], ["writes"], least=3)
+    kept.sums_ = few.deciding()
+    assert len(kept.sums_) == 2 < len(few.sums_)
+    assert ask(kept, "log", b"a") == ask(few, "log", b"a")
