@@ -48,9 +48,11 @@ rust-test: ## tests of the native crate
 
 fuzz-regression: ## a few seconds of fuzzing from the corpora
 	native/fuzz/run 5
+	layout_hint/fuzz/run 5
 
 fuzz: ## ten minutes of fuzzing for each decoder
 	native/fuzz/run 600
+	layout_hint/fuzz/run 600
 
 pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
 	$(BIN)/pytest

@@ -40,7 +40,7 @@ from training.assess import assess_cases
 from training.cases import POINTS, Case, Labelled, cases, labelled, majority
 from training.picture import draw
 
-CALIBRATION = 0.25
+CALIBRATION = 0.2
 DEFAULT = [key for key, predicate in BUILT_IN.items() if predicate.subject != "directory"]
 """Directories are no creates: the peers, which learn from these, know nothing of them."""
 

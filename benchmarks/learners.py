@@ -159,7 +159,7 @@ def main() -> None:
     known, later = lives(arguments.train, history), lives(arguments.test, history)
     keys = [k for k, p in FILE_PREDICATES.items() if p.evaluate(known).true_count]
     labels, truth = answers_of(known, keys), answers_of(later, keys)
-    holdout = Holdout.of(known, 0.25)
+    holdout = Holdout.of(known, 0.2)
     learned = ~holdout.held
     encoding = Encoding.learn(from_files(known).filter(pa.array(learned)))
     matrix, rows = encoding.transform(from_files(known)), encoding.transform(from_files(later))

@@ -50,8 +50,9 @@ class Figures:
         )
 
     def best_peer(self, predicate: str, test: str) -> Row | None:
-        """Return the row of the peer with most true positives at the bound."""
+        """Return the row of the peer with most true positives, of those that kept the bound."""
         rows = (self.of(peer, predicate, test, True) for peer in self.peers)
+        rows = (row for row in rows if not row["broken"])
         return max(rows, key=lambda row: row["true_positives"] or 0, default=None)
 
 
@@ -99,10 +100,11 @@ def _each(figures: Figures, claim: str, holds: Check) -> tuple[str, bool, str]:
 
 
 def _fewer(ours: str, other: str) -> Check:
-    return lambda figures, predicate, test: (
-        figures.of(ours, predicate, test, False)["correct"]
-        > figures.of(other, predicate, test, False)["correct"]
-    )
+    def holds(figures: Figures, predicate: str, test: str) -> bool:
+        own, its = (figures.of(m, predicate, test, False)["correct"] for m in (ours, other))
+        return bool(own > its or own == its == 1)  # fewer errors than none there cannot be
+
+    return holds
 
 
 def _not_below(ours: str, other: str) -> Check:

@@ -57,7 +57,7 @@ class TrainedModel:
         purity: float | None = 1.0,
         trees: int = 32,
         seed: int = 0,
-        calibration: float = 0.25,
+        calibration: float = 0.2,
         bound: float = 0.01,
         confidence: float = 0.95,
     ) -> None:

@@ -18,7 +18,7 @@ prefix = true
 purity = 1.0
 trees = 32
 seed = 0
-calibration = 0.25
+calibration = 0.2
 bound = 0.01
 confidence = 0.95
 serve = "rules"
@@ -75,7 +75,7 @@ class Settings(_Strict):
     trees: int = Field(default=32, ge=1, description="see predictor.ForestModel")
     seed: int = Field(default=0, ge=0, lt=2**32, description="see predictor.ForestModel")
     calibration: float = Field(
-        default=0.25, ge=0, le=0.5, description="share of the lives kept to choose thresholds on"
+        default=0.2, ge=0, le=0.5, description="share of the lives kept to choose thresholds on"
     )
     bound: float = Field(
         default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"

@@ -56,7 +56,7 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="What the forest's chance is from.")] = 0,
     calibration: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of lives kept to choose thresholds on.")
-    ] = 0.25,
+    ] = 0.2,
     bound: Annotated[
         float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said yes of.")
     ] = 0.01,

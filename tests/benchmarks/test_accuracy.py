@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.verdicts import Figures, verdicts
 from data.samples import DAYS
+from predictor.trained import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
@@ -37,7 +38,7 @@ def test_every_model_has_a_row_with_and_without_the_bound(
     rows, _ = measured
     assert all(set(row) >= COLUMNS for row in rows)
     models = {row["model"] for row in rows}
-    assert {"name", "able", "tree", "histogram", "logistic"} <= models
+    assert {*KINDS, "tree", "histogram", "logistic"} <= models
     for model in models:
         own = [row for row in rows if row["model"] == model]
         assert sorted((row["predicate"], row["bound"] is None) for row in own) == [
@@ -96,6 +97,20 @@ def test_every_claim_is_judged_by_itself() -> None:
     ]
     worse = judged(true_positives=0.2, guess=0.97)
     assert [c for c, met in worse.items() if not met] == ["without the bound never below guessing"]
+
+
+def test_a_peer_that_broke_the_bound_is_not_at_it() -> None:
+    rows = [row("tree", 0.01), row("lightgbm", 0.01, true_positives=0.5, broken=True)]
+    best = Figures(rows).best_peer("lock", "day")
+    assert best is not None
+    assert best["model"] == "tree"
+
+
+def test_fewer_errors_than_none_are_not_asked_for() -> None:
+    rows = [row(m, bound, correct=1.0) for m in ("able", "forest") for bound in (None, 0.01)]
+    rows += [row("name", bound) for bound in (None, 0.01)]
+    claims = {claim: met for claim, met, _ in verdicts(Figures(rows))}
+    assert claims["forest: fewer errors than able on each predicate"]
 
 
 def test_without_a_model_of_ours_nothing_is_claimed() -> None:

@@ -45,7 +45,7 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
     assert decision.publish
     assert (decision.champion, decision.candidate) == (0, 100)
     assert figures is not None
-    assert figures["n"].to_pylist() == [20, 20, 20, 20]
+    assert figures["n"].to_pylist() == [20] * len(figures)
 
 
 def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(

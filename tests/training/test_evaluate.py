@@ -111,4 +111,4 @@ def test_a_model_that_learned_monday_is_right_about_a_tuesday_like_it(days: Days
         assert lock["correct"] == lock["precision"] == lock["recall"] == 100
         assert lock["guess"] == pytest.approx(100 * 40 / 60)
         assert rows["name", "lifespan<=5", kind]["correct"] == 100
-    assert len(rows) == 2 * len(model.predicates)
+    assert len(rows) == len(model.kinds) * len(model.predicates)

@@ -14,7 +14,7 @@ from training.config import Settings
 from training.curves import CURVES
 from training.distributions import distributions
 from training.evaluate import EVALUATION, score
-from training.report import render
+from training.report import KINDS, render
 from training.sensitivity import SENSITIVITY, sensitivity
 from training.train import Lives, fit
 
@@ -87,14 +87,10 @@ def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
     return Page(render({}, assessment, SENSITIVITY.empty_table(), distributions(files)))
 
 
-def test_every_predicate_has_its_row_with_both_models_figures(html: str) -> None:
+def test_every_predicate_has_its_row_with_all_models_figures(html: str) -> None:
     row = Page(html).row("size=zero")
-    assert row == [
-        *("size=zero", "33.33%", "66.67%"),
-        *("100.00%", "100.00%", "0.00%"),
-        *("100.00%", "100.00%", "0.00%"),
-        *("60", "0"),
-    ]
+    every = [figure for _ in KINDS for figure in ("100.00%", "100.00%", "0.00%")]
+    assert row == ["size=zero", "33.33%", "66.67%", *every, "60", "0"]
 
 
 def test_the_better_model_and_those_worse_than_the_guess_are_marked(
@@ -170,3 +166,28 @@ def test_a_period_without_files_still_gives_a_page(files_of: Make) -> None:
     page = page_of([], files_of())
     assert "Accuracy" in page.text
     assert "Sizes and lifespans" not in page.text
+
+
+def test_the_page_shows_what_a_bound_leaves_where_it_broke_and_who_abstains(
+    html: str, files_of: Make
+) -> None:
+    assert "at most 1.00% of all files" in Page(html).text
+    promised = {"point": "bounded", "bound": 1.0, "blocks": 20, "block_seconds": 60, "seed": 1}
+    broken = {**one_result(70, True), **promised, "abstained": False, "broken": True}
+    silent = {**one_result(40, True, "able"), **promised, "abstained": True, "broken": False}
+    page = page_of([broken, silent], files_of())
+    labels = [value for name, value in page.attributes if name == "aria-label"]
+    assert "lock, true positives 60.00% of 60.00% that occur" in labels
+    text = " ".join(page.text.split())
+    assert "Where drift broke the bound lock, Name model: 30.00% false positives" in text
+    assert "ABLE tree abstains from lock." in text
+    assert "20 blocks of 1 min (seed 1)" in text
+
+
+def test_the_page_draws_curves_and_tells_whom_a_model_fails(html: str) -> None:
+    page = Page(html)
+    labels = [value for name, value in page.attributes if name == "aria-label" and value]
+    for chart in ("Calibration", "Precision over recall", "Cost by the price of a false yes"):
+        assert f"{chart} of lock" in labels
+    assert "By user" in page.text
+    assert "By depth" in page.text

@@ -68,7 +68,7 @@ impl Forest {
         outputs: usize,
         width: usize,
     ) -> Result<Self, ForestError> {
-        if outputs == 0 || width == 0 || scores.len() % outputs != 0 {
+        if outputs == 0 || width == 0 || !scores.len().is_multiple_of(outputs) {
             return Err(ForestError::Outputs);
         }
         if let Some(tree) = roots.iter().position(|root| *root as usize >= nodes.len()) {
@@ -91,7 +91,7 @@ impl Forest {
 
     /// The sum of the scores of the leaves that each row of `matrix` ends in, by row and output.
     pub fn sums(&self, matrix: &[u8], threads: usize) -> Result<Vec<u32>, ForestError> {
-        if matrix.len() % self.width != 0 {
+        if !matrix.len().is_multiple_of(self.width) {
             return Err(ForestError::Matrix);
         }
         let rows = matrix.len() / self.width;

@@ -27,7 +27,7 @@ fn many_threads_say_what_one_says() {
     for threads in [0, 2, 3, 16, 5000] {
         assert_eq!(forest().sums(&rows, threads).expect("rows"), one, "{threads}");
     }
-    assert_eq!(forest().sums(&[], 2).expect("no rows"), []);
+    assert!(forest().sums(&[], 2).expect("no rows").is_empty());
 }
 
 #[test]

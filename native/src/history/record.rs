@@ -163,7 +163,7 @@ mod tests {
             record.learn(0, &Fact::Mark(0, i < 5 || i == 12));
             shares.push(u32::from(record.share[0]) * 1000 / 65_535);
         }
-        assert_eq!(shares[4..], [1000, 833, 714, 624, 555, 499, 449, 404, 464, 417]);
+        assert_eq!(shares[4..], [1000, 833, 714, 625, 555, 500, 450, 405, 464, 418]);
         assert_eq!(record.known[0], MEMORY);
     }
 

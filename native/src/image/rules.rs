@@ -42,7 +42,7 @@ impl Rules {
         let words = predicates.div_ceil(64);
         let count = head.u32(32);
         let masks = block.array(head.u32(36), count, 16 * words as u32, 8)?.u64s();
-        let beyond = if predicates % 64 == 0 { 0 } else { u64::MAX << (predicates % 64) };
+        let beyond = if predicates.is_multiple_of(64) { 0 } else { u64::MAX << (predicates % 64) };
         if masks.chunks_exact(words).any(|mask| mask[words - 1] & beyond != 0) {
             return None;
         }
