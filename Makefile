@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native/src -name '*.rs') native/Cargo.toml native/Cargo.lock pyproject.toml
 MANIFEST := --manifest-path native/Cargo.toml
 
-.PHONY: quickstart test help install lint types rust-test fuzz-regression fuzz pytest lock clean
+.PHONY: quickstart test help system-packages install lint types rust-test fuzz-regression fuzz pytest lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,7 +14,7 @@ help: ## list the targets
 quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next
 	@$(BIN)/python -m birthmark.quickstart
 
-test: lint types rust-test fuzz-regression pytest ## everything that CI runs
+test: system-packages lint types rust-test fuzz-regression pytest ## everything that CI runs
 
 # One virtual environment, filled from the lock files alone.
 $(VENV)/.runtime: requirements.lock
@@ -29,6 +29,9 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 $(VENV)/.built: $(VENV)/.runtime $(NATIVE)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+system-packages: ## what only tests need, where they may be installed
+	tests/system-packages
 
 install: $(VENV)/.built ## build and install into .venv
 

@@ -57,7 +57,7 @@ def explain(
 def _draw(response: ListResponse, names: list[str]) -> None:
     console = Console()
     for name, prediction in zip(names, response["predictions"], strict=True):
-        console.print(_tree(name, prediction), soft_wrap=True)
+        _print(console, _tree(name, prediction))
     console.print(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
@@ -122,12 +122,15 @@ def _show(rules: list[dict[str, Any]], caption: str) -> None:
         answer = Text("yes", style="green") if rule["yes"] else Text("no", style="red")
         counts = (f"{rule[n]:,.0f}" for n in ("decides", "n_m", "n_a"))
         table.add_row(Text(rule["predicate"]), Text(rule["rule"]), answer, *counts)
-    console = Console()
+    _print(Console(), table)
+
+
+def _print(console: Console, shown: Table | Tree) -> None:
+    """Print at full width where nobody's terminal limits it."""
     if not console.is_terminal:
-        console.width = console.measure(
-            table, options=console.options.update(width=sys.maxsize)
-        ).maximum
-    console.print(table)
+        unlimited = console.options.update(width=sys.maxsize)
+        console.width = console.measure(shown, options=unlimited).maximum
+    console.print(shown)
 
 
 _COLUMNS = {

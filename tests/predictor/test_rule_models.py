@@ -154,6 +154,8 @@ def test_an_explanation_gives_the_answer_that_the_prediction_gives(model):
 def test_a_loaded_model_answers_explains_and_lists_as_the_saved_one(model, tmp_path):
     files = model.save(tmp_path)
     assert sorted(files) == [
+        "heat-directories.arrow",
+        "heat-rates.arrow",
         "history-file.arrow",
         "history-name.arrow",
         "model.json",

@@ -30,7 +30,8 @@ def test_only_the_three_places_must_be_given_and_the_rest_has_the_thesiss_defaul
     assert (read.training.minfrac, read.training.mincount, read.training.prefix) == (0.8, 5, True)
     assert read.training.margin == 0
     assert read.training.window_days == 7
-    assert read.training.serve == "name"
+    assert (read.training.serve, read.training.point) == ("rules", "bounded")
+    assert (read.training.bound, read.training.confidence) == (0.01, 0.95)
 
 
 def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
         (LEAST + "[training]\nminfraction = 0.9\n", r"training\.minfraction: there is no such"),
         (LEAST + "[trainings]\n", r"trainings: there is no such setting"),
         (LEAST + "[training]\nminfrac = 1.5\n", r"training\.minfrac: .*less than.*, found 1\.5"),
-        (LEAST + "[training]\nserve = 'best'\n", r"training\.serve: .*'name' or 'able'.*'best'"),
+        (LEAST + "[training]\nserve = 'best'\n", r"training\.serve: .*'name', 'able', 'rules' or 'forest'.*'best'"),
         (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
         (LEAST + "[training\n", r"expected a TOML file: .*line"),
         (LEAST + "[[predicates]]\nnonsense = 1\n", r"predicates: "),
