@@ -3,6 +3,11 @@
 The learner is scikit-learn's ``ExtraTreesRegressor`` (Geurts, Ernst and Wehenkel, "Extremely
 randomized trees", 2006), one for all predicates that are known of the same lives: a leaf has a
 share of yes for each.
+
+It was chosen by measurement (``benchmarks/learners.py``; one captured day learned from, the next
+two tested on): it is as often right as LightGBM with native categories, in a thirtieth of the time
+and two thirds of the size, and more often than a random forest and than histogram boosting. Within
+the bound on false positives LightGBM finds somewhat more: 32.1 % of all files, to 31.1 %.
 """
 
 from __future__ import annotations

@@ -61,6 +61,8 @@ class ForestModels(ModelSet[ForestModel]):
             self._plant(
                 Planted(tuple(keys[label] for label in group), encoding, forest), parameters
             )
+        for key in keys:  # in the order that was asked for, whichever forest each is of
+            self[key] = self.pop(key)
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
         """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
