@@ -90,7 +90,10 @@ def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..
         (["predict", "a", "--mode", "0888"], "mode: expected a string of octal digits"),
         (["predict", "a", "--uid", "-1"], "uid: Input should be greater than or equal to 0"),
         (["predict", "a", "--directory", "/x"], "directory: expected a name in its directory"),
-        (["predict", "a", "--model", "x"], "model: Input should be 'name', 'able', 'rules' or 'forest', found 'x'"),
+        (
+            ["predict", "a", "--model", "x"],
+            "model: Input should be 'name', 'able', 'rules' or 'forest', found 'x'",
+        ),
         (["serve", "--port", "65536"], "port: Input should be less than or equal to 65535"),
     ],
 )

@@ -63,7 +63,9 @@ def test_a_version_that_does_not_say_what_it_serves_is_an_error(tmp_path: Path) 
         (directory / "part").write_text("")
 
     Registry(tmp_path).publish(write_parts, {})
-    with pytest.raises(RegistryError, match="expected serve to be name or able or rules or forest, found None"):
+    with pytest.raises(
+        RegistryError, match="expected serve to be name or able or rules or forest, found None"
+    ):
         load_model(Registry(tmp_path))
 
 

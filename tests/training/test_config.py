@@ -47,7 +47,10 @@ def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
         (LEAST + "[training]\nminfraction = 0.9\n", r"training\.minfraction: there is no such"),
         (LEAST + "[trainings]\n", r"trainings: there is no such setting"),
         (LEAST + "[training]\nminfrac = 1.5\n", r"training\.minfrac: .*less than.*, found 1\.5"),
-        (LEAST + "[training]\nserve = 'best'\n", r"training\.serve: .*'name', 'able', 'rules' or 'forest'.*'best'"),
+        (
+            LEAST + "[training]\nserve = 'best'\n",
+            r"training\.serve: .*'name', 'able', 'rules' or 'forest'.*'best'",
+        ),
         (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
         (LEAST + "[training\n", r"expected a TOML file: .*line"),
         (LEAST + "[[predicates]]\nnonsense = 1\n", r"predicates: "),
