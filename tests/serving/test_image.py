@@ -1,0 +1,85 @@
+"""What is answered over HTTP is what a compiled image of the same model answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from birthmark._native import Image
+from data import lives
+from data.traces import open_trace
+from features import from_files, from_requests
+from predictor import TrainedModel, births
+from predictor.image import predict
+from predictor.image_models import compile_models
+from serving.requests import written
+from training.registry import Registry
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+KINDS = ("name", "able", "rules")
+AT_ONCE = 3000
+
+
+@pytest.fixture(scope="module")
+def days() -> list[tuple[pa.Table, pa.Table]]:
+    return [lives.tables(open_trace(str(SAMPLES / f"day{day}.parquet"))) for day in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def model(days: list[tuple[pa.Table, pa.Table]]) -> TrainedModel:
+    return TrainedModel().fit(*days[0], kinds=KINDS)
+
+
+def as_request(create: dict[str, Any]) -> dict[str, Any]:
+    """Return what a service is told of a create: it needs no directory for these models."""
+    known = {key: create[key] for key in ("mode", "uid", "gid") if create[key] is not None}
+    return {**written("name", create["name"]), **known}
+
+
+def asked(client: httpx.Client, requests: list[dict[str, Any]]) -> dict[str, list[bool]]:
+    answers: dict[str, list[bool]] = {}
+    for start in range(0, len(requests), AT_ONCE):
+        response = client.post("/v1/predictions", json=requests[start : start + AT_ONCE])
+        assert response.status_code == 200, response.text
+        for prediction in response.json()["predictions"]:
+            for key, answer in prediction["predicates"].items():
+                answers.setdefault(key, []).append(answer["answer"] == "yes")
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("kind", "point"), [(k, "bounded") for k in KINDS] + [("rules", "accurate")]
+)
+def test_every_bundled_row_is_answered_over_http_as_by_the_image(
+    kind: str,
+    point: Any,
+    days: list[tuple[pa.Table, pa.Table]],
+    model: TrainedModel,
+    settings_for: Callable[..., Any],
+    served: Callable[..., Any],
+    tmp_path: Path,
+) -> None:
+    Registry(tmp_path).publish(
+        model.save, {"serve": kind, "point": point, "trained_on": {}, "figures": []}
+    )
+    creates = pa.concat_tables([from_files(births(files)) for files, _ in days])
+    requests = [as_request(create) for create in creates.to_pylist()]
+    image = predict(
+        Image(compile_models(model.models[kind], point)),
+        from_requests(
+            [{**create, "dir_fh": None} for create in creates.drop_columns(["history"]).to_pylist()]
+        ),
+    )
+    with served(settings_for(tmp_path)) as client:
+        answers = asked(client, requests)
+    assert list(answers) == list(image)
+    said = 0
+    for key, column in image.items():
+        assert answers[key] == column.to_pylist(), key
+        said += column.true_count
+    assert said > 0
