@@ -11,6 +11,7 @@ from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
 from birthmark.commands.dump import dump
 from birthmark.commands.explain import explain, rules
+from birthmark.commands.image import image
 from birthmark.commands.ingest import ingest
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
@@ -40,6 +41,7 @@ COMMANDS = (
     predict,
     explain,
     rules,
+    image,
     workload,
 )
 for command in COMMANDS:

@@ -14,7 +14,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from birthmark._native import Image
+from birthmark.commands.explain import explain, rules
+from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
+from features import from_requests
+from predictor.image import predict as predict_rows
 from serving.models import NoModelError
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
@@ -30,7 +35,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory, publish: Callable[..., st
 @pytest.fixture(scope="module")
 def app() -> typer.Typer:
     app = typer.Typer(rich_markup_mode=None)
-    for command in (serve, predict):
+    for command in (serve, predict, explain, rules, image):
         app.command()(command)
     return app
 
@@ -139,3 +144,39 @@ def test_serve_prints_its_url_answers_and_stops_when_told_to(
     assert (process.returncode, out) == (0, "")
     assert "answers from now on" in log
     assert "Traceback" not in log
+
+
+def test_an_image_answers_as_the_published_model_does(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
+    told = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
+    content = (tmp_path / "a.image").read_bytes()
+    assert (told["bytes"], told["kind"]) == (len(content), "name")
+    compiled = Image(content)
+    assert told["predicates"] == len(compiled.predicates)
+    asked = from_requests([{"name": b"x.lock"}, {"name": b"page.html"}])
+    for row, name in enumerate(("x.lock", "page.html")):
+        answered = json.loads(run("predict", name, "--json").stdout)["prediction"]["predicates"]
+        found = {key: column[row].as_py() for key, column in predict_rows(compiled, asked).items()}
+        assert found == {key: answer["answer"] == "yes" for key, answer in answered.items()}
+
+
+def test_an_explanation_shows_every_yes_with_its_rule(
+    run: Callable[..., Any],
+) -> None:
+    lines = run("explain", "x.lock", "page.html").stdout.splitlines()
+    at = lines.index("x.lock")
+    assert lines.index("page.html") > at
+    assert any(line.endswith("lifespan<=1: yes") for line in lines)
+    assert any("lock$  in 20 of 20 files" in line for line in lines)
+    assert any("yes from" in line and line.endswith("without a bound") for line in lines)
+    listed = json.loads(run("rules", "--predicate", "lifespan<=1", "--json").stdout)
+    assert listed[0] == {
+        "predicate": "lifespan<=1",
+        "rule": "lock$",
+        "yes": True,
+        "decides": 20.0,
+        "n_m": 20.0,
+        "n_a": 20.0,
+    }
+    assert "lock$" in run("rules", "--top", "3").stdout

@@ -1,0 +1,45 @@
+"""``birthmark image``: the published model as one block that a kernel can hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birthmark.commands.serve import DEFAULTS, ModelOption, PointOption, RegistryOption, settings_of
+
+
+def image(
+    out: Annotated[Path, typer.Option(help="the file to write")],
+    registry: RegistryOption = DEFAULTS.registry,
+    model: ModelOption = DEFAULTS.model,
+    point: PointOption = DEFAULTS.point,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+) -> None:
+    """Compile the published model into an image, which C looks up in without a service."""
+    from data.durable import replaced
+    from predictor.image_models import compile_models
+    from serving.models import load_model
+    from training.registry import Registry
+
+    wanted = settings_of(registry=registry, model=model, point=point)
+    loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
+    models = loaded.trained.models[loaded.kind]
+    content = compile_models(models, loaded.point)
+    with replaced(out) as path:
+        path.write_bytes(content)
+    told = {
+        "image": str(out),
+        "version": loaded.version,
+        "kind": loaded.kind,
+        "point": loaded.point,
+        "predicates": len(models),
+        "bytes": len(content),
+    }
+    if as_json:
+        typer.echo(json.dumps(told, indent=1))
+        return
+    for label, value in told.items():
+        typer.echo(f"{label:>10}  {value:,}" if isinstance(value, int) else f"{label:>10}  {value}")
