@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_name_has_its_lengths_counts_and_ends() {
-        let expected = [13, 2, 4, 2, 1, 2, 4, 4, b'.', b'g', 0];
+        let expected = [13, 2, 4, 2, 1, 2, 5, 4, b'.', b'g', 0];
         assert_eq!(numbers(b".A1-B2c34.png"), expected);
         assert_eq!(numbers(b""), [0; NUMBERS]);
         assert_eq!(numbers(&[b'7'; 300])[..3], [255, 0, 255]);
