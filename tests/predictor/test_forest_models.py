@@ -59,7 +59,7 @@ def test_predicates_known_of_the_same_lives_share_a_forest(models):
 
 def test_it_learns_what_it_is_shown(models):
     scores = models.scores(creates())
-    assert list(scores) == list(models) == ["lock", "page", "late", "name:lock"]
+    assert list(scores) == list(models) == ["lock", "late", "page", "name:lock"]
     truth = np.arange(ROWS) % 2 == 1
     assert np.array_equal(scores["lock"] >= 0.5, truth)
     assert np.array_equal(scores["page"] >= 0.5, ~truth)
