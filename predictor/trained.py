@@ -38,15 +38,16 @@ class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
     Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
-    ``purity`` are parameters of the kinds of models. The share ``calibration`` of the births is
+    ``seed`` are parameters of the kinds of models. The share ``calibration`` of the births is
     kept from training (``predictor.calibration``): on it thresholds are chosen, so that false
     positives are at most ``bound`` of all files with ``confidence`` (``predictor.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
     that the next period's are told of these: ``creates`` goes on from it.
 
-    After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key; and
-    ``tallies`` by key, of the labels learned from (``predictor.labels.tally``).
+    After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key;
+    ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
+    subject, ``file`` and ``name``; and ``heat`` (``predictor.heat``).
     """
 
     def __init__(
@@ -104,13 +105,13 @@ class TrainedModel:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
+        self.histories = {"file": History(), "name": History()}
         for subject, lives, known in (
             ("file", births(files), from_files),
             ("name", births(names), from_names),
         ):
             asked = [p for p in self.predicates.values() if p.subject == subject]
             labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
-            self.histories[subject] = History()
             lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
         self._learn_directories(files)
@@ -148,6 +149,11 @@ class TrainedModel:
         known = {"file": from_files, "name": from_names}[subject]
         history = History.from_table(self.histories[subject].to_table())
         return known(_told(lives, history))
+
+    def follow(self, files: pa.Table, names: pa.Table) -> None:
+        """Take note of the births of a later period, to tell those after it; learn nothing else."""
+        for subject, lives in (("file", files), ("name", names)):
+            self.histories[subject].follow(births(lives))
 
     def scores(
         self, creates: pa.Table, kind: str, keys: Iterable[str] | None = None
@@ -202,7 +208,6 @@ class TrainedModel:
             "parameters": self.parameters,
             "predicates": predicates,
             "tallies": self.tallies,
-            "histories": list(self.histories),
             "points": {
                 kind: {key: asdict(points) for key, points in models.points.items()}
                 for kind, models in self.models.items()
@@ -244,8 +249,7 @@ class TrainedModel:
             own = model._parameters_of(models)
             model.models[kind] = models.load(path.parent, model.predicates, own, counts)
             model.models[kind].points = points[kind]
-        for subject in content["histories"]:
-            model.histories[subject] = _load(path.parent, subject)
+        model.histories = {subject: _load(path.parent, subject) for subject in ("file", "name")}
         model.heat = Heat.load(path.parent)
         return model
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -46,14 +46,19 @@ def decide(
     Both are tested on the newest quarter of `lives`, less what the champion was trained on, and
     the candidate is trained on what came before: so neither has seen what it is asked. The
     model kind that is to be served is compared, by the mean of `correct` over the predicates
-    that both know, at the accurate threshold. Returns the decision, and the candidate's
+    that both know, at the accurate threshold. The champion's histories are brought up to the test's
+    beginning, as the candidate's are. Returns the decision, and the candidate's
     `EVALUATION` where there was one.
     """
-    split = split_time(lives, datetime.fromisoformat(manifest["trained_on"]["until"]))
+    champion_until = datetime.fromisoformat(manifest["trained_on"]["until"])
+    split = split_time(lives, champion_until)
     older, newer = lives.born(before=split), lives.born(since=split)
     if not len(older.files) or not len(newer.files):
         return Decision(True, "the new lives are too few to compare models on"), None
     candidate, _ = fit(older, settings, predicates)
+    # The candidate knows what was seen just before the test; the champion is to know it, too.
+    unseen = older.born(since=champion_until + timedelta(microseconds=1))
+    champion.follow(unseen.files, unseen.names)
     results = [evaluate(model, newer.files, newer.names) for model in (champion, candidate)]
     theirs, ours = shared_means(results, settings.serve)
     return _judge(theirs, ours, settings.margin), results[1]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from features import History
 from predictor import FILE_PREDICATES
 from training.compare import decide, split_time
 from training.config import Training
@@ -46,6 +47,20 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
     assert (decision.champion, decision.candidate) == (0, 100)
     assert figures is not None
     assert figures["n"].to_pylist() == [20] * len(figures)
+
+
+def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
+    lives: Callable[..., Lives],
+) -> None:
+    champion, manifest = fit(lives(b"data"), Training(), EMPTY)
+    tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
+    split = split_time(tuesday, datetime.fromisoformat(manifest["trained_on"]["until"]))
+    expected = History()
+    for seen in (lives(b"data"), tuesday.born(before=split)):
+        expected.follow(seen.files)
+    decide(champion, manifest, tuesday, Training(), EMPTY)
+    newest = tuesday.born(since=split).files
+    assert champion.creates("file", newest)["history"].equals(expected.follow(newest))
 
 
 def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
