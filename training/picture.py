@@ -16,6 +16,7 @@ SHOWN = ("lock", "size>16k", "lifespan<=5", "amtime<=0", "write-only")
 """The predicates of files whose precision-recall curves are drawn, as many as there are."""
 
 COLUMNS = 5
+_TITLE = 0.4
 _SMALL: Any = {"font.size": 8, "lines.linewidth": 1.3, "axes.axisbelow": True}
 
 Row = dict[str, Any]
@@ -42,35 +43,52 @@ def draw(evaluation: pa.Table, curves: pa.Table, out: str | Path, title: str = "
     models = list(dict.fromkeys(row["model"] for row in rows))
     predicates = list(dict.fromkeys((row["subject"], row["predicate"]) for row in rows))
     with rc_context({**STYLE, **_SMALL}):
+        heights = [0.19 * len(predicates) + 1.2, 2.6, 2.8]
         wide = max(2.2 * len(models) + 1.2, 9)
-        figure = Figure(figsize=(wide, 0.19 * len(predicates) + 6), layout="constrained")
-        heights = [0.19 * len(predicates) + 1, 2.4, 2.6]
-        parts: Any = figure.subfigures(3, 1, height_ratios=heights)
-        above, middle, below = parts
-        _bounded(above, rows, models, predicates)
-        _calibration(middle, points, models)
-        _precision(below, points, models)
-        figure.suptitle(title or "All models", x=0.01, ha="left", fontsize=11)
+        figure = Figure(figsize=(wide, sum(heights) + _TITLE))
+        parts: Any = figure.subfigures(4, 1, height_ratios=[_TITLE, *heights])
+        _bounded(parts[1], rows, models, predicates)
+        _calibration(parts[2], points, models)
+        _precision(parts[3], points, models)
+        _heading(parts[0], title or "All models", 11)
         with replaced(path) as aside:
             kind = path.suffix[1:]
             metadata = {"Date": None} if kind == "svg" else {}
             figure.savefig(aside, format=kind, dpi=130, metadata=metadata)
 
 
+def _heading(figure: Any, text: str, size: float = 9) -> None:
+    """Write above the panels of a part of the picture, an eighth of an inch from its edges."""
+    wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    figure.text(0.125 / wide, 1 - 0.125 / high, text, ha="left", va="top", fontsize=size)
+
+
+def _panels(figure: Any, number: int, left: float = 0.6, right: float = 0.2) -> Any:
+    """Return axes side by side in a part of the picture, so many inches from its left and right.
+
+    Places are said, not solved for: a solver's last digits differ from one drawing to the next.
+    """
+    wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+    places = {"left": left / wide, "right": 1 - right / wide}
+    places |= {"bottom": 0.35 / high, "top": 1 - 0.6 / high, "wspace": 0.15}
+    return np.atleast_1d(
+        figure.subplots(1, max(number, 1), sharex=True, sharey=True, gridspec_kw=places)
+    )
+
+
 def _bounded(
     figure: Any, rows: Sequence[Row], models: Sequence[str], predicates: Sequence[tuple[str, str]]
 ) -> None:
     bound = next((row["bound"] for row in rows), None)
-    figure.suptitle(
+    _heading(
+        figure,
         f"true positives at the bound ({bound:g}% false positives), percent of all files, in front"
         " of how often it occurs; × where the bound did not hold"
         if bound is not None
         else "no bound",
-        x=0.01,
-        ha="left",
-        fontsize=9,
     )
-    panels = np.atleast_1d(figure.subplots(1, max(len(models), 1), sharex=True, sharey=True))
+    longest = max((len(_label(*each)) for each in predicates), default=0)
+    panels = _panels(figure, len(models), left=0.3 + 0.066 * longest)
     places = {predicate: -number for number, predicate in enumerate(predicates)}
     for axes, model in zip(panels, models, strict=False):
         axes.set_title(model)
@@ -99,13 +117,8 @@ def _label(subject: str, predicate: str) -> str:
 
 
 def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
-    figure.suptitle(
-        "calibration: share of yes over mean score, a line per predicate of files",
-        x=0.01,
-        ha="left",
-        fontsize=9,
-    )
-    panels = np.atleast_1d(figure.subplots(1, max(len(models), 1), sharex=True, sharey=True))
+    _heading(figure, "calibration: share of yes over mean score, a line per predicate of files")
+    panels = _panels(figure, len(models))
     for axes, model in zip(panels, models, strict=False):
         axes.plot([0, 1], [0, 1], color="#999999", lw=0.8, ls="--")
         own = [p for p in points if p["model"] == model and p["curve"] == "calibration"]
@@ -119,11 +132,11 @@ def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> N
 def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
     from data.scan.view import DASHES
 
-    figure.suptitle("precision over recall, files", x=0.01, ha="left", fontsize=9)
+    _heading(figure, "precision over recall, files")
     own = [p for p in points if p["curve"] == "precision" and p["subject"] == "file"]
     there = list(dict.fromkeys(p["predicate"] for p in own))
     shown = ([p for p in SHOWN if p in there] or there)[:COLUMNS]
-    panels = np.atleast_1d(figure.subplots(1, max(len(shown), 1), sharex=True, sharey=True))
+    panels = _panels(figure, len(shown), right=1.2)
     for axes, predicate in zip(panels, shown, strict=False):
         for number, model in enumerate(models):
             line = [p for p in own if (p["model"], p["predicate"]) == (model, predicate)]
@@ -134,4 +147,4 @@ def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> Non
             axes.plot(x, y, color=colour, ls=style, label=model, drawstyle="steps-post")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), title=predicate)
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", frameon=False, handlelength=3)
+    figure.legend(handles, labels, loc="center right", frameon=False, handlelength=3)
