@@ -20,7 +20,6 @@ from training.config import Settings
 from training.evaluate import evaluate
 from training.train import train
 
-
 COMPONENTS = pa.array(["name", "able", "rules"])
 """The kinds of models that know names by their components alone."""
 
