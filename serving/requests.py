@@ -16,6 +16,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -26,6 +27,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError
+
+from features import HISTORY_BYTES
 
 NAME_BYTES = 1024
 """The longest name that is taken, bytes: NFSv3 sets no limit (RFC 1813 section 2.4)."""
@@ -84,9 +87,18 @@ def _octal(mode: Any) -> Any:
     return int(mode, 8)
 
 
+def _history(text: str) -> str:
+    if len(_from_base64(text)) != HISTORY_BYTES:
+        raise _expected("{n} bytes in base64", n=HISTORY_BYTES)
+    return text
+
+
 Text = Annotated[str, _name_in("")]
 Base64 = Annotated[str, _name_in("_base64")]
 Percent = Annotated[str, _name_in("_percent")]
+Client = Annotated[str, Field(min_length=1, max_length=255)]
+Time = Annotated[AwareDatetime, Field(strict=True)]
+History = Annotated[str, AfterValidator(_history)]
 Word = Annotated[int, Field(strict=True, ge=0, le=_WORD)]
 Mode = Annotated[
     int,
@@ -117,6 +129,9 @@ class FileRequest(BaseModel):
     mode: Mode | None = Field(None, description="permission bits: octal string or number")
     uid: Word | None = Field(None, description="user who creates it")
     gid: Word | None = Field(None, description="group of that user")
+    client: Client | None = Field(None, description="the machine that asks for it")
+    time: Time | None = Field(None, description="when, as of RFC 3339")
+    history: History | None = Field(None, description="what was seen before it, in base64")
 
     @model_validator(mode="after")
     def _each_name_once(self) -> FileRequest:
@@ -145,6 +160,9 @@ class FileRequest(BaseModel):
             "mode": self.mode,
             "uid": self.uid,
             "gid": self.gid,
+            "client": self.client,
+            "time": self.time,
+            "history": None if self.history is None else _from_base64(self.history),
         }
 
     def echo(self) -> dict[str, str]:
