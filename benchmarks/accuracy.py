@@ -6,9 +6,10 @@
 A DAY is a dataset, a trace (capture, nfsdump text or operations in Parquet; plain or compressed) or
 a folder of traces; all are in the order of their time. The models and the peers
 (``benchmarks.peers``) see the same columns, and what an earlier part of the trace tells of files
-like the new one. A part of the training days is kept from learning, the same for all: on it the
-peers' settings and all thresholds are chosen. The JSON is a list of rows, per model, predicate,
-test and bound (null: the threshold that is right most often); shares are of n.
+like the new one. The peers keep a part of the training days from learning, on which their settings
+and thresholds are chosen; ours calibrate as they always do (``predictor.calibration``). The JSON is
+a list of rows, per model, predicate, test and bound (null: the threshold that is right most often);
+shares are of n.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,11 @@ from rich.table import Table
 
 from benchmarks.days import Day, Known, generated_days, read_days
 from benchmarks.peers import PEERS, Columns, Tuned, available
-from benchmarks.verdicts import BASELINES, OURS, Figures, verdicts
+from benchmarks.verdicts import Figures, verdicts
 from data.workloads import WORKLOADS
 from predictor import BUILT_IN, Predicate, TrainedModel
 from predictor.calibration import Holdout
-from predictor.thresholds import OperatingPoints, Point, Slice, choose
-from predictor.trained import KINDS
+from predictor.thresholds import OperatingPoints, Slice, choose
 from training.assess import assess_cases
 from training.cases import POINTS, Case, Labelled, cases, labelled, majority
 from training.picture import draw
@@ -56,26 +55,13 @@ class Ours:
     def __init__(
         self, predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table, bound: float
     ) -> None:
-        wanted = list(predicates.values())
-        kinds = [kind for kind in (*BASELINES, *OURS) if kind in KINDS]
         self.model = TrainedModel(bound=bound, calibration=CALIBRATION)
-        self.model.fit(files, names, wanted, kinds)
-        # the thesis keeps nothing from training: its models learn from all days
-        self.whole = TrainedModel(bound=bound, calibration=0)
-        self.whole.fit(files, names, wanted, BASELINES)
-        self.guesses = {key: majority(self.whole.tallies[key]) for key in predicates}
+        self.model.fit(files, names, list(predicates.values()))
+        self.guesses = {key: majority(self.model.tallies[key]) for key in predicates}
 
     def cases(self, test: Mapping[str, Labelled]) -> Iterator[Case]:
         """Yield the cases of a test."""
-        for case in cases(self.model, test):
-            points = ["bounded"] if case.model in BASELINES else case.thresholds
-            yield _only(case, points)
-        for case in cases(self.whole, test):
-            yield _only(case, ["accurate"])
-
-
-def _only(case: Case, points: Iterable[Point]) -> Case:
-    return replace(case, thresholds={point: case.thresholds[point] for point in points})
+        yield from cases(self.model, test)
 
 
 class Peers:
@@ -88,12 +74,14 @@ class Peers:
         self.models: dict[tuple[str, str], Tuned] = {}
         self.points: dict[tuple[str, str], OperatingPoints] = {}
         for subject, own in train.items():
-            holdout = Holdout.of(own.lives, CALIBRATION)
+            holdout = Holdout.of(own.lives, CALIBRATION, crossed=False)
             held = pa.array(holdout.held)
-            columns = Columns(own.creates.filter(pa.array(~holdout.held)))
+            columns = Columns(own.creates.filter(pa.array(holdout.learned)))
             other = Columns(own.creates.filter(held))
             labels = {key: p.evaluate(own.lives) for key, p in own.predicates.items()}
-            learned = {key: holdout.train(answers) for key, answers in labels.items()}
+            learned = {
+                key: answers.filter(pa.array(holdout.learned)) for key, answers in labels.items()
+            }
             truth = {key: answers.filter(held) for key, answers in labels.items()}
             for peer in available():
                 say(f"training {peer.name} on {subject}s")

@@ -33,7 +33,7 @@ from features import History, from_files
 from features.encoding import CODED, COLUMNS, Encoding
 from predictor import FILE_PREDICATES, births
 from predictor.calibration import Holdout
-from predictor.forest import Forest
+from predictor.forest import Forest, Grown
 from predictor.forest_model import LOOKED_AT, ForestModel
 from predictor.thresholds import Limit, Slice, choose
 
@@ -52,7 +52,9 @@ def forest_of(kind: Any, **parameters: Any) -> Learner:
     def learn(matrix: Any, labels: Any, seed: int) -> tuple[Scorer, float]:
         trees = kind(random_state=seed, n_jobs=-1, min_samples_leaf=3, **parameters)
         trees.fit(matrix[:, LOOKED_AT], labels.astype(float))
-        forest = Forest.of(trees, LOOKED_AT, len(COLUMNS))
+        parts = [Grown(trees.estimators_, 1 / len(trees.estimators_))]
+        base = np.zeros(labels.shape[1])
+        forest = Forest.of(parts, base, LOOKED_AT, len(COLUMNS))
         return forest.predict, forest.compiled_bytes / labels.shape[1]
 
     return learn
@@ -159,8 +161,8 @@ def main() -> None:
     known, later = lives(arguments.train, history), lives(arguments.test, history)
     keys = [k for k, p in FILE_PREDICATES.items() if p.evaluate(known).true_count]
     labels, truth = answers_of(known, keys), answers_of(later, keys)
-    holdout = Holdout.of(known, 0.2)
-    learned = ~holdout.held
+    holdout = Holdout.of(known, 0.2, crossed=False)
+    learned = holdout.learned
     encoding = Encoding.learn(from_files(known).filter(pa.array(learned)))
     matrix, rows = encoding.transform(from_files(known)), encoding.transform(from_files(later))
     full = learned & ~np.isnan(labels).any(axis=1)

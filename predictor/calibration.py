@@ -1,69 +1,115 @@
-"""Which lives are kept from training, to choose thresholds on."""
+"""Which lives a model is asked about that did not see them, to choose its thresholds on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from joblib import Parallel, delayed
 
 from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Ints, Limit, OperatingPoints, Slice, choose
+from predictor.thresholds import Bools, Ints, Limit, OperatingPoints, Scores, Slice, choose
 
 BLOCKS = 100
 """The births of a period are divided, in order of time, into this many blocks of equal size."""
 
+CROSSED = 200_000
+"""Of so many births, at most, all are learned from and all calibrated on."""
+
+Learning = Callable[[ModelSet[Any], Bools], ModelSet[Any]]
+"""Lets models learn from the births of a mask, and returns them."""
+
 
 @dataclass(frozen=True)
 class Holdout:
-    """The births that are kept from training: whole blocks of time, where ``held``.
+    """The births of a period in stretches of time, each to be scored by who did not see it.
 
-    Blocks, for births of the same minutes are alike: of two such, one learned from, the other would
-    tell little of tomorrow.
+    Stretches, for births of the same minutes are alike: of two such, one learned from, the other
+    would tell little of tomorrow. ``block`` numbers 100 blocks of time; ``fold`` the stretches to
+    calibrate on, -1 elsewhere.
+
+    Of few births none can be spared. If all are in a fold (``crossed``), the model learns from all,
+    and each fold is scored by another that learned from the others: as in cross-conformal
+    prediction (Vovk, "Cross-conformal predictors", 2015; Barber, Candès, Ramdas and Tibshirani,
+    "Predictive inference with the jackknife+", 2021). These models, which share most of what they
+    learned from, err less independently than rows do: as the latter prove for intervals, half of
+    the risk is to be allowed for the whole of it. The folds are long stretches, so that what they
+    tell of is drift, too: a model that knows the minutes before and after does better than
+    tomorrow. Else there is one fold, of every so many blocks, and the model learns from the rest.
     """
 
     block: Ints
-    held: Bools
+    fold: Ints
 
     @classmethod
-    def of(cls, births: pa.Table, share: float) -> Holdout:
-        """Keep about ``share`` of ``births`` (a half at most; 0: none), block by block."""
+    def of(cls, births: pa.Table, share: float, crossed: bool | None = None) -> Holdout:
+        """Divide ``births``: about ``share`` of them in a fold (a half at most; 0: no folds).
+
+        ``crossed`` is as the number of births is (``CROSSED``) unless it is said.
+        """
         if not 0 <= share <= 0.5:
             raise ValueError(f"the share of lives to calibrate on is 0 to 0.5, not {share!r}")
         n = len(births)
         block = np.empty(n, dtype=np.int64)
         order = np.argsort(births["born"].cast(pa.int64()).to_numpy(), kind="stable")
         block[order] = np.arange(n) * BLOCKS // max(n, 1)
-        every = round(1 / share) if share else BLOCKS + 1
-        return cls(block, block % every == every - 1)
+        if not share:
+            return cls(block, np.full(n, -1))
+        folds = round(1 / share)
+        if crossed or (crossed is None and n <= CROSSED):
+            return cls(block, block * folds // BLOCKS)
+        return cls(block, np.where(block % folds == folds - 1, 0, -1))
 
-    def train(self, answers: pa.BooleanArray) -> pa.BooleanArray:
-        """Return ``answers`` of the births that are learned from."""
-        return answers.filter(pa.array(~self.held))
+    @property
+    def crossed(self) -> bool:
+        """Whether every birth is in a fold, and learned from as well."""
+        return bool(len(self.fold)) and bool((self.fold >= 0).all())
+
+    @property
+    def learned(self) -> Bools:
+        """The births that the model learns from."""
+        return np.full(len(self.fold), True) if self.crossed else np.asarray(self.fold < 0)
+
+    @property
+    def held(self) -> Bools:
+        """The births that thresholds are chosen on."""
+        return np.asarray(self.fold >= 0)
 
     def calibrate(
         self,
         models: ModelSet[Any],
+        learning: Learning,
         creates: pa.Table,
         labels: Mapping[str, pa.BooleanArray],
         limit: Limit,
     ) -> None:
-        """Choose the operating points of ``models`` by their scores of the births kept.
+        """Choose the operating points of ``models`` by how the births in folds are scored.
 
+        ``models`` learned from the births ``learned``; ``learning`` is how.
         ``creates`` and ``labels`` are of all births; those whose label is unknown do not count.
         """
-        if not self.held.any():
-            return
-        held = pa.array(self.held)
-        scores = models.scores(creates.filter(held), labels)
+        if self.crossed:
+            limit = replace(limit, confidence=(1 + limit.confidence) / 2)
+
+        def asked(own: Bools) -> dict[str, Scores]:
+            other = learning(type(models)(), ~own) if self.crossed else models
+            return other.scores(creates.filter(pa.array(own)), labels)
+
+        folds = [self.fold == number for number in range(self.fold.max(initial=-1) + 1)]
+        found = Parallel(n_jobs=-1, prefer="threads")(delayed(asked)(own) for own in folds)
+        scores = {key: np.zeros(len(self.fold)) for key in labels}
+        for own, answers in zip(folds, found, strict=True):
+            for key, some in answers.items():
+                scores[key][own] = some
         decision = models.decision if models.is_baseline else None
-        for key, score in scores.items():
-            truth = labels[key].filter(held)
-            known = truth.is_valid().to_numpy(zero_copy_only=False)
-            answers = truth.drop_null().to_numpy(zero_copy_only=False)
-            part = Slice(score[known], answers, self.block[self.held][known])
+        for key, labelled in labels.items() if self.held.any() else ():
+            known = self.held & labelled.is_valid().to_numpy(zero_copy_only=False)
+            truth = labelled.filter(pa.array(known)).to_numpy(zero_copy_only=False)
+            fold = self.fold[known] if self.crossed else None
+            part = Slice(scores[key][known], truth, self.block[known], fold)
             models.points[key] = choose(part, limit, decision)
 
 

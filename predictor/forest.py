@@ -21,7 +21,10 @@ LEAF = 2**16 - 1
 """The column of a leaf."""
 
 FULL = 255
-"""The score of a leaf in which all training rows are a yes."""
+"""The greatest score of a leaf."""
+
+EDGE = 0.002
+"""How near to 0 and 1 a sum comes before it is bent, so as not to leave them."""
 
 SPLIT_BYTES = 8
 """What a split takes when compiled, at most; a leaf takes one byte per output."""
@@ -38,6 +41,19 @@ class Way:
     leaf: int
 
 
+@dataclass(frozen=True)
+class Grown:
+    """Fitted trees of scikit-learn's, whose values count ``weight`` times.
+
+    Of each only so many ``leaves`` are taken (``None``: all), as if it had not been grown on: for
+    trees that were grown best splits first.
+    """
+
+    trees: Sequence[Any]
+    weight: float
+    leaves: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
     """Trees for several outputs at once.
@@ -46,7 +62,9 @@ class Forest:
     is at most ``threshold`` goes on to the next node, any other to node ``target``. In a leaf
     ``column`` is ``LEAF`` and ``target`` the row of ``scores`` (leaves × outputs, from 0 to
     ``FULL``) that it has; ``rows`` counts the training rows that came to it, and is 0 elsewhere.
-    ``roots`` are the first nodes of the trees, ``width`` the bytes of a row.
+    ``roots`` are the first nodes of the trees, ``width`` the bytes of a row. The scores of a row's
+    leaves, one in each tree, are added up; ``unit`` is what 1 of the sum is worth, and ``base``
+    what a sum of 0 is, by output: see ``score``.
 
     Raises ``ValueError`` where these make no trees.
     """
@@ -58,10 +76,16 @@ class Forest:
     roots: npt.NDArray[np.uint32]
     scores: Bytes
     width: int
+    unit: float
+    base: Floats
 
     def __post_init__(self) -> None:
         if not len(self.roots):
             raise ValueError("a forest without trees")
+        if self.base.shape != (self.outputs,):
+            raise ValueError(f"a base for {self.outputs} outputs")
+        if not (0 < self.unit < np.inf and np.isfinite(self.base).all()):
+            raise ValueError("a unit above 0, and a base")
         self._native  # noqa: B018  # which refuses what is no tree
 
     def __getstate__(self) -> dict[str, Any]:
@@ -80,15 +104,12 @@ class Forest:
         )
 
     @classmethod
-    def of(
-        cls, regressor: Any, columns: Sequence[int], width: int, leaves: int | None = None
-    ) -> Forest:
-        """Return the trees of a fitted scikit-learn forest of regressors over bytes.
+    def of(cls, parts: Sequence[Grown], base: Floats, columns: Sequence[int], width: int) -> Forest:
+        """Return the trees of ``parts``, whose weighted values are to be added to ``base``.
 
-        It was grown on ``columns`` of rows of ``width`` bytes, best splits first: of each tree only
-        so many ``leaves`` are taken (``None``: all), as if it had not been grown on.
+        They were grown on ``columns`` of rows of ``width`` bytes.
         """
-        trees = [_Grown.of(estimator.tree_, columns, leaves) for estimator in regressor.estimators_]
+        trees = [_Tree.of(tree.tree_, columns, part) for part in parts for tree in part.trees]
         sizes = [len(tree.column) for tree in trees]
         roots = np.cumsum([0, *sizes[:-1]])
         column, threshold, rows = (
@@ -96,11 +117,12 @@ class Forest:
             for name in ("column", "threshold", "rows")
         )
         target = np.concatenate([t.right + r for t, r in zip(trees, roots, strict=True)])
-        leaf = column == LEAF
-        values = np.concatenate([tree.value for tree in trees])[leaf]
+        unit = max(float((tree.most - tree.least).max()) for tree in trees) / FULL or 1.0
+        values = np.concatenate([(tree.value - tree.least)[tree.leaf] for tree in trees])
         scores, place = np.unique(
-            np.rint(values * FULL).astype(np.uint8), axis=0, return_inverse=True
+            np.rint(values / unit).astype(np.uint8), axis=0, return_inverse=True
         )
+        leaf = column == LEAF
         target[leaf] = place.ravel()
         return cls(
             column.astype(np.uint16),
@@ -110,6 +132,8 @@ class Forest:
             roots.astype(np.uint32),
             scores,
             width,
+            unit,
+            base + sum(tree.least for tree in trees),
         )
 
     @property
@@ -124,9 +148,17 @@ class Forest:
         return SPLIT_BYTES * splits + self.scores.size
 
     def predict(self, matrix: Bytes) -> Floats:
-        """Return for each row of bytes and each output the mean score, from 0 to 1."""
+        """Return for each row of bytes and each output the score, from 0 to 1."""
         sums = np.asarray(self._native.sums(pa.array(np.ascontiguousarray(matrix).ravel())))
-        return sums.reshape(-1, self.outputs) / (FULL * len(self.roots))
+        return self.score(sums.reshape(-1, self.outputs))
+
+    def score(self, sums: npt.NDArray[Any]) -> Floats:
+        """Return what ``sums`` of leaves' scores (rows × outputs) mean, from 0 to 1.
+
+        It grows with the sum, by ``unit``, but within ``EDGE`` of 0 and 1 by less: a sum beyond
+        them is still surer than one that just reaches them.
+        """
+        return bent(self.base + self.unit * sums)
 
     def walk(self, row: Bytes) -> Iterator[Way]:
         """Yield the way of one row through each tree."""
@@ -140,12 +172,15 @@ class Forest:
 
     @cached_property
     def means(self) -> Floats:
-        """The mean score of the training rows that came through each node, per output, 0 to 1."""
+        """What the leaves of the training rows that came through a node add to a sum, on average.
+
+        Nodes × outputs; 1 is a full score.
+        """
         leaf = self.column == LEAF
         end = self._ends()
         weight = self.rows.astype(np.float64)
         score = np.zeros((len(weight), self.outputs))
-        score[leaf] = self.scores[self.target[leaf]] / FULL
+        score[leaf] = self.unit * self.scores[self.target[leaf]]
         before = np.cumsum(np.vstack([np.zeros(self.outputs), score * weight[:, None]]), axis=0)
         rows = np.cumsum(np.append(0.0, weight))
         through = np.maximum(rows[end] - rows[:-1], 1)
@@ -161,8 +196,19 @@ class Forest:
         return end
 
 
+def bent(sums: Floats) -> Floats:
+    """Return ``sums`` bent into 0 to 1: those near and beyond the ends keep their order.
+
+    Only sums, products and quotients, which are the same to the last bit everywhere.
+    """
+    over = np.maximum(sums - (1 - EDGE), 0) / EDGE
+    under = np.maximum(EDGE - sums, 0) / EDGE
+    inside = np.clip(sums, EDGE, 1 - EDGE)
+    return np.asarray(inside + EDGE * (over / (1 + over) - under / (1 + under)))
+
+
 @dataclass(frozen=True)
-class _Grown:
+class _Tree:
     """A tree of scikit-learn's, its nodes in the order of ``Forest``."""
 
     column: npt.NDArray[np.int64]
@@ -172,9 +218,10 @@ class _Grown:
     value: Floats
 
     @classmethod
-    def of(cls, tree: Any, columns: Sequence[int], leaves: int | None) -> _Grown:
+    def of(cls, tree: Any, columns: Sequence[int], part: Grown) -> _Tree:
         # Nodes are numbered as they were made: a smaller tree is made of the first of them.
-        nodes = tree.node_count if leaves is None else min(tree.node_count, 2 * leaves - 1)
+        most = tree.node_count if part.leaves is None else 2 * part.leaves - 1
+        nodes = min(tree.node_count, most)
         left, right = (
             np.where(child[:nodes] < nodes, child[:nodes], -1)
             for child in (tree.children_left, tree.children_right)
@@ -187,8 +234,22 @@ class _Grown:
             np.where(leaf, 0, np.floor(tree.threshold[order])).astype(np.int64),
             np.where(leaf, 0, place[right[order]]),
             np.rint(tree.weighted_n_node_samples[order]).astype(np.int64),
-            np.asarray(tree.value[order, :, 0]),
+            part.weight * np.asarray(tree.value[order, :, 0]),
         )
+
+    @property
+    def leaf(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.column == LEAF)
+
+    @property
+    def least(self) -> Floats:
+        """The least value of a leaf, per output."""
+        return np.asarray(self.value[self.leaf].min(axis=0))
+
+    @property
+    def most(self) -> Floats:
+        """The greatest value of a leaf, per output."""
+        return np.asarray(self.value[self.leaf].max(axis=0))
 
 
 def _preorder(left: list[int], right: list[int]) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from features import component_text
 from features.encoding import CODED, COLUMNS
-from predictor.forest import Bytes, Floats, Forest
+from predictor.forest import Bytes, Floats, Forest, bent
 
 REASONS = 3
 """How many columns are named, at most."""
@@ -21,19 +21,21 @@ def evidence_of(
     """Return for each output the score of ``row`` and the evidence, as JSON can carry it.
 
     ``create`` is the create that was encoded as ``row``. The evidence: ``share``, the score, which
-    is the mean share of yes in the leaves; ``rows``, the training rows in a leaf, on average;
+    is the share of yes to expect; ``rows``, the training rows in a leaf, on average;
     ``usual``, what the score would be if nothing were known: the share of yes at the roots; and
     ``because``, the columns that moved the score most from there to ``share``, strongest first:
     ``column``, ``value``, and ``by``, the part that the splits on this column had in it. The parts
-    of all columns add up to ``share - usual`` (Saabas, "Interpreting random forests", 2014).
+    of all columns add up to ``share - usual``, but for what is bent at 0 and 1 (Saabas,
+    "Interpreting random forests", 2014).
     """
-    trees, usual = len(forest.roots), forest.means[forest.roots].mean(axis=0)
-    moved, share, rows = np.zeros((forest.width, forest.outputs)), np.zeros(forest.outputs), 0
+    trees, usual = len(forest.roots), bent(forest.base + forest.means[forest.roots].sum(axis=0))
+    moved, share, rows = np.zeros((forest.width, forest.outputs)), forest.base.copy(), 0
     for way in forest.walk(row):
         means = forest.means[[*way.splits, way.leaf]]
-        np.add.at(moved, forest.column[list(way.splits)], np.diff(means, axis=0) / trees)
-        share += means[-1] / trees
+        np.add.at(moved, forest.column[list(way.splits)], np.diff(means, axis=0))
+        share += means[-1]
         rows += int(forest.rows[way.leaf])
+    share = bent(share)
     known = {"rows": round(rows / trees)}
     return [
         (

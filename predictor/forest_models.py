@@ -37,7 +37,7 @@ class ForestModels(ModelSet[ForestModel]):
 
     kind = "forest"
     estimator = ForestModel
-    parameters = ("trees", "seed")
+    parameters = ("trees", "rounds", "seed")
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from data.schema import field
 from features.encoding import CODES, COLUMNS, Encoding
 from predictor import parts
-from predictor.forest import LEAF, Forest
+from predictor.forest import LEAF, Floats, Forest
 
 NODES = pa.schema(
     [
@@ -62,7 +62,13 @@ def write_forests(directory: Path, planted: Sequence[Planted]) -> list[str]:
     content = {
         "columns": list(COLUMNS),
         "forests": [
-            {"keys": list(keys), "encoding": numbers[id(encoding)]} for keys, encoding, _ in planted
+            {
+                "keys": list(keys),
+                "encoding": numbers[id(encoding)],
+                "unit": forest.unit,
+                "base": forest.base.tolist(),
+            }
+            for keys, encoding, forest in planted
         ],
     }
     parts.write_json(directory / _FILE, content)
@@ -78,7 +84,7 @@ def read_forests(directory: Path, keys: Iterable[str]) -> list[Planted]:
     described = _described(directory / _FILE, list(keys))
     tables = {n: parts.read_table(directory / f"forest-{n}.arrow", s) for n, s in _FILES.items()}
     try:
-        count = 1 + max((encoding for _, encoding in described), default=-1)
+        count = 1 + max((own.encoding for own in described), default=-1)
         encodings = [
             Encoding.from_table(_of("encoding", number, tables["codes"])) for number in range(count)
         ]
@@ -86,8 +92,8 @@ def read_forests(directory: Path, keys: Iterable[str]) -> list[Planted]:
         raise parts.DamagedModelError(directory / "forest-codes.arrow", str(error)) from error
     try:
         return [
-            (own, encodings[encoding], _forest(number, len(own), tables))
-            for number, (own, encoding) in enumerate(described)
+            (own.keys, encodings[own.encoding], _forest(number, own, tables))
+            for number, own in enumerate(described)
         ]
     except ValueError as error:
         raise parts.DamagedModelError(
@@ -95,17 +101,32 @@ def read_forests(directory: Path, keys: Iterable[str]) -> list[Planted]:
         ) from error
 
 
-def _described(path: Path, keys: list[str]) -> list[tuple[tuple[str, ...], int]]:
+class _Description(NamedTuple):
+    keys: tuple[str, ...]
+    encoding: int
+    unit: float
+    base: Floats
+
+
+def _described(path: Path, keys: list[str]) -> list[_Description]:
     content = parts.read_json(path)
     if content.get("columns") != list(COLUMNS):
         raise parts.DamagedModelError(path, f"rows of the {len(COLUMNS)} columns used now")
     try:
-        found = [(tuple(map(str, f["keys"])), int(f["encoding"])) for f in content["forests"]]
+        found = [
+            _Description(
+                tuple(map(str, own["keys"])),
+                int(own["encoding"]),
+                float(own["unit"]),
+                np.array(own["base"], dtype=np.float64),
+            )
+            for own in content["forests"]
+        ]
     except (KeyError, TypeError, ValueError) as error:
         raise parts.DamagedModelError(path, f"a description of forests ({error!r})") from error
-    if sorted(key for own, _ in found for key in own) != sorted(keys):
+    if sorted(key for own in found for key in own.keys) != sorted(keys):
         raise parts.DamagedModelError(path, f"one forest for each of {', '.join(keys)}")
-    if any(not 0 <= encoding < len(found) for _, encoding in found):
+    if any(not 0 <= own.encoding < len(found) for own in found):
         raise parts.DamagedModelError(path, "the numbers of encodings")
     return found
 
@@ -139,9 +160,9 @@ def _of(name: str, number: int, table: pa.Table) -> pa.Table:
     return table.filter(pc.equal(table[name], number)).drop_columns(name).combine_chunks()
 
 
-def _forest(number: int, outputs: int, tables: dict[str, pa.Table]) -> Forest:
+def _forest(number: int, own: _Description, tables: dict[str, pa.Table]) -> Forest:
     nodes, scores = (_of("forest", number, tables[name]) for name in ("nodes", "scores"))
-    flat = b"".join(scores["scores"].to_pylist())
+    flat, outputs = b"".join(scores["scores"].to_pylist()), len(own.keys)
     if len(flat) != outputs * len(scores):
         raise ValueError(f"scores for {outputs} outputs")
     column = nodes["column"].fill_null(LEAF).to_numpy()
@@ -161,6 +182,8 @@ def _forest(number: int, outputs: int, tables: dict[str, pa.Table]) -> Forest:
         roots,
         np.frombuffer(flat, dtype=np.uint8).reshape(-1, outputs),
         len(COLUMNS),
+        own.unit,
+        own.base,
     )
 
 

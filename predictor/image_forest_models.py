@@ -8,7 +8,7 @@ import numpy as np
 
 from features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
 from features.history import HISTORY_BYTES
-from predictor.forest import FULL, LEAF, Forest
+from predictor.forest import FULL, LEAF, Floats, Forest
 from predictor.image_forest import NEVER, ByteTree, CodeTable, Feature, ForestSection, Group
 
 
@@ -26,14 +26,19 @@ def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection
 def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, float]) -> Group:
     """Return the trees of ``forest``, with the scores of some of its ``outputs`` alone.
 
-    ``thresholds``, of mean scores from 0 to 1, are by the outputs' keys.
+    ``thresholds``, of scores from 0 to 1, are by the outputs' keys.
     """
     ends = [*forest.roots[1:].tolist(), len(forest.column)]
     trees = [
         _tree(forest, root, end, outputs)
         for root, end in zip(forest.roots.tolist(), ends, strict=True)
     ]
-    return Group({key: _sum(forest, least) for key, least in thresholds.items()}, trees)
+    sums = forest.score(np.arange(FULL * len(trees) + 1)[:, None])
+    least = {
+        key: _least(sums[:, output], threshold)
+        for output, (key, threshold) in zip(outputs, thresholds.items(), strict=True)
+    }
+    return Group(least, trees)
 
 
 def _table(encoding: Encoding, attribute: str) -> CodeTable:
@@ -42,11 +47,10 @@ def _table(encoding: Encoding, attribute: str) -> CodeTable:
     return CodeTable(values[order], (order + FIRST).astype(np.uint8), UNSEEN, NULL)
 
 
-def _sum(forest: Forest, threshold: float) -> int:
-    """Return the least sum of scores whose mean is at least ``threshold``."""
-    most = FULL * len(forest.roots)
-    enough = np.flatnonzero(np.arange(most + 1) / most >= threshold)
-    return int(enough[0]) if len(enough) else NEVER
+def _least(scores: Floats, threshold: float) -> int:
+    """Return the first place of ``scores``, which ascend, that reaches ``threshold``."""
+    place = int(np.searchsorted(scores, threshold))
+    return place if place < len(scores) else NEVER
 
 
 def _tree(forest: Forest, root: int, end: int, outputs: Sequence[int]) -> ByteTree:

@@ -59,12 +59,13 @@ class Slice:
     """The scores, truths and blocks of time of the lives that thresholds are chosen on.
 
     ``scores`` are from 0 to 1, the surer of a yes the higher; rows of one ``block`` may err
-    together.
+    together. Those of a ``fold`` were scored by a model of its own, where there are folds.
     """
 
     scores: Scores
     truth: Bools
     block: Ints
+    fold: Ints | None = None
 
     def said(self, threshold: float | None) -> Bools:
         """Return the answers at ``threshold``."""
@@ -157,7 +158,7 @@ def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
     """Return the threshold that is right most often.
 
     It is one half, as for any score that is a probability, unless the best one on the slice is
-    better by more than chance: by a paired t-test over the blocks of time.
+    better by more than chance: by a paired t-test over the folds, or else the blocks of time.
     """
     if not len(slice_.truth):
         return EVEN
@@ -166,7 +167,7 @@ def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
     threshold = float(thresholds[best]) if 2 * true[best] > yes[best] else NEVER
     better = (slice_.said(threshold) == slice_.truth).astype(float)
     better -= slice_.said(EVEN) == slice_.truth
-    gains = _in_blocks(better, slice_.block)
+    gains = _in_blocks(better, slice_.block if slice_.fold is None else slice_.fold)
     if len(gains) < 2 or gains.std() == 0:
         return EVEN
     statistic = gains.mean() / (gains.std(ddof=1) / np.sqrt(len(gains)))

@@ -21,7 +21,7 @@ from predictor.name_models import NameModels
 from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
 from predictor.rule_models import RuleModels
-from predictor.thresholds import Limit, Point, Scores
+from predictor.thresholds import Bools, Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
@@ -38,9 +38,10 @@ class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
     Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
-    ``seed`` are parameters of the kinds of models. The share ``calibration`` of the births is
-    kept from training (``predictor.calibration``): on it thresholds are chosen, so that false
-    positives are at most ``bound`` of all files with ``confidence`` (``predictor.thresholds``).
+    ``seed`` are parameters of the kinds of models. Thresholds are chosen on
+    births by models that did not learn from them, a share ``calibration`` at a time
+    (``predictor.calibration``; 0: not at all), so that false positives are at most ``bound`` of all
+    files with ``confidence`` (``predictor.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
     that the next period's are told of these: ``creates`` goes on from it.
@@ -57,6 +58,7 @@ class TrainedModel:
         prefix: bool = True,
         purity: float | None = 1.0,
         trees: int = 32,
+        rounds: int = 60,
         seed: int = 0,
         calibration: float = 0.2,
         bound: float = 0.01,
@@ -68,6 +70,7 @@ class TrainedModel:
             "prefix": prefix,
             "purity": purity,
             "trees": trees,
+            "rounds": rounds,
             "seed": seed,
             "calibration": calibration,
             "bound": bound,
@@ -129,12 +132,19 @@ class TrainedModel:
         self, lives: pa.Table, creates: pa.Table, labels: dict[str, pa.BooleanArray]
     ) -> None:
         holdout = Holdout.of(lives, self.parameters["calibration"])
-        learned = {key: holdout.train(answers) for key, answers in labels.items()}
-        self.tallies |= {key: tally(answers) for key, answers in learned.items()}
-        known = creates.filter(pa.array(~holdout.held))
+
+        def learning(models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
+            some = pa.array(mask)
+            seen = {key: answers.filter(some) for key, answers in labels.items()}
+            known = models.columns(creates.filter(some))
+            models.train(known, seen, **self._parameters_of(models))
+            return models
+
+        learned = pa.array(holdout.learned)
+        self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
         for models in self.models.values():
-            models.train(models.columns(known), learned, **self._parameters_of(models))
-            holdout.calibrate(models, creates, labels, self.limit)
+            learning(models, holdout.learned)
+            holdout.calibrate(models, learning, creates, labels, self.limit)
             models.condense(creates, labels)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:

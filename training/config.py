@@ -17,6 +17,7 @@ mincount = 5
 prefix = true
 purity = 1.0
 trees = 32
+rounds = 60
 seed = 0
 calibration = 0.2
 bound = 0.01
@@ -73,9 +74,13 @@ class Settings(_Strict):
     prefix: bool = Field(default=True, description="see predictor.NameModel")
     purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
     trees: int = Field(default=32, ge=1, description="see predictor.ForestModel")
+    rounds: int = Field(default=60, ge=0, description="see predictor.ForestModel")
     seed: int = Field(default=0, ge=0, lt=2**32, description="see predictor.ForestModel")
     calibration: float = Field(
-        default=0.2, ge=0, le=0.5, description="share of the lives kept to choose thresholds on"
+        default=0.2,
+        ge=0,
+        le=0.5,
+        description="share of the lives to choose thresholds on at a time",
     )
     bound: float = Field(
         default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"

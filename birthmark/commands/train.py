@@ -53,9 +53,11 @@ def train(
         float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
     ] = 1.0,
     trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 32,
+    rounds: Annotated[int, typer.Option(min=0, help="Trees that each correct those before.")] = 60,
     seed: Annotated[int, typer.Option(min=0, help="What the forest's chance is from.")] = 0,
     calibration: Annotated[
-        float, typer.Option(min=0, max=0.5, help="Share of lives kept to choose thresholds on.")
+        float,
+        typer.Option(min=0, max=0.5, help="Share of lives to choose thresholds on at a time."),
     ] = 0.2,
     bound: Annotated[
         float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said yes of.")
@@ -80,6 +82,7 @@ def train(
         prefix=prefix,
         purity=purity,
         trees=trees,
+        rounds=rounds,
         seed=seed,
         calibration=calibration,
         bound=bound,

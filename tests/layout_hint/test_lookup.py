@@ -227,7 +227,7 @@ def days_agree(lookup: Lookup, days: list[Path], folder: Path, rows: int) -> Non
     for number, day in enumerate(days):
         ingest([str(day)], folder / str(number))
     files, names = read_files(folder / "0"), read_names(folder / "0")
-    model = TrainedModel().fit(files, names, kinds=tuple(KINDS))
+    model = TrainedModel(rounds=5).fit(files, names, kinds=tuple(KINDS))
     tables = []
     for number in range(len(days)):
         lives = {"file": read_files, "name": read_names}

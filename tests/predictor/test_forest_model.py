@@ -57,8 +57,20 @@ def test_it_fits_in_the_kilobytes_allowed(outputs):
 
 
 def test_each_tree_is_grown_on_no_more_rows_than_allowed():
-    forest = ForestModel(trees=3, rows_per_tree=100).grow(*noise(1000, 2))
-    assert forest.rows.sum() == 3 * 100
+    forest = ForestModel(trees=3, rounds=2, rows_per_tree=100).grow(*noise(1000, 2))
+    assert forest.rows.sum() == (3 + 2) * 100
+    assert len(forest.roots) == 3 + 2
+
+
+def test_trees_that_correct_others_make_it_better():
+    matrix, answers = noise(3000, 3)
+    answers = (matrix[:, 100:103].astype(int) + matrix[:, 103:106] + matrix[:, 120:121]) > 380
+    wrong = [
+        np.mean((forest.predict(matrix[2000:]) - answers[2000:]) ** 2)
+        for rounds in (0, 60)
+        for forest in [ForestModel(trees=8, rounds=rounds).grow(matrix[:2000], answers[:2000])]
+    ]
+    assert wrong[1] < 0.95 * wrong[0]
 
 
 def test_an_unknown_history_is_not_taken_for_an_empty_one():

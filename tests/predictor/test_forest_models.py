@@ -11,10 +11,11 @@ import pytest
 from features import HISTORY_BYTES, from_requests
 from features.encoding import COLUMNS
 from predictor import parts
+from predictor.forest import EDGE, bent
 from predictor.forest_models import ForestModels
 
 ROWS = 300
-PARAMETERS = {"trees": 4, "seed": 7}
+PARAMETERS = {"trees": 4, "rounds": 3, "seed": 7}
 
 
 def creates() -> pa.Table:
@@ -52,9 +53,9 @@ def test_predicates_known_of_the_same_lives_share_a_forest(models):
     assert models["lock"].forest_ is not models["late"].forest_
     assert models["lock"].encoding_ is models["late"].encoding_
     assert models["lock"].encoding_ is not models["name:lock"].encoding_
-    assert (
-        4 * 200 <= models["late"].forest_.rows.sum() < 4 * 300 <= models["lock"].forest_.rows.sum()
-    )
+    late, lock = (models[key].forest_ for key in ("late", "lock"))
+    seen = [forest.rows[: forest.roots[1]].sum() for forest in (late, lock)]
+    assert 200 <= seen[0] < 300 <= seen[1]
 
 
 def test_it_learns_what_it_is_shown(models):
@@ -85,7 +86,7 @@ def test_evidence_is_the_score_and_what_moved_it(models):
             assert list(evidence) == ["share", "usual", "rows", "because"]
             json.dumps(evidence)
     (lock, evidence) = models.evidence(asked)[1]["lock"]
-    assert lock > 0.9
+    assert lock > 0.8
     assert evidence["usual"] == pytest.approx(0.5, abs=0.02)
     strongest = evidence["because"][0]
     assert strongest["column"] in ("suffix", "shape", "last byte", "first byte", "length", "digits")
@@ -99,7 +100,7 @@ def test_the_parts_of_all_columns_add_up(models, monkeypatch):
     for found in models.evidence(creates().slice(0, 3)):
         for score, evidence in found.values():
             parts_of = sum(reason["by"] for reason in evidence["because"])
-            assert evidence["usual"] + parts_of == pytest.approx(score)
+            assert bent(evidence["usual"] + parts_of) == pytest.approx(score, abs=EDGE)
 
 
 def test_what_is_loaded_says_what_was_saved(models, tmp_path):
@@ -167,4 +168,4 @@ def test_a_forest_over_other_columns_is_refused(models, tmp_path):
 def test_no_lives_make_a_model_that_says_no():
     models = ForestModels()
     models.train(creates().slice(0, 0), {"lock": pa.array([], pa.bool_())}, **PARAMETERS)
-    assert not models.scores(creates())["lock"].any()
+    assert models.scores(creates())["lock"].max() < EDGE

@@ -210,7 +210,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedModel, lis
     for number, day in enumerate(DAYS):
         ingest([str(day)], folder / str(number))
     files, names = read_files(folder / "0"), read_names(folder / "0")
-    model = TrainedModel().fit(files, names, kinds=tuple(KINDS))
+    model = TrainedModel(rounds=5).fit(files, names, kinds=tuple(KINDS))
     return model, creates_of(model, [folder / "0", folder / "1"])
 
 
@@ -252,7 +252,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, s
     for number, day in enumerate(days):
         ingest([str(day)], tmp_path / str(number))
     files, names = read_files(tmp_path / "0"), read_names(tmp_path / "0")
-    model = TrainedModel().fit(files, names, kinds=(kind,))
+    model = TrainedModel(rounds=5, calibration=0).fit(files, names, kinds=(kind,))
     image = Image(compile_models(model.models[kind], "accurate"))
     for creates in creates_of(model, [tmp_path / str(number) for number in range(len(days))]):
         for key, answers in model.predict(creates, kind).items():

@@ -63,12 +63,13 @@ def test_train_takes_its_parameters_from_its_options(
 ) -> None:
     options = "--minfrac 0.9 --mincount 3 --no-prefix --purity 0.95 --serve able"
     options += " --calibration 0.3 --bound 0.02 --confidence 0.9 --point accurate"
-    options += " --trees 8 --seed 3"
+    options += " --trees 8 --rounds 5 --seed 3"
     run(app, "train", folder / "day0", "--registry", tmp_path, *options.split())
     registry = Registry(tmp_path)
     manifest = registry.manifest(str(registry.current()))
     expected = {"minfrac": 0.9, "mincount": 3, "prefix": False, "purity": 0.95}
-    expected |= {"calibration": 0.3, "bound": 0.02, "confidence": 0.9, "trees": 8, "seed": 3}
+    expected |= {"calibration": 0.3, "bound": 0.02, "confidence": 0.9, "trees": 8}
+    expected |= {"rounds": 5, "seed": 3}
     assert manifest["parameters"] == expected
     assert (manifest["serve"], manifest["point"]) == ("able", "accurate")
 

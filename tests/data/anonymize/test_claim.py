@@ -57,7 +57,7 @@ def test_every_figure_is_the_same(originals: list[Path], tmp_path: Path, way: st
     days = [tmp_path / day.stem for day in DAYS]
     for source, day in zip(sources, days, strict=True):
         anonymize([str(source)], str(day), tmp_path / "mapping")  # the second day extends it
-    before, after = figures(originals, Settings()), figures(days, Settings())
+    before, after = (figures(each, Settings(rounds=5)) for each in (originals, days))
     assert of_components(before).equals(of_components(after))
     assert forest_correct(after) == pytest.approx(forest_correct(before), abs=4)
     assert set(read_files(days[1])["name"].to_pylist()).isdisjoint(
@@ -71,7 +71,7 @@ def test_without_prefixes_it_holds_for_models_without_them(
     days = [tmp_path / day.stem for day in DAYS]
     for source, day in zip(originals, days, strict=True):
         anonymize([str(source)], str(day), tmp_path / "mapping", Keep(prefix=False))
-    settings = Settings(prefix=False)
+    settings = Settings(prefix=False, rounds=5)
     before, after = (of_components(figures(each, settings)) for each in (originals, days))
     # of rules with equal evidence the one that stays goes by its text: see docs/researchers.md
     rules = pc.equal(before["model"], "rules")
