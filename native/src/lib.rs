@@ -7,6 +7,7 @@ pub mod capture;
 pub mod components;
 pub mod compound;
 pub mod encode;
+pub mod ffs;
 pub mod fields;
 pub mod forest;
 pub mod history;

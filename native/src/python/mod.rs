@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 mod anonymize;
 mod captures;
 mod components;
+mod ffs;
 mod forest;
 mod history;
 mod image;
@@ -27,6 +28,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTraceLines>()?;
     module.add_class::<image::PyImage>()?;
     components::register(module)?;
+    ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
     Ok(())

@@ -1,0 +1,65 @@
+//! A set of small numbers, in words.
+
+/// A set of the numbers below a bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bitmap {
+    words: Vec<u64>,
+}
+
+impl Bitmap {
+    /// The empty set of numbers below `bound`.
+    pub fn new(bound: u32) -> Bitmap {
+        Bitmap { words: vec![0; bound.div_ceil(64) as usize] }
+    }
+
+    /// Whether a number is in it.
+    #[inline]
+    pub fn has(&self, number: u32) -> bool {
+        self.words[(number / 64) as usize] >> (number % 64) & 1 != 0
+    }
+
+    /// Puts a number in, or takes it out.
+    #[inline]
+    pub fn set(&mut self, number: u32, value: bool) {
+        let (word, bit) = (&mut self.words[(number / 64) as usize], number % 64);
+        *word = *word & !(1 << bit) | u64::from(value) << bit;
+    }
+
+    /// The lowest number in it that is not below `from`.
+    #[inline]
+    pub fn next(&self, from: u32) -> Option<u32> {
+        let first = (from / 64) as usize;
+        let rest = self.words.get(first)? & (u64::MAX << (from % 64));
+        if rest != 0 {
+            return Some(first as u32 * 64 + rest.trailing_zeros());
+        }
+        let later = self.words[first + 1..].iter().position(|&word| word != 0)? + first + 1;
+        Some(later as u32 * 64 + self.words[later].trailing_zeros())
+    }
+
+    /// The lowest number that is not below `from`; where there is none, the lowest.
+    #[inline]
+    pub fn next_around(&self, from: u32) -> Option<u32> {
+        self.next(from).or_else(|| self.next(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_number_is_that_of_a_plain_scan() {
+        let mut set = Bitmap::new(300);
+        let members = [0u32, 5, 63, 64, 130, 255, 299];
+        members.iter().for_each(|&number| set.set(number, true));
+        for from in 0..300 {
+            let next = members.iter().copied().find(|&number| number >= from);
+            assert_eq!(set.next(from), next);
+            assert_eq!(set.has(from), members.contains(&from));
+        }
+        assert_eq!(set.next(1000), None);
+        set.set(299, false);
+        assert_eq!((set.next(256), set.next_around(256)), (None, Some(0)));
+    }
+}

@@ -1,0 +1,98 @@
+//! Whether a file system is consistent, as `fsck` would have it.
+
+use super::filesystem::{FileSystem, ROOT};
+use super::group::{Group, Summary};
+use super::policy::{Policy, Random};
+use thiserror::Error;
+
+/// What is wrong with a file system.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Inconsistency {
+    /// A file has a fragment that cannot be its own.
+    #[error("inode {inode} has fragment {address}, which is no place for data or has an owner")]
+    Owned {
+        /// The file's inode.
+        inode: u32,
+        /// The fragment.
+        address: u32,
+    },
+    /// A fragment that nothing has is not free, or one that something has is.
+    #[error("fragment {0} is free and has an owner, or is neither")]
+    Fragment(u32),
+    /// The same of an inode.
+    #[error("inode {0} is free and in use, or is neither")]
+    Inode(u32),
+    /// A group's counts, or what its searches use, are not a recount.
+    #[error("the books of group {0} are not what a recount gives")]
+    Group(u32),
+    /// The counts of all groups together are not their sum.
+    #[error("the totals are not the sum of the groups")]
+    Total,
+}
+
+impl<P: Policy, R: Random> FileSystem<P, R> {
+    /// Says the first thing that is wrong: every fragment is free or has one owner, so is every
+    /// inode, and all counts are recounts.
+    pub fn check(&self) -> Result<(), Inconsistency> {
+        let geometry = &self.volume.geometry;
+        let mut owned = vec![false; geometry.ncg() as usize * geometry.fpg as usize];
+        for cg in 0..geometry.ncg() {
+            let base = (cg * geometry.fpg) as usize;
+            let beyond = geometry.fragments(cg)..geometry.fpg;
+            geometry.metadata(cg).chain(beyond).for_each(|at| owned[base + at as usize] = true);
+        }
+        for (inode, file) in self.files() {
+            let whole = file.indirect_blocks().map(|address| (address, geometry.frag()));
+            let blocks = (0..file.blocks()).filter_map(|lbn| {
+                Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
+            });
+            for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {
+                match owned.get_mut(address as usize) {
+                    Some(owned) if !*owned => *owned = true,
+                    _ => return Err(Inconsistency::Owned { inode, address }),
+                }
+            }
+        }
+        self.check_groups(&owned)
+    }
+
+    fn check_groups(&self, owned: &[bool]) -> Result<(), Inconsistency> {
+        let geometry = &self.volume.geometry;
+        for (cg, owned) in (0..).zip(owned.chunks_exact(geometry.fpg as usize)) {
+            let group = &self.volume.groups[cg as usize];
+            for (at, owned) in (0..).zip(owned) {
+                let free = group.block(at / geometry.frag()) >> (at % geometry.frag()) & 1 != 0;
+                if free == *owned {
+                    return Err(Inconsistency::Fragment(cg * geometry.fpg + at));
+                }
+            }
+            if *group != self.recount(cg)? {
+                return Err(Inconsistency::Group(cg));
+            }
+        }
+        let groups = self.volume.groups.iter();
+        let sum = groups.fold(Summary::default(), |sum, group| sum + group.summary);
+        (sum == self.volume.total).then_some(()).ok_or(Inconsistency::Total)
+    }
+
+    /// The group made anew from its fragments and from the files.
+    fn recount(&self, cg: u32) -> Result<Group, Inconsistency> {
+        let geometry = &self.volume.geometry;
+        let group = &self.volume.groups[cg as usize];
+        let mut fresh = Group::new(geometry, cg);
+        (0..geometry.fpg / geometry.frag()).for_each(|block| fresh.set(block, group.block(block)));
+        for at in 0..geometry.ipg {
+            let inode = cg * geometry.ipg + at;
+            let free = inode >= ROOT && self.file(inode).is_none();
+            if free != group.is_free(at) {
+                return Err(Inconsistency::Inode(inode));
+            }
+            fresh.set_inode(at, free);
+            fresh.summary.nifree -= u32::from(!free);
+            let directory = self.file(inode).is_some_and(|file| file.directory);
+            fresh.summary.ndir += u32::from(directory);
+        }
+        (fresh.rotor, fresh.frotor, fresh.irotor) = (group.rotor, group.frotor, group.irotor);
+        Ok(fresh)
+    }
+}

@@ -1,0 +1,72 @@
+//! Fragments at the end of a file, when it grows.
+
+use super::volume::{Optimization, Volume};
+use super::{runs, Error};
+
+impl Volume {
+    /// Makes a file's last fragments, `old` of them at `address`, `new` ones: where they are, if
+    /// what follows is free, else elsewhere (`ffs_realloccg`). Returns where they are then.
+    pub fn extend(
+        &mut self,
+        address: u32,
+        preference: Option<u32>,
+        old: u32,
+        new: u32,
+    ) -> Result<u32, Error> {
+        if !self.may_give(new - old) {
+            return Err(Error::NoSpace);
+        }
+        if self.extend_in_place(address, old, new) {
+            return Ok(address);
+        }
+        let preference = preference.filter(|&address| address < self.geometry.size);
+        let n = match self.optimize() {
+            Optimization::Time => self.geometry.frag(),
+            Optimization::Space => new,
+        };
+        let cg = self.geometry.group(address);
+        let moved = self.alloc_near(cg, preference, n).ok_or(Error::NoSpace)?;
+        self.release(address, old);
+        if new < n {
+            self.release(moved + new, n - new);
+        }
+        Ok(moved)
+    }
+
+    /// Takes the fragments that follow, if all of them are free and in the same block
+    /// (`ffs_fragextend`).
+    fn extend_in_place(&mut self, address: u32, old: u32, new: u32) -> bool {
+        let (cg, at) = (self.geometry.group(address), address % self.geometry.fpg);
+        let frag = self.geometry.frag();
+        if at % frag + new > frag {
+            return false;
+        }
+        let free = self.groups[cg as usize].block(at / frag);
+        let wanted = runs::mask(at % frag + old, new - old);
+        if free & wanted != wanted {
+            return false;
+        }
+        self.set(cg, at / frag, free & !wanted);
+        true
+    }
+
+    /// What fragments that move are to be given this time. From the next time on it is time where
+    /// few fragments are free, and space where many are.
+    fn optimize(&mut self) -> Optimization {
+        let (now, minfree) = (self.optimization, i64::from(self.geometry.minfree));
+        let nffree = i64::from(self.total.nffree);
+        match now {
+            Optimization::Space => {
+                if minfree > 5 && nffree <= self.share(minfree, 200) {
+                    self.optimization = Optimization::Time;
+                }
+            }
+            Optimization::Time => {
+                if nffree >= self.share(minfree - 2, 100) {
+                    self.optimization = Optimization::Space;
+                }
+            }
+        }
+        now
+    }
+}

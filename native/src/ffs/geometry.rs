@@ -1,0 +1,196 @@
+//! The sizes of a file system, and what follows from them.
+
+use thiserror::Error;
+
+/// Bytes of the boot block, and of a superblock (`BBSIZE`, `SBSIZE`).
+const BOOT: u32 = 8192;
+const SUPERBLOCK: u32 = 8192;
+/// Bytes of an inode on disk (UFS1), of a group's summary, and of a block's address.
+const INODE: u32 = 128;
+const SUMMARY: u32 = 16;
+const ADDRESS: u32 = 4;
+/// At most so many fragments: 512 GB in fragments of 2 KB, whose maps take 64 MB here.
+const MOST: u32 = 1 << 28;
+
+/// A file system's sizes, as `newfs` has them in FreeBSD 4.8. Fields have their names in `fs.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Fragments of the file system.
+    pub size: u32,
+    /// Fragments per cylinder group.
+    pub fpg: u32,
+    /// Inodes per cylinder group.
+    pub ipg: u32,
+    /// Bytes of a block.
+    pub bsize: u32,
+    /// Bytes of a fragment.
+    pub fsize: u32,
+    /// Percent of the space that only the superuser may fill.
+    pub minfree: u32,
+    /// Expected bytes of a file, and files of a directory.
+    pub avgfilesize: u32,
+    /// Expected files of a directory.
+    pub avgfpdir: u32,
+}
+
+/// Why sizes are none of a file system.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{name}={value}: expected {expected}")]
+pub struct GeometryError {
+    name: &'static str,
+    value: u32,
+    expected: String,
+}
+
+impl Geometry {
+    /// The sizes that `newfs` takes where it is not told others.
+    pub fn new(size: u32, fpg: u32, ipg: u32) -> Geometry {
+        let (bsize, fsize, minfree) = (16384, 2048, 8);
+        Geometry { size, fpg, ipg, bsize, fsize, minfree, avgfilesize: 16384, avgfpdir: 64 }
+    }
+
+    /// Says what is wrong with them, if anything is.
+    pub fn check(&self) -> Result<(), GeometryError> {
+        let wrong = |name, value, expected: String| Err(GeometryError { name, value, expected });
+        let Geometry { size, fpg, ipg, bsize, fsize, minfree, .. } = *self;
+        if !bsize.is_power_of_two() || !(4096..=65536).contains(&bsize) {
+            return wrong("bsize", bsize, "a power of two from 4096 to 65536".into());
+        }
+        let least = (bsize / 8).max(512);
+        if !fsize.is_power_of_two() || fsize < least || fsize > bsize {
+            return wrong("fsize", fsize, format!("a power of two from {least} to {bsize}"));
+        }
+        let inopb = bsize / INODE;
+        if ipg == 0 || !ipg.is_multiple_of(inopb) || ipg > MOST {
+            return wrong("ipg", ipg, format!("a multiple of {inopb}, the inodes of a block"));
+        }
+        if fpg > MOST || !fpg.is_multiple_of(self.frag()) || fpg <= self.dblkno() {
+            let (frag, dblkno) = (self.frag(), self.dblkno());
+            let expected = format!("a multiple of {frag} over {dblkno}, where data begin");
+            return wrong("fpg", fpg, expected);
+        }
+        if size > MOST || size.div_ceil(fpg) == 0 {
+            return wrong("size_frags", size, format!("from 1 to {MOST}"));
+        }
+        let last = size - (self.ncg() - 1) * fpg;
+        if last < self.dblkno() {
+            let expected = format!("a last group over {}, where data begin", self.dblkno());
+            return wrong("size_frags", size, expected);
+        }
+        if self.metadata(0).end + self.frag() > size.min(fpg) {
+            return wrong("fpg", fpg, "room for summaries and the root in the first group".into());
+        }
+        if u64::from(self.ncg()) * u64::from(ipg) > u64::from(MOST) {
+            return wrong("ipg", ipg, format!("no more than {MOST} inodes in all groups"));
+        }
+        if minfree > 99 {
+            return wrong("minfree", minfree, "a percentage from 0 to 99".into());
+        }
+        Ok(())
+    }
+
+    /// Fragments of a block.
+    #[inline]
+    pub fn frag(&self) -> u32 {
+        self.bsize / self.fsize
+    }
+
+    /// Cylinder groups.
+    #[inline]
+    pub fn ncg(&self) -> u32 {
+        self.size.div_ceil(self.fpg)
+    }
+
+    /// Addresses in an indirect block.
+    #[inline]
+    pub fn nindir(&self) -> u32 {
+        self.bsize / ADDRESS
+    }
+
+    /// Blocks that a file may take one after the other in one group.
+    #[inline]
+    pub fn maxbpg(&self) -> u32 {
+        self.bsize / ADDRESS
+    }
+
+    /// The group of an inode (`ino_to_cg`).
+    #[inline]
+    pub fn inode_group(&self, inode: u32) -> u32 {
+        inode / self.ipg
+    }
+
+    /// The group of a fragment (`dtog`).
+    #[inline]
+    pub fn group(&self, address: u32) -> u32 {
+        address / self.fpg
+    }
+
+    /// Where the superblock, or its copy, is in a group.
+    fn sblkno(&self) -> u32 {
+        (BOOT + SUPERBLOCK).div_ceil(self.fsize).next_multiple_of(self.frag())
+    }
+
+    /// Where data begin in a group: after superblock, group and inodes.
+    pub fn dblkno(&self) -> u32 {
+        let superblock = SUPERBLOCK.div_ceil(self.fsize).next_multiple_of(self.frag());
+        self.sblkno() + superblock + self.frag() + self.ipg / (self.fsize / INODE)
+    }
+
+    /// The fragments of a group, from its beginning, that never are a file's. The first group also
+    /// has the boot block and the summaries of all groups.
+    pub fn metadata(&self, group: u32) -> std::ops::Range<u32> {
+        if group > 0 {
+            return self.sblkno()..self.dblkno();
+        }
+        let summaries = (u64::from(self.ncg()) * u64::from(SUMMARY)).div_ceil(self.fsize.into());
+        0..self.dblkno() + summaries as u32
+    }
+
+    /// Fragments of a group; the last may have fewer than the others (`cg_ndblk`).
+    pub fn fragments(&self, group: u32) -> u32 {
+        self.fpg.min(self.size - group * self.fpg)
+    }
+
+    /// Fragments for data (`fs_dsize`).
+    pub fn dsize(&self) -> u32 {
+        let data = |group| self.fragments(group) - self.metadata(group).len() as u32;
+        (0..self.ncg()).map(data).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The partition of the thesis: 40 GB; the numbers were computed by 4.8's newfs.
+    #[test]
+    fn the_first_group_of_the_thesis_is_where_newfs_has_it() {
+        let geometry = Geometry::new(231 * 91136, 91136, 22400);
+        geometry.check().unwrap();
+        assert_eq!((geometry.ncg(), geometry.dblkno()), (231, 1424));
+        assert_eq!((geometry.metadata(0), geometry.metadata(1)), (0..1426, 8..1424));
+        assert_eq!((geometry.frag(), geometry.nindir()), (8, 4096));
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused_by_name() {
+        let fine = Geometry::new(65536, 4096, 1024);
+        let refused = |geometry: Geometry| geometry.check().unwrap_err().name;
+        assert_eq!(fine.check(), Ok(()));
+        assert_eq!(refused(Geometry { bsize: 5000, ..fine }), "bsize");
+        assert_eq!(refused(Geometry { bsize: 0, ..fine }), "bsize");
+        assert_eq!(refused(Geometry { fsize: 1024, ..fine }), "fsize");
+        assert_eq!(refused(Geometry { fsize: 0, ..fine }), "fsize");
+        assert_eq!(refused(Geometry { ipg: 0, ..fine }), "ipg");
+        assert_eq!(refused(Geometry { ipg: 100, ..fine }), "ipg");
+        assert_eq!(refused(Geometry { ipg: u32::MAX - 127, ..fine }), "ipg");
+        assert_eq!(refused(Geometry { fpg: 0, ..fine }), "fpg");
+        assert_eq!(refused(Geometry { fpg: 4095, ..fine }), "fpg");
+        assert_eq!(refused(Geometry { fpg: 88, ..fine }), "fpg");
+        assert_eq!(refused(Geometry { size: 0, ..fine }), "size_frags");
+        assert_eq!(refused(Geometry { size: 4096 + 80, ..fine }), "size_frags");
+        assert_eq!(refused(Geometry { size: u32::MAX, ..fine }), "size_frags");
+        assert_eq!(refused(Geometry { size: 90, ..fine }), "fpg");
+        assert_eq!(refused(Geometry { minfree: 100, ..fine }), "minfree");
+    }
+}

@@ -1,0 +1,110 @@
+//! A file that is given blocks.
+
+use super::file::{File, Level, DIRECT};
+use super::policy::{Policy, Wanted};
+use super::volume::Volume;
+use super::Error;
+
+/// A file of a volume, and the policy by which it grows.
+pub(super) struct Growth<'a, P> {
+    pub volume: &'a mut Volume,
+    pub policy: &'a P,
+    pub inode: u32,
+    pub file: &'a mut File,
+}
+
+impl<P: Policy> Growth<'_, P> {
+    /// Makes sure that the first `end` bytes of block `lbn` have a place (`ffs_balloc`).
+    pub fn reach(&mut self, lbn: u32, end: u32) -> Result<(), Error> {
+        self.fill(lbn)?;
+        match lbn < DIRECT {
+            true => self.direct(lbn, end),
+            false => self.indirect(lbn),
+        }
+    }
+
+    /// Makes a block of the fragments that the file ends with, if it is to grow beyond them.
+    fn fill(&mut self, lbn: u32) -> Result<(), Error> {
+        let (frag, bsize) = (self.volume.geometry.frag(), u64::from(self.volume.geometry.bsize));
+        let Ok(last) = u32::try_from(self.file.size / bsize) else { return Ok(()) };
+        if last >= DIRECT.min(lbn) {
+            return Ok(());
+        }
+        let old = self.fragments(last);
+        if let Some(address) = self.file.block(last).filter(|_| 0 < old && old < frag) {
+            let moved = self.volume.extend(address, self.wanted(last, last), old, frag)?;
+            self.file.set_block(last, moved);
+            self.file.size = u64::from(last + 1) * bsize;
+        }
+        Ok(())
+    }
+
+    fn direct(&mut self, lbn: u32, end: u32) -> Result<(), Error> {
+        let (frag, fsize) = (self.volume.geometry.frag(), self.volume.geometry.fsize);
+        let (old, new) = (self.fragments(lbn), end.div_ceil(fsize));
+        let address = match self.file.block(lbn) {
+            Some(_) if new <= old => return Ok(()),
+            Some(address) => self.volume.extend(address, self.wanted(lbn, lbn), old, new)?,
+            None => {
+                // a hole in the midst of a file becomes a whole block
+                let n = if old < frag { new } else { frag };
+                self.volume.alloc(self.inode, self.wanted(lbn, lbn), n)?
+            }
+        };
+        self.file.set_block(lbn, address);
+        Ok(())
+    }
+
+    fn indirect(&mut self, lbn: u32) -> Result<(), Error> {
+        let found = Level::of(lbn, self.volume.geometry.nindir());
+        let (level, index) = found.ok_or(Error::TooLarge)?;
+        let mut made = [None; 2];
+        let done = self.lead(lbn, level, &mut made).and_then(|()| self.behind(lbn, index));
+        if done.is_err() {
+            for slot in made.into_iter().flatten() {
+                if let Some(address) = self.file.indirect(slot) {
+                    self.volume.release(address, self.volume.geometry.frag());
+                    self.file.set_indirect(slot, 0);
+                }
+            }
+        }
+        done
+    }
+
+    /// Makes the indirect blocks on the way to a block; says which.
+    fn lead(&mut self, lbn: u32, level: Level, made: &mut [Option<usize>; 2]) -> Result<(), Error> {
+        let frag = self.volume.geometry.frag();
+        let mut preference = None;
+        for (slot, made) in level.slots().zip(made) {
+            if self.file.indirect(slot).is_none() {
+                preference = preference.or_else(|| self.wanted(lbn, 0));
+                let address = self.volume.alloc(self.inode, preference, frag)?;
+                self.file.set_indirect(slot, address);
+                *made = Some(slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a block behind an indirect one.
+    fn behind(&mut self, lbn: u32, index: u32) -> Result<(), Error> {
+        if self.file.block(lbn).is_none() {
+            let preference = self.wanted(lbn, index);
+            let frag = self.volume.geometry.frag();
+            let address = self.volume.alloc(self.inode, preference, frag)?;
+            self.file.set_block(lbn, address);
+        }
+        Ok(())
+    }
+
+    /// Where the policy wants a block, or with index 0 an indirect block that leads to it.
+    fn wanted(&self, lbn: u32, index: u32) -> Option<u32> {
+        let previous = (index > 0).then(|| self.file.block(lbn - 1)).flatten();
+        let wanted = Wanted { inode: self.inode, lbn, index, previous };
+        self.policy.block(self.volume, &wanted)
+    }
+
+    fn fragments(&self, lbn: u32) -> u32 {
+        self.file.fragments(lbn, self.volume.geometry.bsize, self.volume.geometry.fsize)
+    }
+}

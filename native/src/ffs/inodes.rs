@@ -1,0 +1,72 @@
+//! Inodes: taken near a preference, and given back.
+
+use super::volume::Volume;
+use super::Error;
+
+impl Volume {
+    /// Takes an inode, the preferred one if it is free, else in its group, else in another
+    /// (`ffs_valloc` after `ffs_dirpref`).
+    pub fn alloc_inode(&mut self, preference: u32, directory: bool) -> Result<u32, Error> {
+        if self.total.nifree == 0 {
+            return Err(Error::NoInodes);
+        }
+        let cg = self.geometry.inode_group(preference);
+        let contigdirs = &mut self.contigdirs[cg as usize];
+        *contigdirs = match directory {
+            true => contigdirs.saturating_add(1),
+            false => contigdirs.saturating_sub(1),
+        };
+        // to the real one, too, 0 is no preference
+        let preference = Some(preference).filter(|&inode| inode != 0);
+        let take = |volume: &mut Volume, cg, preference| {
+            volume.alloc_inode_in_group(cg, preference, directory)
+        };
+        self.rehash(cg, preference, take).ok_or(Error::NoInodes)
+    }
+
+    /// Takes an inode in a group: the preferred one, else the first free one from the rotor's byte
+    /// of the map on (`ffs_nodealloccg`).
+    fn alloc_inode_in_group(
+        &mut self,
+        cg: u32,
+        preference: Option<u32>,
+        directory: bool,
+    ) -> Option<u32> {
+        let ipg = self.geometry.ipg;
+        let group = &mut self.groups[cg as usize];
+        let preferred = preference.map(|inode| inode % ipg).filter(|&at| group.is_free(at));
+        let at = match preferred {
+            Some(at) => at,
+            None => {
+                group.irotor = group.next_inode()?;
+                group.irotor
+            }
+        };
+        self.set_inode(cg, at, directory, false);
+        Some(cg * ipg + at)
+    }
+
+    /// Gives an inode back, which is the next one then, if none before it is free
+    /// (`ffs_freefile`).
+    pub fn release_inode(&mut self, inode: u32, directory: bool) {
+        let (cg, at) = (self.geometry.inode_group(inode), inode % self.geometry.ipg);
+        let group = &mut self.groups[cg as usize];
+        group.irotor = group.irotor.min(at);
+        self.set_inode(cg, at, directory, true);
+    }
+
+    /// Says that an inode, a directory's or another's, is free or is taken; keeps all counts.
+    pub(super) fn set_inode(&mut self, cg: u32, at: u32, directory: bool, free: bool) {
+        let group = &mut self.groups[cg as usize];
+        group.set_inode(at, free);
+        for summary in [&mut group.summary, &mut self.total] {
+            if free {
+                summary.nifree += 1;
+                summary.ndir -= u32::from(directory);
+            } else {
+                summary.nifree -= 1;
+                summary.ndir += u32::from(directory);
+            }
+        }
+    }
+}

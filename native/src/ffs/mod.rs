@@ -1,0 +1,65 @@
+//! The allocator of a fast file system (FFS), as FreeBSD 4.8 has it, over a file system of which
+//! only the maps are kept: where inodes, blocks and fragments are placed, bit for bit.
+//!
+//! The structure is that of McKusick, Joy, Leffler and Fabry, "A fast file system for UNIX", ACM
+//! Transactions on Computer Systems 2(3), 1984; what it does is that of the functions that the
+//! comments name (`ffs_alloc`, `ffs_dirpref` and so on). Addresses are fragments from the beginning
+//! of the partition. Nothing is delayed (no soft updates), and clusters are not moved together
+//! (`ffs_reallocblks`).
+//!
+//! - [`Volume`]: the cylinder groups and their books. It takes and gives back inodes, blocks and
+//!   fragments near a preference.
+//! - [`Policy`]: which preference. [`FreeBsd48`] is the one that there is.
+//! - [`FileSystem`]: files and directories over both.
+//! - [`Replay`]: a recording of the real allocator, repeated and compared.
+
+mod bitmap;
+mod blocks;
+mod check;
+mod extend;
+mod file;
+mod filesystem;
+mod geometry;
+mod group;
+mod growth;
+mod inodes;
+mod policy;
+mod recording;
+mod request;
+mod runs;
+mod shrink;
+#[cfg(test)]
+mod tests;
+mod volume;
+
+pub use check::Inconsistency;
+pub use file::{File, Level, DIRECT};
+pub use filesystem::{FileSystem, ROOT};
+pub use geometry::{Geometry, GeometryError};
+pub use group::{Group, Summary};
+pub use policy::{FreeBsd48, Policy, Random, Wanted};
+pub use recording::{Difference, RecordingError, Replay};
+pub use volume::{Optimization, Volume};
+
+/// Why an operation was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No blocks or fragments left, or none for who asks (ENOSPC).
+    #[error("no space left")]
+    NoSpace,
+    /// No inodes left (ENOSPC).
+    #[error("no inodes left")]
+    NoInodes,
+    /// More blocks than direct, indirect and double indirect pointers reach (EFBIG).
+    #[error("file too large")]
+    TooLarge,
+    /// Nothing has this inode.
+    #[error("nothing has inode {0}")]
+    NoFile(u32),
+    /// What has this inode is no directory.
+    #[error("inode {0} is no directory")]
+    NotDirectory(u32),
+    /// The root directory stays.
+    #[error("inode {ROOT} is the root directory")]
+    Root,
+}

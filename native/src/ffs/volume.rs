@@ -1,0 +1,129 @@
+//! The cylinder groups of a file system, and what is kept of all together.
+
+use super::geometry::Geometry;
+use super::group::{Group, Summary};
+
+/// What fragments that grow and must move are given (`fs_optim`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Optimization {
+    /// A whole block, of which the rest is freed at once: they will not move again.
+    Time,
+    /// No more than they ask for.
+    Space,
+}
+
+/// The superblock and the cylinder groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// The sizes.
+    pub geometry: Geometry,
+    /// The cylinder groups.
+    pub groups: Vec<Group>,
+    /// Their counts together.
+    pub total: Summary,
+    /// Directories made in each group one after the other, with no files between them; up to 255.
+    pub contigdirs: Vec<u8>,
+    /// Changes with how fragmented the free space is.
+    pub optimization: Optimization,
+    /// Whether blocks are given as to the superuser, from the reserve of `minfree` percent, too.
+    pub superuser: bool,
+    dsize: u32,
+}
+
+impl Volume {
+    /// A volume without files, not even a root directory. The sizes must have been checked.
+    pub fn new(geometry: Geometry) -> Volume {
+        let groups: Vec<_> = (0..geometry.ncg()).map(|cg| Group::new(&geometry, cg)).collect();
+        let total = groups.iter().fold(Summary::default(), |total, group| total + group.summary);
+        Volume {
+            geometry,
+            total,
+            contigdirs: vec![0; groups.len()],
+            groups,
+            optimization: Optimization::Time,
+            superuser: false,
+            dsize: geometry.dsize(),
+        }
+    }
+
+    /// A share of the fragments for data, rounded towards zero as C does.
+    #[inline]
+    pub(super) fn share(&self, numerator: i64, denominator: i64) -> i64 {
+        i64::from(self.dsize) * numerator / denominator
+    }
+
+    /// Whether so many fragments may be given without touching the reserve (`freespace`).
+    #[inline]
+    pub(super) fn may_give(&self, fragments: u32) -> bool {
+        let free = i64::from(self.total.nbfree * self.geometry.frag() + self.total.nffree);
+        let reserve = self.share(self.geometry.minfree.into(), 100);
+        self.superuser || free - reserve >= i64::from(fragments)
+    }
+
+    /// Says which fragments of a group's block are free, and keeps all counts.
+    #[inline]
+    pub(super) fn set(&mut self, cg: u32, block: u32, free: u8) {
+        let group = &mut self.groups[cg as usize];
+        let before = group.summary;
+        group.set(block, free);
+        let after = group.summary;
+        self.total.nbfree = self.total.nbfree + after.nbfree - before.nbfree;
+        self.total.nffree = self.total.nffree + after.nffree - before.nffree;
+    }
+
+    /// Asks the preferred group, which is told the preference, then others, which are not: at
+    /// growing distance, then one after the other (`ffs_hashalloc`).
+    pub(super) fn rehash<T>(
+        &mut self,
+        preferred: u32,
+        preference: Option<u32>,
+        mut ask: impl FnMut(&mut Volume, u32, Option<u32>) -> Option<T>,
+    ) -> Option<T> {
+        if let Some(found) = ask(self, preferred, preference) {
+            return Some(found);
+        }
+        let ncg = self.geometry.ncg();
+        let (mut cg, mut step) = (preferred, 1);
+        while step < ncg {
+            cg = (cg + step) % ncg;
+            if let Some(found) = ask(self, cg, None) {
+                return Some(found);
+            }
+            step *= 2;
+        }
+        // the first two were asked before
+        (2..ncg).find_map(|distance| ask(self, (preferred + distance) % ncg, None))
+    }
+}
+
+impl std::ops::Add for Summary {
+    type Output = Summary;
+
+    fn add(self, other: Summary) -> Summary {
+        Summary {
+            ndir: self.ndir + other.ndir,
+            nbfree: self.nbfree + other.nbfree,
+            nifree: self.nifree + other.nifree,
+            nffree: self.nffree + other.nffree,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_asked_at_growing_distance_then_in_order() {
+        let mut volume = Volume::new(Geometry::new(9 * 512, 512, 128));
+        let mut asked = Vec::new();
+        let none = volume.rehash(5, Some(7), |_, cg, preference| {
+            asked.push((cg, preference));
+            None::<()>
+        });
+        assert_eq!((none, asked[0]), (None, (5, Some(7))));
+        let groups: Vec<_> = asked[1..].iter().map(|&(cg, _)| cg).collect();
+        assert_eq!(groups, [6, 8, 3, 2, 7, 8, 0, 1, 2, 3, 4]);
+        assert!(asked[1..].iter().all(|(_, preference)| preference.is_none()));
+    }
+}

@@ -1,0 +1,47 @@
+//! `check_recording`, for Python.
+
+use crate::ffs::{RecordingError, Replay};
+use crate::source;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+/// How many lines are repeated between looks for signals.
+const LINES: u32 = 1000;
+
+#[pyclass(frozen, get_all, module = "birthmark._native")]
+struct Checked {
+    operations: u64,
+    states: u64,
+    difference: Option<(u64, String, String, String)>,
+}
+
+#[pyfunction]
+fn check_recording(py: Python<'_>, path: PathBuf) -> PyResult<Checked> {
+    let raise =
+        |error: RecordingError| PyValueError::new_err(format!("{}:{error}", path.display()));
+    let (_, source) = source::open(&path)?;
+    let mut replay = py.detach(|| Replay::new(BufReader::new(source))).map_err(raise)?;
+    while py.detach(|| steps(&mut replay)).map_err(raise)? {
+        py.check_signals()?;
+    }
+    let difference = replay.difference.take();
+    let difference = difference.map(|d| (d.line, d.request, d.recorded, d.answered));
+    Ok(Checked { operations: replay.operations, states: replay.states, difference })
+}
+
+/// Repeats some lines. Returns whether there may be more.
+fn steps<R: std::io::BufRead>(replay: &mut Replay<R>) -> Result<bool, RecordingError> {
+    for _ in 0..LINES {
+        if !replay.step()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Checked>()?;
+    module.add_function(wrap_pyfunction!(check_recording, module)?)
+}
