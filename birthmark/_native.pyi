@@ -1,6 +1,7 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
 from collections.abc import Mapping as Mapping_
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -137,6 +138,24 @@ class Image:
         Only the columns that the image uses must be there. Raises ``ValueError``, naming the
         column, if one is missing or of another type.
         """
+
+class Checked:
+    """How far a recording of FreeBSD's FFS allocator agrees with the model of it."""
+
+    operations: int
+    """Operations whose answers agree."""
+    states: int
+    """Dumps of all cylinder groups' states that agree."""
+    difference: tuple[int, str, str, str] | None
+    """The first answer that differs: the line (from 1), the request, the answer recorded, and
+    that of the model; long answers from where they differ. Nothing is compared after it."""
+
+def check_recording(path: Path) -> Checked:
+    """Repeat a recording (``docs/layout.md``), plain or compressed, and compare every answer.
+
+    Raises ``ValueError``, naming file, line and what was expected, if it is none, and ``OSError``
+    if it cannot be opened.
+    """
 
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""

@@ -138,6 +138,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ffs::Random;
 
     /// The search of `ffs_mapsearch`, over the map's bits alone: bytes from `from`'s on, then the
     /// others; in a byte the first block with a run of the length that has taken ones, or the

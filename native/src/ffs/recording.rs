@@ -97,7 +97,7 @@ impl<R: BufRead> Replay<R> {
         };
         let ours = match self.answer(request) {
             Ok(ours) => ours,
-            Err(Error::NoSpace | Error::NoInodes) => FULL.into(),
+            Err(Error::NoSpace | Error::NoInodes) => self.full(request, &recorded),
             Err(error) => return Err(self.lines.wrong(error.to_string())),
         };
         if ours == recorded {
@@ -150,6 +150,14 @@ impl<R: BufRead> Replay<R> {
         let request = self.lines.text.split('=').next().unwrap_or("").trim().to_owned();
         self.difference = Some(Difference { line: self.lines.line, request, recorded, answered });
         Ok(())
+    }
+
+    /// The answer to what found no room; to a write it may also be what it found room for.
+    fn full(&self, request: Request, recorded: &str) -> String {
+        match request {
+            Request::Write(inode, _) if recorded != FULL => self.blocks(inode),
+            _ => FULL.into(),
+        }
     }
 
     fn answer(&mut self, request: Request) -> Result<String, Error> {

@@ -2,6 +2,7 @@
 
 use crate::ffs::{RecordingError, Replay};
 use crate::source;
+use crate::trace::TraceError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::io::BufReader;
@@ -21,7 +22,9 @@ struct Checked {
 fn check_recording(py: Python<'_>, path: PathBuf) -> PyResult<Checked> {
     let raise =
         |error: RecordingError| PyValueError::new_err(format!("{}:{error}", path.display()));
-    let (_, source) = source::open(&path)?;
+    let opened = source::open(&path).map_err(TraceError::Io);
+    let (_, source) =
+        opened.map_err(|error| super::trace::raise(&path.to_string_lossy(), error))?;
     let mut replay = py.detach(|| Replay::new(BufReader::new(source))).map_err(raise)?;
     while py.detach(|| steps(&mut replay)).map_err(raise)? {
         py.check_signals()?;

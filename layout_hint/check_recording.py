@@ -1,0 +1,58 @@
+"""Repeat recordings of a real FFS allocator, and compare every answer.
+
+    python -m layout_hint.check_recording FILE...
+
+A recording is a run of FreeBSD 4.8's own allocation functions: what was asked, and what they
+answered (`docs/layout.md`, "The allocator"). Prints for each file how much agrees, or the first
+answer that differs.
+
+Exits with 0 if all agree, 1 if an answer differs, and 2 if a file is no recording.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from birthmark._native import Checked, check_recording
+
+AGREES, DIFFERS, BAD = 0, 1, 2
+"""Exit codes: the worst of all files."""
+
+
+def report(path: Path, checked: Checked) -> str:
+    """Return what is printed of a recording."""
+    if checked.difference is None:
+        return f"{path}: {checked.operations} operations and {checked.states} states agree"
+    line, request, recorded, answered = checked.difference
+    return (
+        f"{path}:{line}: {request}\n  recorded: {recorded}\n  answered: {answered}\n"
+        f"  before it {checked.operations} operations and {checked.states} states agree"
+    )
+
+
+def check(path: Path) -> int:
+    """Compare a recording, print the result, and return the exit code."""
+    try:
+        checked = check_recording(path)
+    except OSError as error:
+        print(f"{path}: expected a recording: {error.strerror or error}", file=sys.stderr)
+        return BAD
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return BAD
+    print(report(path, checked))
+    return AGREES if checked.difference is None else DIFFERS
+
+
+def main() -> int:
+    """Run from the command line."""
+    lines = (__doc__ or "").splitlines()
+    parser = argparse.ArgumentParser("python -m layout_hint.check_recording", description=lines[0])
+    parser.add_argument("recordings", metavar="FILE", type=Path, nargs="+")
+    return max(check(path) for path in parser.parse_args().recordings)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
