@@ -94,7 +94,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
     pub fn truncate(&mut self, inode: u32, size: u64) -> Result<(), Error> {
         let bsize = u64::from(self.volume.geometry.bsize);
         let before = self.files.get(&inode).ok_or(Error::NoFile(inode))?.size;
-        if size > before || size % bsize != 0 {
+        if size > before || !size.is_multiple_of(bsize) {
             self.write(inode, size - 1, size)?;
         }
         let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;

@@ -53,7 +53,7 @@ impl Policy for FreeBsd48 {
         let start = |cg: u32| geometry.fpg * cg + geometry.frag();
         let own = geometry.inode_group(wanted.inode);
         match wanted.previous {
-            Some(previous) if wanted.index % geometry.maxbpg() != 0 => {
+            Some(previous) if !wanted.index.is_multiple_of(geometry.maxbpg()) => {
                 Some(previous + geometry.frag())
             }
             _ if wanted.lbn < DIRECT + geometry.nindir() => Some(start(own)),
