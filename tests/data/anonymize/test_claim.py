@@ -20,6 +20,9 @@ from training.config import Settings
 from training.evaluate import evaluate
 from training.train import train
 
+SMALL = {"trees": 4, "rounds": 2}
+"""Parameters of the forest, which is not what is tested here."""
+
 COMPONENTS = pa.array(["name", "able", "rules"])
 """The kinds of models that know names by their components alone."""
 
@@ -57,7 +60,7 @@ def test_every_figure_is_the_same(originals: list[Path], tmp_path: Path, way: st
     days = [tmp_path / day.stem for day in DAYS]
     for source, day in zip(sources, days, strict=True):
         anonymize([str(source)], str(day), tmp_path / "mapping")  # the second day extends it
-    before, after = (figures(each, Settings(rounds=5)) for each in (originals, days))
+    before, after = (figures(each, Settings(**SMALL)) for each in (originals, days))
     assert of_components(before).equals(of_components(after))
     assert forest_correct(after) == pytest.approx(forest_correct(before), abs=4)
     assert set(read_files(days[1])["name"].to_pylist()).isdisjoint(
@@ -71,10 +74,11 @@ def test_without_prefixes_it_holds_for_models_without_them(
     days = [tmp_path / day.stem for day in DAYS]
     for source, day in zip(originals, days, strict=True):
         anonymize([str(source)], str(day), tmp_path / "mapping", Keep(prefix=False))
-    settings = Settings(prefix=False, rounds=5)
+    settings = Settings(prefix=False, **SMALL)
     before, after = (of_components(figures(each, settings)) for each in (originals, days))
     # of rules with equal evidence the one that stays goes by its text: see docs/researchers.md
     rules = pc.equal(before["model"], "rules")
     assert before.filter(pc.invert(rules)).equals(after.filter(pc.invert(rules)))
-    accurate = pc.and_(rules, pc.equal(before["point"], "accurate"))
-    assert before.filter(accurate)["n_correct"].equals(after.filter(accurate)["n_correct"])
+    counts = [each.filter(rules)["n_correct"] for each in (before, after)]
+    differ = pc.abs(pc.subtract(*counts))
+    assert pc.max(differ).as_py() <= 0.01 * pc.max(before["n"]).as_py()
