@@ -157,6 +157,20 @@ def check_recording(path: Path) -> Checked:
     if it cannot be opened.
     """
 
+def place_files(
+    size: int, fpg: int, ipg: int, bsize: int, fsize: int, files: list[tuple[int, bool, int]]
+) -> list[str]:
+    """Write files one after the other into an empty file system, as FreeBSD 4.8 places blocks.
+
+    The sizes are those of its superblock (fragments, fragments and inodes per cylinder group,
+    bytes of a block and of a fragment); a file is its inode, whether it is a directory, and its
+    bytes. Returns the addresses of each as recordings have them: fragments, separated by spaces,
+    ``iN`` an indirect block and ``IN`` a double indirect one.
+
+    Raises ``ValueError``, saying what is wrong, for impossible sizes, inodes that are taken, and
+    files that do not fit; and if in the end the file system is not consistent.
+    """
+
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
 

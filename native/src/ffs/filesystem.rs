@@ -26,14 +26,31 @@ pub struct FileSystem<P, R> {
 impl<P: Policy, R: Random> FileSystem<P, R> {
     /// One with the root directory alone. The sizes must have been checked.
     pub fn new(geometry: Geometry, policy: P, random: R) -> Result<FileSystem<P, R>, Error> {
+        let mut made = FileSystem::bare(geometry, policy, random);
+        made.adopt(ROOT, true)?;
+        made.extend(ROOT, DIRECTORY)?;
+        Ok(made)
+    }
+
+    /// One with no directory at all. The sizes must have been checked.
+    pub fn bare(geometry: Geometry, policy: P, random: R) -> FileSystem<P, R> {
         let volume = Volume::new(geometry);
         let mut made = FileSystem { volume, files: HashMap::new(), policy, random };
         // 0 stands for none; 1 was for bad blocks
         (0..ROOT).for_each(|inode| made.volume.set_inode(0, inode, false, false));
-        made.volume.set_inode(0, ROOT, true, false);
-        made.files.insert(ROOT, File::new(true));
-        made.extend(ROOT, DIRECTORY)?;
-        Ok(made)
+        made
+    }
+
+    /// Makes an empty file or directory with a given inode, which no policy chose.
+    pub fn adopt(&mut self, inode: u32, directory: bool) -> Result<(), Error> {
+        let (cg, at) = (self.volume.geometry.inode_group(inode), inode % self.volume.geometry.ipg);
+        let group = self.volume.groups.get(cg as usize).ok_or(Error::Taken(inode))?;
+        if !group.is_free(at) {
+            return Err(Error::Taken(inode));
+        }
+        self.volume.set_inode(cg, at, directory, false);
+        self.files.insert(inode, File::new(directory));
+        Ok(())
     }
 
     /// The file or directory of an inode.
@@ -49,6 +66,9 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
     /// Makes a directory, with a fragment for its entries (`ufs_mkdir`). Returns its inode.
     pub fn mkdir(&mut self, parent: u32) -> Result<u32, Error> {
         self.directory(parent)?;
+        if self.volume.total.nifree == 0 {
+            return Err(Error::NoInodes); // before a random number is drawn, as `ffs_valloc` does
+        }
         let root = parent == ROOT;
         let preference = self.policy.directory(&self.volume, parent, root, &mut self.random);
         let inode = self.make(preference, true)?;

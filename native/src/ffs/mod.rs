@@ -38,7 +38,7 @@ pub use filesystem::{FileSystem, ROOT};
 pub use geometry::{Geometry, GeometryError};
 pub use group::{Group, Summary};
 pub use policy::{FreeBsd48, Policy, Random, Wanted};
-pub use recording::{Difference, RecordingError, Replay};
+pub use recording::{Difference, Lcg, RecordingError, Replay};
 pub use volume::{Optimization, Volume};
 
 /// Why an operation was not done.
@@ -59,6 +59,9 @@ pub enum Error {
     /// What has this inode is no directory.
     #[error("inode {0} is no directory")]
     NotDirectory(u32),
+    /// The inode is not free, or there is none of this number.
+    #[error("inode {0} is taken, or beyond the last group")]
+    Taken(u32),
     /// The root directory stays.
     #[error("inode {ROOT} is the root directory")]
     Root,

@@ -186,5 +186,7 @@ fn what_is_not_there_is_refused_and_changes_nothing() {
     assert_eq!(filesystem.extend(77, 1), Err(Error::NoFile(77)));
     assert_eq!(filesystem.truncate(u32::MAX, 1), Err(Error::NoFile(u32::MAX)));
     assert_eq!(filesystem.unlink(ROOT), Err(Error::Root));
+    assert_eq!(filesystem.adopt(file, false), Err(Error::Taken(file)));
+    assert_eq!(filesystem.adopt(u32::MAX, false), Err(Error::Taken(u32::MAX)));
     assert_eq!(filesystem.volume, before);
 }

@@ -1,6 +1,6 @@
-//! `check_recording`, for Python.
+//! `check_recording` and `place_files`, for Python.
 
-use crate::ffs::{RecordingError, Replay};
+use crate::ffs::{FileSystem, FreeBsd48, Geometry, Lcg, RecordingError, Replay};
 use crate::source;
 use crate::trace::TraceError;
 use pyo3::exceptions::PyValueError;
@@ -44,7 +44,33 @@ fn steps<R: std::io::BufRead>(replay: &mut Replay<R>) -> Result<bool, RecordingE
     Ok(true)
 }
 
+#[pyfunction]
+fn place_files(
+    size: u32,
+    fpg: u32,
+    ipg: u32,
+    bsize: u32,
+    fsize: u32,
+    files: Vec<(u32, bool, u64)>,
+) -> PyResult<Vec<String>> {
+    let raise = |error: &dyn std::error::Error| PyValueError::new_err(error.to_string());
+    let geometry = Geometry { bsize, fsize, ..Geometry::new(size, fpg, ipg) };
+    geometry.check().map_err(|error| raise(&error))?;
+    let mut filesystem = FileSystem::bare(geometry, FreeBsd48, Lcg::default());
+    filesystem.volume.superuser = true;
+    let mut placed = Vec::with_capacity(files.len());
+    for (inode, directory, size) in files {
+        filesystem.adopt(inode, directory).map_err(|error| raise(&error))?;
+        filesystem.extend(inode, size).map_err(|error| raise(&error))?;
+        let file = filesystem.file(inode).map(|file| file.shown(geometry.nindir()));
+        placed.push(file.unwrap_or_default().trim_start().to_owned());
+    }
+    filesystem.check().map_err(|error| raise(&error))?;
+    Ok(placed)
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Checked>()?;
-    module.add_function(wrap_pyfunction!(check_recording, module)?)
+    module.add_function(wrap_pyfunction!(check_recording, module)?)?;
+    module.add_function(wrap_pyfunction!(place_files, module)?)
 }
