@@ -1,4 +1,4 @@
-"""A reader of UFS1 images: where every file's blocks are, from the bytes alone (`fs.h`, `dinode.h`)."""
+"""A reader of UFS1 images: where every file's blocks are, from the bytes alone."""
 
 from __future__ import annotations
 
