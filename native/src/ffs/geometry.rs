@@ -51,10 +51,19 @@ impl Geometry {
 
     /// Says what is wrong with them, if anything is.
     pub fn check(&self) -> Result<(), GeometryError> {
-        let wrong = |name, value, expected: String| Err(GeometryError { name, value, expected });
-        let Geometry { size, fpg, ipg, bsize, fsize, minfree, .. } = *self;
+        self.check_units()?;
+        self.check_groups()?;
+        match self.minfree {
+            0..=99 => Ok(()),
+            minfree => wrong("minfree", minfree, "a percentage from 0 to 99"),
+        }
+    }
+
+    /// The sizes of blocks and fragments, and how many inodes fill a block.
+    fn check_units(&self) -> Result<(), GeometryError> {
+        let Geometry { bsize, fsize, ipg, .. } = *self;
         if !bsize.is_power_of_two() || !(4096..=65536).contains(&bsize) {
-            return wrong("bsize", bsize, "a power of two from 4096 to 65536".into());
+            return wrong("bsize", bsize, "a power of two from 4096 to 65536");
         }
         let least = (bsize / 8).max(512);
         if !fsize.is_power_of_two() || fsize < least || fsize > bsize {
@@ -64,27 +73,29 @@ impl Geometry {
         if ipg == 0 || !ipg.is_multiple_of(inopb) || ipg > MOST {
             return wrong("ipg", ipg, format!("a multiple of {inopb}, the inodes of a block"));
         }
-        if fpg > MOST || !fpg.is_multiple_of(self.frag()) || fpg <= self.dblkno() {
-            let (frag, dblkno) = (self.frag(), self.dblkno());
+        Ok(())
+    }
+
+    /// The sizes of groups, of which each must have room for more than its own tables.
+    fn check_groups(&self) -> Result<(), GeometryError> {
+        let (Geometry { size, fpg, ipg, .. }, dblkno) = (*self, self.dblkno());
+        if fpg > MOST || !fpg.is_multiple_of(self.frag()) || fpg <= dblkno {
+            let frag = self.frag();
             let expected = format!("a multiple of {frag} over {dblkno}, where data begin");
             return wrong("fpg", fpg, expected);
         }
-        if size > MOST || size.div_ceil(fpg) == 0 {
+        if size == 0 || size > MOST {
             return wrong("size_frags", size, format!("from 1 to {MOST}"));
         }
-        let last = size - (self.ncg() - 1) * fpg;
-        if last < self.dblkno() {
-            let expected = format!("a last group over {}, where data begin", self.dblkno());
+        if size - (self.ncg() - 1) * fpg < dblkno {
+            let expected = format!("a last group over {dblkno}, where data begin");
             return wrong("size_frags", size, expected);
         }
         if self.metadata(0).end + self.frag() > size.min(fpg) {
-            return wrong("fpg", fpg, "room for summaries and the root in the first group".into());
+            return wrong("fpg", fpg, "room for summaries and the root in the first group");
         }
         if u64::from(self.ncg()) * u64::from(ipg) > u64::from(MOST) {
             return wrong("ipg", ipg, format!("no more than {MOST} inodes in all groups"));
-        }
-        if minfree > 99 {
-            return wrong("minfree", minfree, "a percentage from 0 to 99".into());
         }
         Ok(())
     }
@@ -156,6 +167,10 @@ impl Geometry {
         let data = |group| self.fragments(group) - self.metadata(group).len() as u32;
         (0..self.ncg()).map(data).sum()
     }
+}
+
+fn wrong(name: &'static str, value: u32, expected: impl Into<String>) -> Result<(), GeometryError> {
+    Err(GeometryError { name, value, expected: expected.into() })
 }
 
 #[cfg(test)]

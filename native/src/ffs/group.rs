@@ -26,8 +26,7 @@ pub struct Group {
     pub rotor: u32,
     /// Where a search found anything last, at the beginning of a byte of the free map.
     pub frotor: u32,
-    /// Below it, rounded down to a byte of the map, no inode is free that a search would take
-    /// first.
+    /// Where a search for a free inode begins, rounded down to a byte of the map.
     pub irotor: u32,
     /// How many runs of each length there are in blocks not wholly free (`cg_frsum`).
     pub frsum: [u32; 8],

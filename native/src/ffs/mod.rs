@@ -23,6 +23,7 @@ mod geometry;
 mod group;
 mod growth;
 mod inodes;
+mod lines;
 mod policy;
 mod recording;
 mod request;
@@ -37,8 +38,9 @@ pub use file::{File, Level, DIRECT};
 pub use filesystem::{FileSystem, ROOT};
 pub use geometry::{Geometry, GeometryError};
 pub use group::{Group, Summary};
+pub use lines::RecordingError;
 pub use policy::{FreeBsd48, Policy, Random, Wanted};
-pub use recording::{Difference, Lcg, RecordingError, Replay};
+pub use recording::{Difference, Lcg, Replay};
 pub use volume::{Optimization, Volume};
 
 /// Why an operation was not done.

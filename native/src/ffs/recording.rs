@@ -2,18 +2,16 @@
 
 use super::file::File;
 use super::filesystem::{FileSystem, ROOT};
+use super::lines::{Lines, RecordingError};
 use super::policy::{FreeBsd48, Random};
 use super::request::{self, short, Request};
 use super::volume::Optimization;
 use super::Error;
 use std::fmt::Write;
-use std::io::{BufRead, Read};
-use thiserror::Error as ThisError;
+use std::io::BufRead;
 
 /// How a recording says that there was no room.
 pub(super) const FULL: &str = "ENOSPC";
-/// Bytes of the longest line read: the blocks of a file of 100 GB.
-const LONGEST: u64 = 1 << 26;
 
 /// The numbers that stand for the kernel's random ones in recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +28,6 @@ impl Random for Lcg {
         self.0 = self.0.wrapping_mul(1_103_515_245).wrapping_add(12345) & i32::MAX as u32;
         self.0 >> 8
     }
-}
-
-/// Where a recording is not what was expected.
-#[derive(Debug, ThisError)]
-#[error("{line}: {what}")]
-pub struct RecordingError {
-    /// The line, from 1.
-    pub line: u64,
-    /// What was expected, and what was found.
-    pub what: String,
 }
 
 /// The first answer that differs.
@@ -70,8 +58,8 @@ pub struct Replay<R> {
 impl<R: BufRead> Replay<R> {
     /// Reads the geometry, and makes the file system.
     pub fn new(source: R) -> Result<Replay<R>, RecordingError> {
-        let mut lines = Lines { source, line: 0, text: String::new() };
-        let geometry = match lines.next()? {
+        let mut lines = Lines::new(source);
+        let geometry = match lines.read()? {
             Some(text) => request::geometry(text).map_err(|what| (what, short(text))),
             None => Err(("a recording".into(), "nothing".into())),
         };
@@ -89,7 +77,7 @@ impl<R: BufRead> Replay<R> {
         if self.difference.is_some() {
             return Ok(false);
         }
-        let Some(line) = self.lines.next()? else { return Ok(false) };
+        let Some(line) = self.lines.read()? else { return Ok(false) };
         let parsed = request::parse(line).map_err(|expected| (expected, short(line)));
         let (request, recorded) = match parsed {
             Ok((request, recorded)) => (request, recorded.to_owned()),
@@ -113,7 +101,7 @@ impl<R: BufRead> Replay<R> {
     /// Compares the root directory.
     fn root(&mut self) -> Result<(), RecordingError> {
         let expected = "`root = INODE: BLOCK`";
-        let found = self.lines.next()?.map(|line| {
+        let found = self.lines.read()?.map(|line| {
             let answer = line.strip_prefix("root = ").map(|answer| answer.trim().to_owned());
             answer.ok_or_else(|| short(line))
         });
@@ -217,39 +205,4 @@ fn from_difference(one: &str, other: &str) -> (String, String) {
         _ => short(text),
     };
     (shown(one), shown(other))
-}
-
-/// The lines of a recording.
-struct Lines<R> {
-    source: R,
-    line: u64,
-    text: String,
-}
-
-impl<R: BufRead> Lines<R> {
-    fn next(&mut self) -> Result<Option<&str>, RecordingError> {
-        self.line += 1;
-        self.text.clear();
-        let read = self.source.by_ref().take(LONGEST).read_line(&mut self.text);
-        if let Err(error) = read {
-            return Err(
-                self.wrong(format!("expected a line of text, which cannot be read: {error}"))
-            );
-        }
-        if self.text.is_empty() {
-            return Ok(None);
-        }
-        if self.text.pop() != Some('\n') {
-            return Err(self.wrong("expected a whole line, but it is cut off".into()));
-        }
-        Ok(Some(&self.text))
-    }
-
-    fn unexpected(&self, expected: &str, found: &str) -> RecordingError {
-        self.wrong(format!("expected {expected}, found `{found}`"))
-    }
-
-    fn wrong(&self, what: String) -> RecordingError {
-        RecordingError { line: self.line, what }
-    }
 }

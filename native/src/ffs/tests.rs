@@ -50,9 +50,7 @@ fn operate(filesystem: &mut Small, alive: &mut Vec<(u32, bool)>, random: &mut Lc
     };
     match done {
         Ok(0) => drop(alive.swap_remove(at)),
-        Ok(made) if made != inode => {
-            alive.push((made, filesystem.file(made).unwrap().directory));
-        }
+        Ok(made) if made != inode => alive.push((made, filesystem.file(made).unwrap().directory)),
         Ok(_) => {}
         Err(Error::NoSpace | Error::NoInodes) => return None,
         Err(error) => panic!("{error}"),
