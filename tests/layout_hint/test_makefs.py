@@ -50,30 +50,57 @@ def written(image: Image, directory: int) -> Iterator[int]:
             yield from written(image, child)
 
 
-@pytest.mark.parametrize(
-    ("bsize", "fsize", "group", "largest"),
+def build(makefs: str, folder: Path, megabytes: int, options: str) -> Image | None:
+    """Return the image of the folder's tree; None if the tree does not fit."""
+    size = ["-s", f"{megabytes}m", "-o", f"version=1,minfree=0,{options}"]
+    command = [makefs, "-t", "ffs", *size, "image", "tree"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    return Image(folder / "image") if done.returncode == 0 else None
+
+
+def both(image: Image) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the addresses of every file as the model places them, and as the image has them."""
+    inodes = {number: image.inode(number) for number in written(image, ROOT)}
+    files = [(number, inode.directory, inode.size) for number, inode in inodes.items()]
+    geometry = (image.size, image.fpg, image.ipg, image.bsize, image.fsize)
+    ours = dict(zip(inodes, place_files(*geometry, files), strict=True))
+    return ours, {number: image.addresses(inode) for number, inode in inodes.items()}
+
+
+SIZES = pytest.mark.parametrize(
+    ("bsize", "fsize", "density", "group", "largest"),
     [
-        (16384, 2048, 4000, 3_000_000),
-        (8192, 1024, 3000, 2_000_000),
-        (8192, 2048, 1200, 2_000_000),
-        (4096, 4096, 700, 5_000_000),
+        (16384, 2048, 65536, 4000, 3_000_000),
+        (8192, 1024, 32768, 3000, 2_000_000),
+        (8192, 2048, 16384, 1200, 2_000_000),
+        (4096, 4096, 65536, 700, 5_000_000),
     ],
     ids=["eight fragments", "small blocks", "four fragments", "double indirect"],
 )
+
+
+@SIZES
 def test_all_blocks_are_where_makefs_has_them(
-    bsize: int, fsize: int, group: int, largest: int, makefs: str, tmp_path: Path
+    bsize: int, fsize: int, density: int, group: int, largest: int, makefs: str, tmp_path: Path
 ) -> None:
     grow(tmp_path / "tree", random.Random(bsize + fsize), 2, largest)
-    options = f"version=1,bsize={bsize},fsize={fsize},density=8192,maxbpcg={group}"
-    command = [makefs, "-t", "ffs", "-s", "96m", "-o", options, "image", "tree"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    image = Image(tmp_path / "image")
-    order = list(written(image, ROOT))
-    inodes = {number: image.inode(number) for number in order}
-    files = [(number, inodes[number].directory, inodes[number].size) for number in order]
-    placed = place_files(image.size, image.fpg, image.ipg, bsize, fsize, files)
-    assert image.ncg > 1
-    assert dict(zip(order, placed, strict=True)) == {
-        number: image.addresses(inode) for number, inode in inodes.items()
-    }
+    options = f"bsize={bsize},fsize={fsize},density={density},maxbpcg={group}"
+    image = build(makefs, tmp_path, 96, options)
+    assert image is not None
+    assert image.ncg > 10
+    placed, expected = both(image)
+    assert placed == expected
+
+
+@SIZES
+def test_the_last_blocks_are_where_makefs_has_them(
+    bsize: int, fsize: int, density: int, group: int, largest: int, makefs: str, tmp_path: Path
+) -> None:
+    """In the smallest image that holds the tree, it has hardly a block to spare."""
+    grow(tmp_path / "tree", random.Random(bsize + fsize), 2, largest)
+    options = f"bsize={bsize},fsize={fsize},density={density},maxbpcg={group}"
+    images = (build(makefs, tmp_path, size, options) for size in range(1, 96))
+    image = next(image for image in images if image is not None)
+    assert image.free_blocks < image.size * fsize // bsize // 10
+    placed, expected = both(image)
+    assert placed == expected

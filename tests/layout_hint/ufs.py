@@ -27,7 +27,7 @@ class Image:
         self.content = path.read_bytes()
         self.iblkno = self.field(16)
         self.size, self.ncg, self.bsize, self.fsize = map(self.field, (36, 44, 48, 52))
-        self.ipg, self.fpg = self.field(184), self.field(188)
+        self.ipg, self.fpg, self.free_blocks = map(self.field, (184, 188, 196))
         assert self.field(1372) == MAGIC
 
     def field(self, offset: int) -> int:
