@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from features import HISTORY_BYTES
 from serving.requests import MANY, FileRequest, body_schema, parse, written
+
+KNOWN = ("dir_name", "mode", "uid", "gid", "client", "time", "history")
 
 
 def one(**members: Any) -> FileRequest:
@@ -52,18 +56,22 @@ def test_every_name_that_a_file_system_allows_arrives_as_it_was_written(name: by
 
 
 def test_what_is_left_out_of_a_request_is_unknown() -> None:
-    unknown = {"dir_name": None, "mode": None, "uid": None, "gid": None}
-    assert one().create() == {"name": b"a", **unknown}
+    assert one().create() == {"name": b"a", **dict.fromkeys(KNOWN)}
 
 
 def test_a_request_says_what_is_known_at_create() -> None:
     known = {"directory_percent": "Fran%E7ois", "mode": "0644", "uid": 0, "gid": 2**32 - 1}
+    known |= {"client": "10.0.0.7", "time": "2026-11-21T05:44:00+01:00"}
+    known |= {"history": b64encode(bytes(range(HISTORY_BYTES))).decode()}
     assert one(**known).create() == {
         "name": b"a",
         "dir_name": b"Fran\xe7ois",
         "mode": 0o644,
         "uid": 0,
         "gid": 2**32 - 1,
+        "client": "10.0.0.7",
+        "time": datetime(2026, 11, 21, 4, 44, tzinfo=UTC),
+        "history": bytes(range(HISTORY_BYTES)),
     }
 
 
@@ -77,6 +85,11 @@ def test_a_mode_is_octal_in_a_string_and_decimal_in_a_number(mode: str | int, bi
 @pytest.mark.parametrize(
     "body",
     [
+        {"client": ""},
+        {"time": "2026-11-21T05:44:00"},
+        {"time": 1},
+        {"history": "AAAA"},
+        {"history": "*"},
         {"mode": "0888"},
         {"mode": "0o644"},
         {"mode": ""},

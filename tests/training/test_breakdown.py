@@ -19,7 +19,7 @@ COUNTS = ("n", "n_true", "n_correct", "n_true_positive", "n_false_positive")
 
 @pytest.fixture(scope="module")
 def assessment(days: list[tuple[pa.Table, pa.Table]]) -> Assessment:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings())
+    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return assess(model, *days[1])
 
 

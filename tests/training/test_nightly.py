@@ -9,7 +9,7 @@ import pytest
 from data import durable
 from training import intake, nightly
 from training.compare import Decision
-from training.config import Config, Directory, Traces
+from training.config import Config, Directory, Traces, Training
 from training.nightly import Night
 from training.registry import Registry
 
@@ -22,6 +22,7 @@ def config(tmp_path: Path) -> Config:
         traces=Traces(files=[str(tmp_path / "*.txt")], settle_seconds=0),
         datasets=Directory(directory=tmp_path / "datasets"),
         registry=Directory(directory=tmp_path / "registry"),
+        training=Training(trees=4, rounds=2),
     )
 
 

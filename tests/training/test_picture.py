@@ -16,7 +16,7 @@ from training.train import Lives, fit
 
 @pytest.fixture(scope="module")
 def assessment(days: list[tuple[pa.Table, pa.Table]]) -> Assessment:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings())
+    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return assess(model, *days[1])
 
 

@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(days: Days) -> str:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings())
+    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return render(
         ABOUT,
         assess(model, *days[1]),
@@ -157,7 +157,7 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 
 
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings())
+    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     tables = (assess(model, *days[1]), sensitivity(model, *days[1]))
     assert render(ABOUT, *tables, distributions(days[1][0])) == html
 

@@ -58,7 +58,7 @@ def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:
 
 def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) -> None:
     lives = Lives(("monday",), *days[0])
-    model, manifest = fit(lives, Settings())
+    model, manifest = fit(lives, Settings(trees=4, rounds=2))
     registry = Registry(tmp_path)
     with pytest.raises(RegistryError, match="expected a published version"):
         load(registry)
@@ -76,7 +76,7 @@ def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) ->
 
 
 def test_a_damaged_model_is_not_loaded(days: Days, tmp_path: Path) -> None:
-    model, manifest = fit(Lives(("monday",), *days[0]), Settings())
+    model, manifest = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     registry = Registry(tmp_path)
     version = registry.publish(model.save, manifest)
     part = next(iter(registry.manifest(version)["parts"]))
