@@ -1,4 +1,4 @@
-"""Steering the allocator of a file system with predictions: the lookup in C, for now."""
+"""Steering a file system's allocator with predictions: so far the lookup and the allocator."""
 
 from pathlib import Path
 

@@ -85,6 +85,11 @@ def test_a_changed_number_in_any_kind_of_answer_is_found(kind: str, recording: P
     assert out.startswith(f"{recording}:{at + 1}: {request}\n")
 
 
+def test_a_file_system_all_of_which_is_reserved_is_the_superusers(recording: Path) -> None:
+    recording.write_text(LINES[0].replace("minfree=8", "minfree=99") + "".join(LINES[1:3]))
+    assert run(recording)[0] == 0
+
+
 def test_other_random_numbers_than_the_recorded_place_directories_elsewhere(
     recording: Path,
 ) -> None:
@@ -99,8 +104,8 @@ def test_other_random_numbers_than_the_recorded_place_directories_elsewhere(
     [
         ("bsize=16384", "bsize=10000", "bsize=10000: expected a power of two"),
         ("fsize=2048", "fsize=0", "fsize=0: expected a power of two"),
-        ("ipg=128", "ipg=0", "ipg=0: expected a multiple of 128"),
-        ("ipg=128", "ipg=2147483520", "ipg=2147483520: expected a multiple of 128"),
+        ("ipg=128", "ipg=0", "ipg=0: expected a multiple of 16"),
+        ("ipg=128", "ipg=2147483520", "ipg=2147483520: expected a multiple of 16"),
         ("fpg=4096", "fpg=0", "fpg=0: expected a multiple of 8"),
         ("size_frags=65536", "size_frags=0", "size_frags=0: expected from 1 to"),
         ("size_frags=65536", "size_frags=99999999999", "size_frags: a number from 0 to"),

@@ -28,7 +28,9 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
     pub fn new(geometry: Geometry, policy: P, random: R) -> Result<FileSystem<P, R>, Error> {
         let mut made = FileSystem::bare(geometry, policy, random);
         made.adopt(ROOT, true)?;
+        made.volume.superuser = true;
         made.extend(ROOT, DIRECTORY)?;
+        made.volume.superuser = false;
         Ok(made)
     }
 

@@ -59,7 +59,7 @@ impl Geometry {
         }
     }
 
-    /// The sizes of blocks and fragments, and how many inodes fill a block.
+    /// The sizes of blocks and fragments, and of what inodes must fill: fragments, and bytes of maps.
     fn check_units(&self) -> Result<(), GeometryError> {
         let Geometry { bsize, fsize, ipg, .. } = *self;
         if !bsize.is_power_of_two() || !(4096..=65536).contains(&bsize) {
@@ -69,9 +69,9 @@ impl Geometry {
         if !fsize.is_power_of_two() || fsize < least || fsize > bsize {
             return wrong("fsize", fsize, format!("a power of two from {least} to {bsize}"));
         }
-        let inopb = bsize / INODE;
-        if ipg == 0 || !ipg.is_multiple_of(inopb) || ipg > MOST {
-            return wrong("ipg", ipg, format!("a multiple of {inopb}, the inodes of a block"));
+        let unit = (fsize / INODE).max(8);
+        if ipg == 0 || !ipg.is_multiple_of(unit) || ipg > MOST {
+            return wrong("ipg", ipg, format!("a multiple of {unit} from {unit} to {MOST}"));
         }
         Ok(())
     }
