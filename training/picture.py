@@ -126,7 +126,7 @@ def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> N
             line = [p for p in own if (p["subject"], p["predicate"]) == ("file", predicate)]
             x, y = ([p[axis] for p in line] for axis in ("x", "y"))
             axes.plot(x, y, color=COLOURS[0], alpha=0.45, lw=0.9, marker=".", ms=2.5)
-        axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title=model)
+        axes.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), aspect="equal", title=model)
 
 
 def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
@@ -145,6 +145,6 @@ def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> Non
             colour = COLOURS[number % len(COLOURS)]
             # between two thresholds there is none: the curve is a step, as scikit-learn draws it
             axes.plot(x, y, color=colour, ls=style, label=model, drawstyle="steps-post")
-        axes.set(xlim=(0, 1), ylim=(0, 1.02), title=predicate)
+        axes.set(xlim=(0, 1), ylim=(0, 1.02), xticks=(0, 0.5, 1), title=predicate)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="center right", frameon=False, handlelength=3)
