@@ -27,7 +27,7 @@ def days(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> list[Pa
 
 def test_each_window_learns_from_the_last_days_before_the_test(days: list[Path]) -> None:
     lock = FILE_PREDICATES["lock"]
-    table = windows(days[:2], days[2], Settings(trees=4, rounds=2), [lock], lengths=(1, 2))
+    table = windows(days[:2], days[2], Settings(), [lock], lengths=(1, 2))
     assert table.schema.equals(WINDOWS)
     assert table["window"].unique().to_pylist() == [1, 2]
     assert table["days"].unique().to_pylist() == [1, 2]
@@ -37,7 +37,7 @@ def test_each_window_learns_from_the_last_days_before_the_test(days: list[Path])
 
 def test_windows_longer_than_all_there_is_are_one(days: list[Path]) -> None:
     lock = FILE_PREDICATES["lock"]
-    table = windows(days[:2], days[2], Settings(trees=4, rounds=2), [lock])
+    table = windows(days[:2], days[2], Settings(), [lock])
     assert table.group_by(["window", "days"]).aggregate([]).to_pylist() == [
         {"window": 1, "days": 1},
         {"window": 3, "days": 2},
