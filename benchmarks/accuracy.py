@@ -50,7 +50,10 @@ def say(text: str) -> None:
 
 
 class Ours:
-    """The project's models: the baselines as the thesis has them, where there is no bound."""
+    """The project's models, the thesis's two among them.
+
+    They learn from all of the training days, up to ``predictor.calibration.CROSSED`` births.
+    """
 
     def __init__(
         self, predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table, bound: float

@@ -3,7 +3,7 @@
 A false YES makes a file system worse and a false NO leaves it as it was (thesis section 6.3.4), so
 a threshold is chosen on lives that training did not see, such that the rate of false positives, as
 a share of all files (FalsePos of Table 6.5), is at most what the user states, with stated
-confidence.
+confidence (``predictor.calibration`` says who scored them).
 
 The method is risk control by upper confidence bounds (Bates, Angelopoulos, Lei, Malik and Jordan,
 "Distribution-free, risk-controlling prediction sets", 2021): the rate can only grow as the

@@ -46,8 +46,8 @@ def decide(
     Both are tested on the newest quarter of `lives`, less what the champion was trained on, and
     the candidate is trained on what came before: so neither has seen what it is asked. The
     model kind that is to be served is compared, by the mean of `correct` over the predicates
-    that both know, at the accurate threshold. The champion's histories are brought up to the test's
-    beginning, as the candidate's are. Returns the decision, and the candidate's
+    that both know, at the accurate threshold. The champion's histories are brought up to the
+    beginning of the test, as the candidate's are. Returns the decision, and the candidate's
     `EVALUATION` where there was one.
     """
     champion_until = datetime.fromisoformat(manifest["trained_on"]["until"])

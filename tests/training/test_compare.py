@@ -14,6 +14,7 @@ from training.train import Lives, fit
 
 Make = Callable[..., Any]
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
+SMALL = Training(trees=4, rounds=2)
 EMPTY = [FILE_PREDICATES["size=zero"]]
 
 
@@ -40,9 +41,9 @@ def lives(life: Make, files_of: Make, names_of: Make) -> Callable[..., Lives]:
 def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
     lives: Callable[..., Lives],
 ) -> None:
-    champion, manifest = fit(lives(b"data"), Training(trees=4, rounds=2), EMPTY)
+    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
-    decision, figures = decide(champion, manifest, tuesday, Training(trees=4, rounds=2), EMPTY)
+    decision, figures = decide(champion, manifest, tuesday, SMALL, EMPTY)
     assert decision.publish
     assert (decision.champion, decision.candidate) == (0, 100)
     assert figures is not None
@@ -52,13 +53,13 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
 def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
     lives: Callable[..., Lives],
 ) -> None:
-    champion, manifest = fit(lives(b"data"), Training(trees=4, rounds=2), EMPTY)
+    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
     split = split_time(tuesday, datetime.fromisoformat(manifest["trained_on"]["until"]))
     expected = History()
     for seen in (lives(b"data"), tuesday.born(before=split)):
         expected.follow(seen.files)
-    decide(champion, manifest, tuesday, Training(trees=4, rounds=2), EMPTY)
+    decide(champion, manifest, tuesday, SMALL, EMPTY)
     newest = tuesday.born(since=split).files
     assert champion.creates("file", newest)["history"].equals(expected.follow(newest))
 
@@ -67,9 +68,9 @@ def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
     lives: Callable[..., Lives],
 ) -> None:
     """The candidate sees no .zero before the newest quarter; the champion saw them on Monday."""
-    champion, manifest = fit(lives(b"zero", b"data"), Training(trees=4, rounds=2), EMPTY)
+    champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
     tuesday = lives(b"data", b"data", b"data", b"zero", day=1)
-    decision, _ = decide(champion, manifest, tuesday, Training(trees=4, rounds=2), EMPTY)
+    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY)
     assert not decision.publish
     assert decision.reason == "worse by more than 0: correct 0.00%, the published model 100.00%"
     generous, _ = decide(champion, manifest, tuesday, Training(margin=100), EMPTY)
@@ -77,9 +78,9 @@ def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
 
 
 def test_an_equal_model_replaces_its_predecessor(lives: Callable[..., Lives]) -> None:
-    champion, manifest = fit(lives(b"zero", b"data"), Training(trees=4, rounds=2), EMPTY)
+    champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"data", day=1)
-    decision, _ = decide(champion, manifest, tuesday, Training(trees=4, rounds=2), EMPTY)
+    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY)
     assert decision.publish
     assert decision.champion == decision.candidate == 100
 
@@ -107,11 +108,9 @@ def test_where_nothing_is_newer_than_the_published_models_lessons_the_quarter_se
 def test_without_a_known_answer_in_common_the_new_model_is_published(
     lives: Callable[..., Lives],
 ) -> None:
-    champion, manifest = fit(lives(b"data"), Training(trees=4, rounds=2), EMPTY)
+    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     other = [FILE_PREDICATES["lock"]]
-    decision, _ = decide(
-        champion, manifest, lives(b"a", b"b", day=1), Training(trees=4, rounds=2), other
-    )
+    decision, _ = decide(champion, manifest, lives(b"a", b"b", day=1), SMALL, other)
     assert decision.publish
     assert decision.champion is None
     assert "no predicate" in decision.reason

@@ -27,7 +27,7 @@ pub struct Geometry {
     pub fsize: u32,
     /// Percent of the space that only the superuser may fill.
     pub minfree: u32,
-    /// Expected bytes of a file, and files of a directory.
+    /// Expected bytes of a file.
     pub avgfilesize: u32,
     /// Expected files of a directory.
     pub avgfpdir: u32,
