@@ -50,7 +50,7 @@ how many rows a leaf has at least, and the share of the columns of which a split
 
 
 class ForestModel(BinaryClassifier):
-    """Predict by the share of yes in the leaves of ``trees``, and by ``rounds`` that correct others.
+    """Predict by the leaves of ``trees`` that have a share of yes, and of ``rounds`` that correct.
 
     The former are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where
     there are more; a leaf has at least ``leaf_rows`` of them, and a split is the best of random
