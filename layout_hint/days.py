@@ -90,7 +90,7 @@ class Hours:
 
 
 def _minutes(text: str) -> int:
-    match = re.fullmatch(r"(\d\d):(\d\d)", text)
+    match = re.fullmatch(r"([0-9]{2}):([0-9]{2})", text)
     found = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
     if not 0 <= found <= 24 * 60:
         raise ValueError(f"{text!r} is no time of a day: expected 00:00 to 24:00, as in 10:00")

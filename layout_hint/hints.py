@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from predictor.hints import verdicts
 
 from layout_hint.comparison import POLICIES
-from layout_hint.place import Geometry, Room
+from layout_hint.place import Room
 from predictor.image import Image
 
 ALL = POLICIES["all three"]
@@ -38,38 +38,49 @@ def at_random(creates: pa.Table, seed: int) -> pa.Array:
     return of_flags(np.random.default_rng(seed).random(len(creates)) < 0.5)
 
 
-def oracle(objects: pa.Table, creates: int, sizes: Geometry, room: Room) -> pa.Array:
+def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
     """Return the hints that one would give who knew what becomes of every object.
 
-    Objects are taken by how many writes they bring per byte that they take of the region, their
-    inode among both (which is written once at least): those above some density, the least at which
-    neither its inodes nor its fragments ever are too few for all of them that live at once. So
-    what lives briefly takes room briefly.
+    Objects are taken in the order of how many writes they bring per fragment that they take of the
+    region, as many as ever fit: neither inodes nor fragments may be too few for those of them that
+    live at once, so what lives briefly takes room briefly. Then those without a block of their own,
+    which only need an inode, have what inodes are left.
 
     Args:
         objects: of a run by default: ``place``, ``writes``, ``fragments``, ``born``, ``died``.
         creates: how many there are.
-        sizes: of the file system.
         room: of the region.
     """
     named = objects.filter(pc.is_valid(objects["place"]))
     place, writes, fragments = (
         named[name].to_numpy().astype(np.int64) for name in ("place", "writes", "fragments")
     )
-    density = (writes + 1) / (fragments * sizes.fsize + sizes.inode_bytes)
-    lives = _Lives(named, fragments)
-    levels = np.unique(density)
-    low, high = 0, len(levels)  # the least level that fits is one of these; at the last none is hot
+    by_density = np.argsort(-writes / np.maximum(fragments, 1), kind="stable")
+    filled = fragments[by_density] > 0
+    lives, hot = _Lives(named, fragments), np.zeros(len(place), np.bool_)
+    for order in (by_density[filled], by_density[~filled]):
+        hot = _fill(hot, order, lives, room)
+    flags = np.zeros(creates, np.bool_)
+    flags[place[hot]] = True
+    return of_flags(flags)
+
+
+def _fill(hot: Flags, order: Numbers, lives: _Lives, room: Room) -> Flags:
+    """Return what is hot, and as many of the first of ``order`` as have room, too."""
+
+    def first(count: int) -> Flags:
+        more = hot.copy()
+        more[order[:count]] = True
+        return more
+
+    low, high = 0, len(order)
     while low < high:
-        middle = (low + high) // 2
-        if lives.fit(density >= levels[middle], room):
-            high = middle
+        middle = (low + high + 1) // 2
+        if lives.fit(first(middle), room):
+            low = middle
         else:
-            low = middle + 1
-    hot = np.zeros(creates, np.bool_)
-    if low < len(levels):
-        hot[place[density >= levels[low]]] = True
-    return of_flags(hot)
+            high = middle - 1
+    return first(low)
 
 
 class _Lives:

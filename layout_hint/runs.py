@@ -67,7 +67,7 @@ class Replay:
         settings = self._settings
         sizes = geometry(settings.geometry, settings.partition)
         place = room(settings.region_start, settings.region_length, sizes)
-        self._oracle = hints.oracle(found.objects(), len(self._creates), sizes, place)
+        self._oracle = hints.oracle(found.objects(), len(self._creates), place)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:

@@ -13,7 +13,9 @@ def size(text: str) -> int:
     Raises:
         ValueError: it is none.
     """
-    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)([KMGT]?)(?:B|iB)?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(
+        r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([KMGT]?)(?:B|iB)?", text.strip(), re.IGNORECASE
+    )
     if not match:
         raise ValueError(
             f"{text!r} is no size: expected bytes, or a number with K, M, G or T, as in 4M"
