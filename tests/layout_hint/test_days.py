@@ -47,7 +47,7 @@ def test_a_day_is_built_once_and_then_taken_as_it_is(tmp_path: Path) -> None:
     written = (made[0].path / "operations.parquet").stat().st_mtime_ns
     assert make_days([DAYS[0]], tmp_path, MORNING) == made
     assert (made[0].path / "operations.parquet").stat().st_mtime_ns == written
-    with pytest.raises(ValueError, match="expected a build of .*day2.parquet in these hours"):
+    with pytest.raises(ValueError, match=r"expected a build of .*day2.parquet in these hours"):
         make_days([DAYS[1]], tmp_path, MORNING)
 
 
