@@ -38,7 +38,7 @@ class Options:
     last: str = "16:00"
     warmup: str | None = None
     pace: str = "fast"
-    cache: str = "1G"
+    cache: str = "800M"
     geometry: str = "freebsd48"
     partition: str = "40G"
     disk: str = ""
