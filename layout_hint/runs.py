@@ -111,11 +111,15 @@ class Replay:
 
     def _outcome(self, run: Run, found: _native.LayoutRun, keep: bool) -> Outcome:
         counts, summary = found.counts(), json.loads(found.summary)
+        if not summary["measured"]:
+            raise ValueError(
+                f"--warmup: expected less than the trace has, found {self._settings.warmup:g} s"
+            )
         place = (self._settings.region_start, self._settings.region_length)
         return Outcome(
             run,
             locality(counts, *place),
-            summary["elapsed"],
+            summary["measured_elapsed"],
             summary,
             counts if keep else None,
         )

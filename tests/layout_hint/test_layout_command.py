@@ -1,4 +1,4 @@
-"""``birthmark layout`` on a bundled day: what it prints and writes, and that bad hints do no harm."""
+"""``birthmark layout`` on a bundled day: what it prints and writes, and that hints do no harm."""
 
 from __future__ import annotations
 
