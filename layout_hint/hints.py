@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from predictor.hints import verdicts
 
 from layout_hint.comparison import POLICIES
 from layout_hint.place import Room
+from predictor.hints import verdicts
 from predictor.image import Image
 
 ALL = POLICIES["all three"]
@@ -38,7 +38,7 @@ def at_random(creates: pa.Table, seed: int) -> pa.Array:
     return of_flags(np.random.default_rng(seed).random(len(creates)) < 0.5)
 
 
-def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
+def oracle(objects: pa.Table, lives: pa.Table, creates: int, room: Room) -> pa.Array:
     """Return the hints that one would give who knew what becomes of every object.
 
     Objects are taken in the order of how many writes they bring per fragment that they take of the
@@ -47,7 +47,8 @@ def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
     which only need an inode, have what inodes are left.
 
     Args:
-        objects: of a run by default: ``place``, ``writes``, ``fragments``, ``born``, ``died``.
+        objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
+        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`layout_hint.lifetimes`).
         creates: how many there are.
         room: of the region.
     """
@@ -57,9 +58,10 @@ def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
     )
     by_density = np.argsort(-writes / np.maximum(fragments, 1), kind="stable")
     filled = fragments[by_density] > 0
-    lives, hot = _Lives(named, fragments), np.zeros(len(place), np.bool_)
+    own = pc.index_in(named["id"], value_set=lives["id"].combine_chunks())
+    times, hot = _Lives(lives.take(own), fragments), np.zeros(len(place), np.bool_)
     for order in (by_density[filled], by_density[~filled]):
-        hot = _fill(hot, order, lives, room)
+        hot = _fill(hot, order, times, room)
     flags = np.zeros(creates, np.bool_)
     flags[place[hot]] = True
     return of_flags(flags)

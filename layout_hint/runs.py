@@ -16,6 +16,7 @@ from data import row_groups
 from layout_hint import hints
 from layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
 from layout_hint.days import MANIFEST, OPERATIONS, Day
+from layout_hint.lifetimes import lifetimes
 from layout_hint.locality import Locality, locality
 from layout_hint.place import geometry, room
 
@@ -55,7 +56,7 @@ class Replay:
     """
 
     def __init__(self, day: Day, settings: Settings, image: bytes, disk: dict[str, Any]) -> None:
-        self._settings, self._image = settings, image
+        self._day, self._settings, self._image = day, settings, image
         self._disk = json.dumps(disk)
         self._trace = _native.LayoutTrace(_batches(day, MANIFEST), _batches(day, OPERATIONS))
         self._creates = self._trace.creates()
@@ -67,7 +68,8 @@ class Replay:
         settings = self._settings
         sizes = geometry(settings.geometry, settings.partition)
         place = room(settings.region_start, settings.region_length, sizes)
-        self._oracle = hints.oracle(found.objects(), len(self._creates), place)
+        lives = lifetimes(self._day.path)
+        self._oracle = hints.oracle(found.objects(), lives, len(self._creates), place)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:

@@ -12,10 +12,11 @@ Object = tuple[int | None, int, int, int | None, int | None]
 
 def hot(room: Room, *objects: Object) -> list[int]:
     """Return the places called hot, of objects: place, writes, fragments, born, died."""
-    names = ("place", "writes", "fragments", "born", "died")
-    columns = zip(*objects, strict=True)
+    names = ("id", "place", "writes", "fragments", "born", "died")
+    columns = [range(len(objects)), *zip(*objects, strict=True)]
     table = pa.table({n: pa.array(c, pa.int64()) for n, c in zip(names, columns, strict=True)})
-    given = oracle(table, 10, room).to_pylist()
+    lives = table.select(["id", "born", "died"]).take(pa.array(range(len(objects))[::-1]))
+    given = oracle(table.drop(["born", "died"]), lives, 10, room).to_pylist()
     assert set(given) <= {0, 7}
     return [place for place, verdict in enumerate(given) if verdict]
 
