@@ -22,20 +22,24 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 
+def of_model(image: bytes, creates: pa.Table) -> pa.Array:
+    """Return what a model's image says of each create."""
+    return verdicts(Image(image), creates).combine_chunks()
+
+
 def of_flags(hot: Flags) -> pa.Array:
     """Return the verdicts that call these creates hot in every respect, and the others in none."""
     return pa.array(np.where(hot, ALL, 0), pa.uint8())
 
 
-def inverted(image: bytes, creates: pa.Table) -> pa.Array:
+def inverted(said: pa.Array) -> pa.Array:
     """Return the contrary of what a model says: hot is what it calls cold in every respect."""
-    said = verdicts(Image(image), creates)
     return of_flags(said.to_numpy(zero_copy_only=False) == 0)
 
 
-def at_random(creates: pa.Table, seed: int) -> pa.Array:
+def at_random(creates: int, seed: int) -> pa.Array:
     """Return hints that call every other create hot, by chance."""
-    return of_flags(np.random.default_rng(seed).random(len(creates)) < 0.5)
+    return of_flags(np.random.default_rng(seed).random(creates) < 0.5)
 
 
 def oracle(objects: pa.Table, lives: pa.Table, creates: int, room: Room) -> pa.Array:

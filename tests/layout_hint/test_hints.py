@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from layout_hint.hints import at_random, oracle
+from layout_hint.hints import at_random, inverted, oracle
 from layout_hint.place import Room
 
 Object = tuple[int | None, int, int, int | None, int | None]
@@ -49,7 +49,10 @@ def test_objects_that_no_create_makes_are_left_out() -> None:
 
 
 def test_random_hints_are_those_of_their_seed() -> None:
-    creates = pa.table({"name": [b"a"] * 1000})
-    assert at_random(creates, 1).equals(at_random(creates, 1))
-    assert not at_random(creates, 1).equals(at_random(creates, 2))
-    assert 400 < sum(at_random(creates, 1).to_pylist()) / 7 < 600
+    assert at_random(1000, 1).equals(at_random(1000, 1))
+    assert not at_random(1000, 1).equals(at_random(1000, 2))
+    assert 400 < sum(at_random(1000, 1).to_pylist()) / 7 < 600
+
+
+def test_inverted_hints_call_hot_what_is_cold_in_every_respect() -> None:
+    assert inverted(pa.array([0, 1, 4, 7, 0], pa.uint8())).to_pylist() == [7, 0, 0, 0, 7]
