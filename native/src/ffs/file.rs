@@ -8,6 +8,8 @@ pub const DIRECT: u32 = 12;
 pub struct File {
     /// Whether it is a directory.
     pub directory: bool,
+    /// Whether it was hinted, and its blocks are to be in the region.
+    pub hot: bool,
     /// Bytes.
     pub size: u64,
     direct: [u32; DIRECT as usize],
@@ -53,8 +55,8 @@ impl Level {
 
 impl File {
     /// An empty file, or a directory.
-    pub(super) fn new(directory: bool) -> File {
-        File { directory, ..File::default() }
+    pub(super) fn new(directory: bool, hot: bool) -> File {
+        File { directory, hot, ..File::default() }
     }
 
     /// The address of a block.
