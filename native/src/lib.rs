@@ -6,6 +6,7 @@ pub mod batch;
 pub mod capture;
 pub mod components;
 pub mod compound;
+pub mod disk;
 pub mod encode;
 pub mod ffs;
 pub mod fields;
