@@ -15,6 +15,7 @@ pub mod history;
 pub mod image;
 pub mod input;
 pub mod join;
+pub mod layout;
 pub mod lives;
 pub mod loss;
 pub mod message;

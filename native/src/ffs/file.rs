@@ -43,7 +43,7 @@ impl Level {
     }
 
     /// The slots of the indirect blocks on the way, from the inode on.
-    pub(super) fn slots(self) -> impl DoubleEndedIterator<Item = usize> {
+    pub fn slots(self) -> impl DoubleEndedIterator<Item = usize> {
         let slots = match self {
             Level::Direct => [None, None],
             Level::Single => [Some(0), None],
@@ -88,7 +88,7 @@ impl File {
     }
 
     /// The address of the indirect block in a slot.
-    pub(super) fn indirect(&self, slot: usize) -> Option<u32> {
+    pub fn indirect(&self, slot: usize) -> Option<u32> {
         self.indirect.get(slot).copied().filter(|&address| address != 0)
     }
 
@@ -103,7 +103,7 @@ impl File {
     }
 
     /// How many fragments block `lbn` has (`blksize`).
-    pub(super) fn fragments(&self, lbn: u32, bsize: u32, fsize: u32) -> u32 {
+    pub fn fragments(&self, lbn: u32, bsize: u32, fsize: u32) -> u32 {
         let begin = u64::from(lbn) * u64::from(bsize);
         if lbn >= DIRECT || self.size >= begin + u64::from(bsize) {
             return bsize / fsize;

@@ -104,7 +104,14 @@ impl Cache {
     }
 
     /// Takes a block in. It must not be here.
-    pub fn insert(&mut self, owner: u32, number: u32, address: u32, fragments: u32, kind: Kind) -> u32 {
+    pub fn insert(
+        &mut self,
+        owner: u32,
+        number: u32,
+        address: u32,
+        fragments: u32,
+        kind: Kind,
+    ) -> u32 {
         let made = Buffer {
             owner,
             number,

@@ -32,8 +32,6 @@ pub struct Config {
     pub age: Option<Age>,
     /// Whether requests in the region take no time.
     pub nvram: bool,
-    /// How the hook asks where there is no table for it.
-    pub query: Option<Query>,
 }
 
 /// Whose allocator and `newfs` it is.
@@ -96,7 +94,6 @@ impl Default for Config {
             flush: false,
             age: None,
             nvram: false,
-            query: None,
         }
     }
 }

@@ -37,7 +37,11 @@ pub fn table(creates: &[Create], names: &Names, ids: &[i64]) -> Result<RecordBat
         ("uid", Arc::new(UInt32Array::from_iter(each().map(|c| c.uid))), true),
         ("gid", Arc::new(UInt32Array::from_iter(each().map(|c| c.gid))), true),
         ("hour", Arc::new(UInt8Array::from_iter(each().map(|c| c.hour))), true),
-        ("id", Arc::new(Int64Array::from_iter_values(each().map(|c| ids[c.object as usize]))), false),
+        (
+            "id",
+            Arc::new(Int64Array::from_iter_values(each().map(|c| ids[c.object as usize]))),
+            false,
+        ),
     ];
     RecordBatch::try_from_iter_with_nullable(columns)
 }

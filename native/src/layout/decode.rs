@@ -19,11 +19,13 @@ impl Trace {
     /// Takes rows of a manifest, directories before what they hold.
     pub fn add_manifest(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let rows = Rows { table: "manifest", first: self.manifest.len(), batch };
-        let (ids, parents) = (rows.numbers::<Int64Type>("id")?, rows.numbers::<Int64Type>("parent")?);
+        let (ids, parents) =
+            (rows.numbers::<Int64Type>("id")?, rows.numbers::<Int64Type>("parent")?);
         let (names, kinds) = (rows.bytes("name")?, rows.words("kind")?);
         let (sizes, targets) = (rows.numbers::<UInt64Type>("size")?, rows.bytes("target")?);
         let modes = rows.numbers::<UInt32Type>("mode")?;
-        let (owners, groups) = (rows.numbers::<UInt32Type>("owner")?, rows.numbers("group")?);
+        let owners = rows.numbers::<UInt32Type>("owner")?;
+        let groups = rows.numbers::<UInt32Type>("group")?;
         for row in 0..batch.num_rows() {
             let id = rows.value(ids, row, "id")?;
             let parent = self.known(get(parents, row));
@@ -67,7 +69,12 @@ impl Trace {
         Ok(())
     }
 
-    fn operation(&mut self, rows: &Rows, columns: &Columns, row: usize) -> Result<Operation, Error> {
+    fn operation(
+        &mut self,
+        rows: &Rows,
+        columns: &Columns,
+        row: usize,
+    ) -> Result<Operation, Error> {
         let word = columns.ops.get(row).ok_or_else(|| rows.wrong(row, "no op"))?;
         let procedure = Procedure::of(word)
             .ok_or_else(|| rows.wrong(row, format!("op {word:?}: no procedure of a build")))?;
@@ -217,7 +224,9 @@ impl<'a> Rows<'a> {
         of: impl Fn(&'a dyn Array) -> Option<&'a T>,
     ) -> Result<&'a T, Error> {
         let found = self.batch.column_by_name(name).and_then(|column| of(column.as_ref()));
-        found.ok_or_else(|| Error::Column(format!("{}: expected a column {name}: {expected}", self.table)))
+        found.ok_or_else(|| {
+            Error::Column(format!("{}: expected a column {name}: {expected}", self.table))
+        })
     }
 
     fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {

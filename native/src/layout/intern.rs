@@ -29,11 +29,8 @@ impl Names {
     pub fn intern(&mut self, name: &[u8]) -> Option<u32> {
         let Names { bytes, ends, table, hasher } = self;
         let hash = |number: &u32| hasher.hash_one(slice(bytes, ends, *number));
-        let found = table.entry(
-            hasher.hash_one(name),
-            |number| slice(bytes, ends, *number) == name,
-            hash,
-        );
+        let found =
+            table.entry(hasher.hash_one(name), |number| slice(bytes, ends, *number) == name, hash);
         let vacant = match found {
             Entry::Occupied(found) => return Some(*found.get()),
             Entry::Vacant(vacant) => vacant,

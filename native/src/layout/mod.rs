@@ -37,7 +37,7 @@ mod system;
 mod tests;
 mod trace;
 
-pub use config::{Age, Config, Pace, Query, RegionConfig, System as Kernel};
+pub use config::{Age, Config, Pace, RegionConfig, System as Kernel};
 pub use counters::Kind;
 pub use replay::{Replay, Running};
 pub use results::Results;

@@ -101,10 +101,7 @@ impl Procedure {
 
     /// Whether it makes an object.
     pub fn makes(self) -> bool {
-        matches!(
-            self,
-            Procedure::Create | Procedure::Mkdir | Procedure::Symlink | Procedure::Mknod
-        )
+        matches!(self, Procedure::Create | Procedure::Mkdir | Procedure::Symlink | Procedure::Mknod)
     }
 }
 

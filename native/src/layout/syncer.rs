@@ -19,13 +19,14 @@ pub struct Syncer {
     /// The second that comes next.
     second: u64,
     slots: Vec<Vec<u32>>,
-    waiting: Vec<bool>,
+    /// When each is due; 0: it is not waiting.
+    due: Vec<u64>,
 }
 
 impl Syncer {
     /// One for so many owners.
     pub fn new(owners: usize) -> Syncer {
-        Syncer { second: 1, slots: vec![Vec::new(); SLOTS], waiting: vec![false; owners] }
+        Syncer { second: 1, slots: vec![Vec::new(); SLOTS], due: vec![0; owners] }
     }
 
     /// The second that comes next.
@@ -37,17 +38,48 @@ impl Syncer {
     /// Has an owner written after `delay` seconds, if it is not waiting.
     #[inline]
     pub fn add(&mut self, owner: u32, delay: u64) {
-        if !std::mem::replace(&mut self.waiting[owner as usize], true) {
-            self.slots[((self.second - 1 + delay) % SLOTS as u64) as usize].push(owner);
+        let due = &mut self.due[owner as usize];
+        if *due == 0 {
+            *due = self.second - 1 + delay;
+            self.slots[(*due % SLOTS as u64) as usize].push(owner);
         }
+    }
+
+    /// An owner has nothing to write any more.
+    #[inline]
+    pub fn remove(&mut self, owner: u32) {
+        self.due[owner as usize] = 0;
     }
 
     /// Goes on to the next second. Returns who is due in it.
     pub fn tick(&mut self) -> Vec<u32> {
-        let due = std::mem::take(&mut self.slots[(self.second % SLOTS as u64) as usize]);
-        due.iter().for_each(|&owner| self.waiting[owner as usize] = false);
+        let second = self.second;
         self.second += 1;
+        let mut due = std::mem::take(&mut self.slots[(second % SLOTS as u64) as usize]);
+        due.retain(|&owner| self.due[owner as usize] == second);
+        due.dedup();
+        due.iter().for_each(|&owner| self.remove(owner));
         due
+    }
+
+    /// All that wait, the first due first, but `owner`.
+    pub fn take_all(&mut self, owner: u32) -> Vec<u32> {
+        let mut all = Vec::new();
+        for second in self.second..self.second + SLOTS as u64 {
+            let slot = std::mem::take(&mut self.slots[(second % SLOTS as u64) as usize]);
+            for waiting in slot {
+                if self.due[waiting as usize] != second {
+                    continue; // it was written before, and waits anew or not at all
+                }
+                if waiting == owner {
+                    self.slots[(second % SLOTS as u64) as usize].push(waiting);
+                } else {
+                    self.remove(waiting);
+                    all.push(waiting);
+                }
+            }
+        }
+        all
     }
 }
 
@@ -68,5 +100,20 @@ mod tests {
             due.extend(syncer.tick().into_iter().map(|owner| (second, owner)));
         }
         assert_eq!(due, [(30, 1), (9 + 28, 2)]);
+    }
+
+    #[test]
+    fn who_was_written_meanwhile_waits_anew_and_a_round_takes_all_but_the_device() {
+        let mut syncer = Syncer::new(4);
+        syncer.add(1, FILE);
+        (1..=10).for_each(|_| assert_eq!(syncer.tick(), []));
+        syncer.remove(1);
+        syncer.add(1, FILE);
+        syncer.add(2, DIRECTORY);
+        syncer.add(3, DEVICE);
+        (11..=37).for_each(|_| assert_eq!(syncer.tick(), []));
+        assert_eq!(syncer.take_all(3), [2, 1]);
+        assert_eq!(syncer.tick(), [3]);
+        (39..=80).for_each(|_| assert_eq!(syncer.tick(), []));
     }
 }
