@@ -38,22 +38,22 @@ pub struct Traffic {
     pub written_bytes: u64,
 }
 
-/// Reads and writes of one thing: of 4 KB each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Reads and writes of 4 KB, of each of many things.
+#[derive(Debug)]
 pub struct Touched {
     /// Reads.
-    pub reads: u32,
+    pub reads: Vec<u32>,
     /// Writes.
-    pub writes: u32,
+    pub writes: Vec<u32>,
 }
 
 /// All counts.
 #[derive(Debug)]
 pub struct Counters {
     /// Per 4 KB of the partition.
-    pub blocks: Vec<Touched>,
+    pub blocks: Touched,
     /// Per object, of its own blocks.
-    pub objects: Vec<Touched>,
+    pub objects: Touched,
     kinds: [Traffic; 6],
 }
 
@@ -61,8 +61,8 @@ impl Counters {
     /// None yet.
     pub fn new(bytes: u64, objects: usize) -> Counters {
         Counters {
-            blocks: vec![Touched::default(); bytes.div_ceil(COUNTED) as usize],
-            objects: vec![Touched::default(); objects],
+            blocks: Touched::new(bytes.div_ceil(COUNTED) as usize),
+            objects: Touched::new(objects),
             kinds: Default::default(),
         }
     }
@@ -76,13 +76,16 @@ impl Counters {
         };
         (*requests, *sum) = (*requests + 1, *sum + bytes);
         let (first, end) = (start / COUNTED, (start + bytes).div_ceil(COUNTED));
-        let end = (end as usize).min(self.blocks.len());
-        let touched = self.blocks.get_mut(first as usize..end).unwrap_or_default();
-        let own = matches!(kind, Kind::Data | Kind::Directory);
-        let object = self.objects.get_mut(owner as usize).filter(|_| own);
+        let blocks = self.blocks.of(write);
+        let end = (end as usize).min(blocks.len());
+        let touched = blocks.get_mut(first as usize..end).unwrap_or_default();
         let n = touched.len() as u32;
-        touched.iter_mut().for_each(|each| each.add(1, write));
-        object.into_iter().for_each(|each| each.add(n, write));
+        touched.iter_mut().for_each(|count| *count = count.saturating_add(1));
+        if matches!(kind, Kind::Data | Kind::Directory) {
+            if let Some(count) = self.objects.of(write).get_mut(owner as usize) {
+                *count = count.saturating_add(n);
+            }
+        }
     }
 
     /// What was read and written of each kind.
@@ -92,9 +95,22 @@ impl Counters {
 }
 
 impl Touched {
-    fn add(&mut self, n: u32, write: bool) {
-        let count = if write { &mut self.writes } else { &mut self.reads };
-        *count = count.saturating_add(n);
+    fn new(things: usize) -> Touched {
+        Touched { reads: vec![0; things], writes: vec![0; things] }
+    }
+
+    #[inline]
+    fn of(&mut self, write: bool) -> &mut Vec<u32> {
+        match write {
+            true => &mut self.writes,
+            false => &mut self.reads,
+        }
+    }
+
+    /// Both counts of one thing.
+    #[inline]
+    pub fn get(&self, at: usize) -> (u32, u32) {
+        (self.reads[at], self.writes[at])
     }
 }
 
@@ -108,9 +124,9 @@ mod tests {
         counters.count(2048, 2048, true, Kind::Data, 1);
         counters.count(4096 - 2048, 4096, false, Kind::Inode, 1);
         counters.count(3 * 4096, 16384, true, Kind::Directory, 0);
-        let touched: Vec<_> = counters.blocks.iter().map(|t| (t.reads, t.writes)).collect();
+        let touched: Vec<_> = (0..5).map(|at| counters.blocks.get(at)).collect();
         assert_eq!(touched, [(1, 1), (1, 0), (0, 0), (0, 1), (0, 1)]);
-        let objects: Vec<_> = counters.objects.iter().map(|t| (t.reads, t.writes)).collect();
+        let objects: Vec<_> = (0..2).map(|at| counters.objects.get(at)).collect();
         assert_eq!(objects, [(0, 2), (0, 1)]);
         let kinds = counters.kinds();
         assert_eq!(kinds["inode"], Traffic { reads: 1, read_bytes: 4096, ..Traffic::default() });

@@ -15,8 +15,8 @@ pub struct Results {
     /// The figures.
     pub summary: Summary,
     trace: Arc<Trace>,
-    blocks: Vec<Touched>,
-    objects: Vec<Touched>,
+    blocks: Touched,
+    objects: Touched,
     fragments: Vec<u64>,
 }
 
@@ -34,11 +34,15 @@ impl Results {
 
     /// A row for each 4 KB of the partition that was touched.
     pub fn counts(&self) -> Result<RecordBatch, ArrowError> {
-        let touched = || (0i64..).zip(&self.blocks).filter(|(_, t)| **t != Touched::default());
+        let all = 0..self.blocks.reads.len();
+        let touched: Vec<usize> = all.filter(|&at| self.blocks.get(at) != (0, 0)).collect();
+        let each = || touched.iter().map(|&at| (at, self.blocks.get(at)));
+        let block = each().map(|(at, _)| at as i64);
+        let (reads, writes) = (each().map(|(_, (reads, _))| reads), each().map(|(_, (_, w))| w));
         let columns: [(&str, ArrayRef); 3] = [
-            ("block", Arc::new(Int64Array::from_iter_values(touched().map(|(block, _)| block)))),
-            ("reads", Arc::new(UInt32Array::from_iter_values(touched().map(|(_, t)| t.reads)))),
-            ("writes", Arc::new(UInt32Array::from_iter_values(touched().map(|(_, t)| t.writes)))),
+            ("block", Arc::new(Int64Array::from_iter_values(block))),
+            ("reads", Arc::new(UInt32Array::from_iter_values(reads))),
+            ("writes", Arc::new(UInt32Array::from_iter_values(writes))),
         ];
         RecordBatch::try_from_iter(columns)
     }
@@ -46,10 +50,10 @@ impl Results {
     /// A row for each create, with what reached the disk of the object's own blocks.
     pub fn objects(&self) -> Result<RecordBatch, ArrowError> {
         let creates = || (0i64..).zip(&self.trace.creates).map(|(place, c)| (place, c.object));
-        let of = |object: u32| self.objects[object as usize];
+        let of = |object: u32| self.objects.get(object as usize);
         let id = creates().map(|(_, object)| self.trace.ids[object as usize]);
-        let reads = creates().map(|(_, object)| of(object).reads.into());
-        let writes = creates().map(|(_, object)| of(object).writes.into());
+        let reads = creates().map(|(_, object)| of(object).0.into());
+        let writes = creates().map(|(_, object)| of(object).1.into());
         let fragments = creates().map(|(_, object)| self.fragments[object as usize]);
         let columns: [(&str, ArrayRef); 5] = [
             ("id", Arc::new(Int64Array::from_iter_values(id))),
