@@ -14,10 +14,10 @@
  *   Q  the queue lock, exclusive, a leaf: the generation, decisions, questions.
  *
  * S goes before Q where both are taken. The longest that either is held is one
- * lookup in the image, or one copy of a question, but for bm_hook_flush() and
- * bm_hook_state(), which go over all decisions. Counters and what is used of
- * the region need no lock: they are added to atomically, and read one by one,
- * so that their sums may be off by what is happening.
+ * lookup in the image, or one copy of a question, but for bm_hook_state(), which
+ * goes over all decisions. Counters and what is used of the region need no
+ * lock: they are added to atomically, and read one by one, so that their sums
+ * may be off by what is happening.
  *
  *   bm_hook_check()	no lock (it may take milliseconds), in parallel
  *   bm_hook_swap()	S exclusive, Q
@@ -26,7 +26,8 @@
  *   bm_hook_ask()	S shared; in query mode Q, too (bm_hook_mode(), S shared)
  *   bm_hook_find()	S shared, Q
  *   bm_hook_next(), bm_hook_answer(), bm_hook_forget(), bm_hook_flush()	Q
- *   bm_hook_outcome(), bm_hook_used()	no lock, in parallel
+ *   bm_hook_follows()	S shared
+ *   bm_hook_count(), bm_hook_outcome(), bm_hook_used()	no lock, in parallel
  *   bm_hook_state()	S shared, Q
  *
  * An image belongs to the home before bm_hook_swap() and again after it was
@@ -55,6 +56,12 @@ struct bm_slot {
 	uint32_t	 predicates[BM_HOT_KINDS];	/* which say so */
 };
 
+enum bm_entry_state {
+	BM_ENTRY_EMPTY = 0,
+	BM_ENTRY_WAITS = 1,
+	BM_ENTRY_DECIDED = 2
+};
+
 /*
  * A decision, by what the create is known by: its name's shape (numbers folded
  * to #, random words to @, as in the image format, so that all lock files of a
@@ -72,7 +79,7 @@ struct bm_entry {
 	uint32_t	asked;		/* tick of its question */
 	uint8_t		known;
 	uint8_t		directory;
-	uint8_t		state;		/* empty, waiting, decided */
+	uint8_t		state;		/* enum bm_entry_state */
 	uint8_t		verdict;
 };
 
@@ -134,10 +141,15 @@ uint32_t bm_hook_mode(const struct bm_hook *);
 /*
  * Query mode alone, for homes that ask themselves (bm_sync.h): as
  * bm_hook_ask(), but at BM_ASK the question is given to the caller, who must
- * call bm_hook_answer() or bm_hook_forget() with its id.
+ * call bm_hook_answer() or bm_hook_forget() with its id. Without room for one
+ * (NULL), or with a name too long for it, BM_CANNOT is said instead, and
+ * counted. What came of it in the end is for bm_hook_count().
  */
 enum bm_found bm_hook_find(struct bm_hook *, const struct bm_create *,
 	    int directory, struct bm_question *, uint32_t *verdict);
+
+uint32_t bm_hook_follows(const struct bm_hook *, int directory); /* of BM_HOT_ */
+void	bm_hook_count(struct bm_hook *, uint32_t verdict);
 
 /* Takes the oldest question from the queue; 0 if there is none. */
 int	bm_hook_next(struct bm_hook *, struct bm_question *);
