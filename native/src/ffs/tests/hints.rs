@@ -1,12 +1,15 @@
 //! Hints: what is placed in a region, what is not, and that nobody is worse off for space.
 
-use super::{fresh, geometries, Small};
+use super::{addresses, fresh, geometries, made, todays, Small};
 use crate::ffs::recording::Lcg;
-use crate::ffs::{Change, Detached, Error, Geometry, Outcome, Random, Region, ROOT};
+use crate::ffs::{
+    Change, Detached, Error, FileSystem, FreeBsd14, FreeBsd48, Geometry, Outcome, Policy, Random,
+    Region, ROOT,
+};
 
 /// What a run has: files and directories, and what was removed but is not free.
-struct Run {
-    filesystem: Small,
+struct Run<P> {
+    filesystem: FileSystem<P, Lcg>,
     alive: Vec<(u32, bool)>,
     detached: Vec<Detached>,
     random: Lcg,
@@ -19,15 +22,16 @@ enum Step {
     Create(u32, bool),
     Write(u32, u64, u64),
     Truncate(u32, u64),
+    Reallocate(u32, u32, u32),
     DetachBlocks(u32, u64),
     Unlink(u32),
     Detach(u32),
     Release(usize),
 }
 
-impl Run {
-    fn new(geometry: Geometry, region: Option<Region>) -> Run {
-        let mut filesystem = fresh(geometry);
+impl<P: Policy + Default> Run<P> {
+    fn new(geometry: Geometry, region: Option<Region>) -> Run<P> {
+        let mut filesystem = made(geometry);
         filesystem.set_region(region);
         filesystem.log_changes();
         Run { filesystem, alive: vec![(ROOT, true)], detached: vec![], random: Lcg::default() }
@@ -48,15 +52,19 @@ impl Run {
         let scale = self.below(4);
         let more = self.below([2000, 20_000, 200_000, 2_000_000][scale]) as u64;
         let hot = hint(self.random.next_u32());
-        match (self.below(14), directory) {
+        match (self.below(16), directory) {
             (0, true) => Step::Mkdir(inode, hot),
             (1, true) => Step::Write(inode, size, size + 512),
             (_, true) => Step::Create(inode, hot),
             (0..=7, false) => Step::Write(inode, size, size + more),
-            (8, false) => Step::Write(inode, more, more + 3000),
-            (9, false) => Step::Truncate(inode, more),
-            (10, false) => Step::DetachBlocks(inode, more),
-            (11, false) => Step::Detach(inode),
+            (8..=9, false) if size > 0 => {
+                let lbn = self.below((size / 4096 + 1) as usize) as u32;
+                Step::Reallocate(inode, lbn, 2 + self.below(6) as u32)
+            }
+            (10, false) => Step::Write(inode, more, more + 3000),
+            (11, false) => Step::Truncate(inode, more),
+            (12, false) => Step::DetachBlocks(inode, more),
+            (13, false) => Step::Detach(inode),
             (_, false) => Step::Unlink(inode),
         }
     }
@@ -79,6 +87,9 @@ impl Run {
             Step::Truncate(inode, size) => filesystem.truncate(inode, size)?,
             Step::DetachBlocks(inode, size) => {
                 self.detached.push(filesystem.detach_blocks(inode, size)?);
+            }
+            Step::Reallocate(inode, lbn, blocks) => {
+                filesystem.reallocate(inode, lbn, blocks);
             }
             Step::Unlink(inode) => {
                 filesystem.unlink(inode)?;
@@ -107,7 +118,7 @@ fn regions(geometry: &Geometry) -> Vec<Region> {
 }
 
 /// Which fragments are taken, as a file system has it.
-fn taken(filesystem: &Small) -> Vec<bool> {
+fn taken<P>(filesystem: &FileSystem<P, Lcg>) -> Vec<bool> {
     let geometry = &filesystem.volume.geometry;
     let free = |address: u32| {
         let (cg, at) = (geometry.group(address), address % geometry.fpg);
@@ -130,35 +141,41 @@ fn follow(taken: &mut [bool], changes: &[Change], frag: u32) {
     }
 }
 
+/// Does random steps with hints in a region; after each the log must tell what changed.
+fn run_logged<P: Policy + Default>(geometry: Geometry, region: Region, hint: fn(u32) -> bool) {
+    let mut run = Run::<P>::new(geometry, Some(region));
+    let mut map = taken(&run.filesystem);
+    for count in 0..300 {
+        let before = run.filesystem.volume.groups.clone();
+        let step = run.choose(hint);
+        match run.step(step) {
+            Ok(_) | Err(Error::NoSpace | Error::NoInodes) => {}
+            Err(error) => panic!("{step:?}: {error}"),
+        }
+        if count % 20 == 19 {
+            assert_eq!(run.filesystem.check(), Ok(()));
+        }
+        let changes: Vec<_> = run.filesystem.take_changes().collect();
+        follow(&mut map, &changes, geometry.frag());
+        let groups = before.iter().zip(&run.filesystem.volume.groups);
+        for (cg, (before, after)) in (0..).zip(groups) {
+            assert!(before == after || changes.contains(&Change::Group(cg)), "{step:?}");
+        }
+    }
+    assert_eq!(map, taken(&run.filesystem));
+}
+
 #[test]
 fn with_any_hints_and_regions_all_stays_consistent_and_the_log_tells_all() {
     let hints: [fn(u32) -> bool; 3] = [|_| true, |random| random & 1 != 0, |_| false];
-    for geometry in geometries() {
-        for (region, hint) in
-            regions(&geometry).into_iter().flat_map(|r| hints.map(|h| (r.clone(), h)))
-        {
-            let mut run = Run::new(geometry, Some(region));
-            let mut map = taken(&run.filesystem);
-            for step in 0..300 {
-                let last = step % 20 == 19;
-                let before = run.filesystem.volume.groups.clone();
-                let step = run.choose(hint);
-                match run.step(step) {
-                    Ok(_) | Err(Error::NoSpace | Error::NoInodes) => {}
-                    Err(error) => panic!("{step:?}: {error}"),
-                }
-                if last {
-                    assert_eq!(run.filesystem.check(), Ok(()));
-                }
-                let changes: Vec<_> = run.filesystem.take_changes().collect();
-                follow(&mut map, &changes, geometry.frag());
-                for (cg, (before, after)) in
-                    (0..).zip(before.iter().zip(&run.filesystem.volume.groups))
-                {
-                    assert!(before == after || changes.contains(&Change::Group(cg)), "{step:?}");
-                }
-            }
-            assert_eq!(map, taken(&run.filesystem));
+    for hint in hints {
+        for geometry in geometries() {
+            let regions = regions(&geometry).into_iter();
+            regions.for_each(|region| run_logged::<FreeBsd48>(geometry, region, hint));
+        }
+        for geometry in todays() {
+            let regions = regions(&geometry).into_iter();
+            regions.for_each(|region| run_logged::<FreeBsd14>(geometry, region, hint));
         }
     }
 }
@@ -169,8 +186,8 @@ fn what_stock_would_do_is_never_refused_and_a_full_region_changes_nothing() {
     for geometry in geometries() {
         let mut refused = 0;
         for region in regions(&geometry) {
-            let mut run = Run::new(geometry, Some(region));
-            for _ in 0..600 {
+            let mut run = Run::<FreeBsd48>::new(geometry, Some(region));
+            for _ in 0..1000 {
                 let step = run.choose(|random| random & 1 != 0);
                 let mut stock = run.filesystem.clone();
                 let mut cold = stock.clone();
@@ -210,7 +227,8 @@ fn what_stock_would_do_is_never_refused_and_a_full_region_changes_nothing() {
 fn a_region_that_is_merely_preferred_changes_nothing_for_what_is_not_hot() {
     for geometry in geometries() {
         for region in regions(&geometry).into_iter().filter(|region| !region.reserved) {
-            let (mut one, mut other) = (Run::new(geometry, Some(region)), Run::new(geometry, None));
+            let mut one = Run::<FreeBsd48>::new(geometry, Some(region));
+            let mut other = Run::<FreeBsd48>::new(geometry, None);
             for _ in 0..600 {
                 let step = one.choose(|_| false);
                 assert_eq!(one.step(step), other.step(step));
@@ -228,11 +246,6 @@ fn thesis(groups: u32) -> Small {
     filesystem.set_region(Some(region));
     filesystem.log_changes();
     filesystem
-}
-
-fn addresses(filesystem: &Small, inode: u32) -> Vec<u32> {
-    let file = filesystem.file(inode).unwrap();
-    (0..file.blocks()).filter_map(|lbn| file.block(lbn)).collect()
 }
 
 #[test]
