@@ -142,6 +142,7 @@ def _result(day: str, group: list[Outcome], outcomes: dict[Run, Outcome]) -> Res
         writes=Spread(tuple(float(each.writes) for each in localities)),
         elapsed=Spread(tuple(each.elapsed for each in group)),
         improvement=Spread(tuple(_improvement(each, outcomes) for each in group)),
+        speed=Spread(tuple(each.summary["operations"] / each.summary["seconds"] for each in group)),
         inconsistency=next((s for each in group if (s := each.summary["inconsistency"])), None),
     )
 

@@ -98,6 +98,7 @@ class Result:
     writes: Spread  # and written
     elapsed: Spread  # seconds by the model's clock, after the warm-up
     improvement: Spread  # of elapsed against Default's run of the same seed, as a fraction
+    speed: Spread  # operations per second of the machine's time, the manifest's creates besides
     inconsistency: str | None  # what the check of the file system found wrong, of any run
 
     @property

@@ -36,7 +36,7 @@ class Day:
 
     name: str  # YYYY-MM-DD, or what its directory is called
     path: Path
-    seconds: float  # how long a section it is
+    seconds: float  # from its first call to its last
     generated: tuple[Mark, ...]  # by which workloads, if it is not real
 
     @staticmethod
@@ -48,7 +48,7 @@ class Day:
         """
         try:
             told: dict[str, Any] = json.loads((path / BUILD).read_bytes())
-            first, last = (bound or told["period"][i] for i, bound in enumerate(told["section"]))
+            first, last = told["period"]
             marks = tuple(told["generated"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from predictor.hints import verdicts
 
 from layout_hint.comparison import POLICIES
 from layout_hint.place import Room
+from predictor.hints import verdicts
 from predictor.image import Image
 
 ALL = POLICIES["all three"]
@@ -22,23 +22,27 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 
+def of_model(image: bytes, creates: pa.Table) -> pa.Array:
+    """Return what a model's image says of each create."""
+    return verdicts(Image(image), creates).combine_chunks()
+
+
 def of_flags(hot: Flags) -> pa.Array:
     """Return the verdicts that call these creates hot in every respect, and the others in none."""
     return pa.array(np.where(hot, ALL, 0), pa.uint8())
 
 
-def inverted(image: bytes, creates: pa.Table) -> pa.Array:
+def inverted(said: pa.Array) -> pa.Array:
     """Return the contrary of what a model says: hot is what it calls cold in every respect."""
-    said = verdicts(Image(image), creates)
     return of_flags(said.to_numpy(zero_copy_only=False) == 0)
 
 
-def at_random(creates: pa.Table, seed: int) -> pa.Array:
+def at_random(creates: int, seed: int) -> pa.Array:
     """Return hints that call every other create hot, by chance."""
-    return of_flags(np.random.default_rng(seed).random(len(creates)) < 0.5)
+    return of_flags(np.random.default_rng(seed).random(creates) < 0.5)
 
 
-def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
+def oracle(objects: pa.Table, lives: pa.Table, creates: int, room: Room) -> pa.Array:
     """Return the hints that one would give who knew what becomes of every object.
 
     Objects are taken in the order of how many writes they bring per fragment that they take of the
@@ -47,7 +51,8 @@ def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
     which only need an inode, have what inodes are left.
 
     Args:
-        objects: of a run by default: ``place``, ``writes``, ``fragments``, ``born``, ``died``.
+        objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
+        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`layout_hint.lifetimes`).
         creates: how many there are.
         room: of the region.
     """
@@ -57,9 +62,10 @@ def oracle(objects: pa.Table, creates: int, room: Room) -> pa.Array:
     )
     by_density = np.argsort(-writes / np.maximum(fragments, 1), kind="stable")
     filled = fragments[by_density] > 0
-    lives, hot = _Lives(named, fragments), np.zeros(len(place), np.bool_)
+    own = pc.index_in(named["id"], value_set=lives["id"].combine_chunks())
+    times, hot = _Lives(lives.take(own), fragments), np.zeros(len(place), np.bool_)
     for order in (by_density[filled], by_density[~filled]):
-        hot = _fill(hot, order, lives, room)
+        hot = _fill(hot, order, times, room)
     flags = np.zeros(creates, np.bool_)
     flags[place[hot]] = True
     return of_flags(flags)

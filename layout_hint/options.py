@@ -11,6 +11,7 @@ from data.scan.words import duration
 from layout_hint.compare import Plan, read_policies
 from layout_hint.comparison import MODES, STATES, Settings
 from layout_hint.days import Hours, read_dates
+from layout_hint.disks import DEFAULT
 from layout_hint.place import geometry, region_start
 from layout_hint.sizes import size
 
@@ -38,7 +39,7 @@ class Options:
     last: str = "16:00"
     warmup: str | None = None
     pace: str = "fast"
-    cache: str = "1G"
+    cache: str = "800M"
     geometry: str = "freebsd48"
     partition: str = "40G"
     disk: str = ""
@@ -63,7 +64,7 @@ class Options:
             cache=_read("--cache", size, self.cache),
             warmup=_read("--warmup", duration, self.warmup) / 1e6 if self.warmup else 0.0,
             pace=self.pace,
-            disk=self.disk,
+            disk=self.disk or DEFAULT,
             seeds=tuple(range(self.seed, self.seed + self.seeds)),
             age=None if self.state == "fresh" else AGE,
         )

@@ -16,6 +16,7 @@ from data import row_groups
 from layout_hint import hints
 from layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
 from layout_hint.days import MANIFEST, OPERATIONS, Day
+from layout_hint.lifetimes import lifetimes
 from layout_hint.locality import Locality, locality
 from layout_hint.place import geometry, room
 
@@ -55,10 +56,10 @@ class Replay:
     """
 
     def __init__(self, day: Day, settings: Settings, image: bytes, disk: dict[str, Any]) -> None:
-        self._settings, self._image = settings, image
+        self._day, self._settings = day, settings
         self._disk = json.dumps(disk)
         self._trace = _native.LayoutTrace(_batches(day, MANIFEST), _batches(day, OPERATIONS))
-        self._creates = self._trace.creates()
+        self._said = hints.of_model(image, self._trace.creates())
         self._oracle: pa.Array | None = None
 
     def learn(self, run: Run) -> Outcome:
@@ -67,7 +68,8 @@ class Replay:
         settings = self._settings
         sizes = geometry(settings.geometry, settings.partition)
         place = room(settings.region_start, settings.region_length, sizes)
-        self._oracle = hints.oracle(found.objects(), len(self._creates), place)
+        lives = lifetimes(self._day.path)
+        self._oracle = hints.oracle(found.objects(), lives, len(self._said), place)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:
@@ -75,18 +77,18 @@ class Replay:
         return self._outcome(run, self._run(run), keep)
 
     def _run(self, run: Run) -> _native.LayoutRun:
-        given, image = self._hints(run)
-        return self._trace.run(json.dumps(self._config(run)), given, image, self._disk)
+        return self._trace.run(json.dumps(self._config(run)), self._hints(run), None, self._disk)
 
-    def _hints(self, run: Run) -> tuple[pa.Array | None, bytes | None]:
-        """Return the hints, or the image that is asked for them."""
+    def _hints(self, run: Run) -> pa.Array | None:
+        if run.policy == DEFAULT:
+            return None
         if run.policy == ORACLE:
-            return self._oracle, None
+            return self._oracle
         if run.policy == INVERTED:
-            return hints.inverted(self._image, self._creates), None
+            return hints.inverted(self._said)
         if run.policy == RANDOM:
-            return hints.at_random(self._creates, run.seed), None
-        return None, None if run.policy == DEFAULT else self._image
+            return hints.at_random(len(self._said), run.seed)
+        return self._said
 
     def _config(self, run: Run) -> dict[str, Any]:
         settings = self._settings
@@ -105,17 +107,21 @@ class Replay:
             "warmup_seconds": settings.warmup,
             "pace": settings.pace,
             "flush": settings.flush,
-            "age": settings.age if run.state == "aged" else None,
+            "age": {**(settings.age or {}), "seed": run.seed} if run.state == "aged" else None,
             "nvram": run.nvram,
         }
 
     def _outcome(self, run: Run, found: _native.LayoutRun, keep: bool) -> Outcome:
         counts, summary = found.counts(), json.loads(found.summary)
+        if not summary["measured"]:
+            raise ValueError(
+                f"--warmup: expected less than the trace has, found {self._settings.warmup:g} s"
+            )
         place = (self._settings.region_start, self._settings.region_length)
         return Outcome(
             run,
             locality(counts, *place),
-            summary["elapsed"],
+            summary["measured_elapsed"],
             summary,
             counts if keep else None,
         )

@@ -83,7 +83,7 @@ def _directory(kept: Path | None) -> Iterator[Path]:
 
 
 def _warmup(days: Sequence[Day]) -> float:
-    return min(WARMUP, min(day.seconds for day in days) / PART)
+    return min(WARMUP, round(min(day.seconds for day in days) / PART))
 
 
 def _title(traces: Sequence[Path], days: Sequence[Day]) -> str:

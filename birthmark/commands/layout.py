@@ -85,7 +85,7 @@ def layout(
         str | None, typer.Option(help="not counted, as 1h  [default: a sixth, at most 1h]")
     ] = None,
     pace: Annotated[Pace, typer.Option(help="as fast as the disk, or as in the trace")] = Pace.fast,
-    cache: Annotated[str, typer.Option(help="size of the buffer cache")] = "1G",
+    cache: Annotated[str, typer.Option(help="size of the buffer cache")] = "800M",
     geometry: Annotated[Geometry, typer.Option(help="the file system")] = Geometry.freebsd48,
     partition: Annotated[str, typer.Option(help="its size")] = "40G",
     disk: Annotated[

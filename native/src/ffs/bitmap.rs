@@ -1,5 +1,7 @@
 //! A set of small numbers, in words.
 
+use std::ops::Range;
+
 /// A set of the numbers below a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bitmap {
@@ -37,10 +39,20 @@ impl Bitmap {
         Some(later as u32 * 64 + self.words[later].trailing_zeros())
     }
 
-    /// The lowest number that is not below `from`; where there is none, the lowest.
+    /// The lowest number outside `skip` that is not below `from`; where there is none, the lowest
+    /// outside `skip`.
     #[inline]
-    pub fn next_around(&self, from: u32) -> Option<u32> {
-        self.next(from).or_else(|| self.next(0))
+    pub fn next_around(&self, from: u32, skip: &Range<u32>) -> Option<u32> {
+        self.next_outside(from, skip).or_else(|| self.next_outside(0, skip))
+    }
+
+    #[inline]
+    fn next_outside(&self, from: u32, skip: &Range<u32>) -> Option<u32> {
+        let found = self.next(from)?;
+        if skip.contains(&found) {
+            return self.next(skip.end);
+        }
+        Some(found)
     }
 }
 
@@ -57,9 +69,13 @@ mod tests {
             let next = members.iter().copied().find(|&number| number >= from);
             assert_eq!(set.next(from), next);
             assert_eq!(set.has(from), members.contains(&from));
+            let skip = 60..131;
+            let outside = || members.iter().copied().filter(|number| !skip.contains(number));
+            let around = outside().find(|&number| number >= from).or_else(|| outside().next());
+            assert_eq!(set.next_around(from, &skip), around);
         }
         assert_eq!(set.next(1000), None);
         set.set(299, false);
-        assert_eq!((set.next(256), set.next_around(256)), (None, Some(0)));
+        assert_eq!((set.next(256), set.next_around(256, &(0..0))), (None, Some(0)));
     }
 }

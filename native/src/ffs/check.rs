@@ -3,12 +3,13 @@
 use super::filesystem::{FileSystem, ROOT};
 use super::group::{Group, Summary};
 use super::policy::{Policy, Random};
+use hashbrown::HashMap;
 use thiserror::Error;
 
 /// What is wrong with a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Inconsistency {
-    /// A file has a fragment that cannot be its own.
+    /// A file, or what is left of one, has a fragment that cannot be its own.
     #[error("inode {inode} has fragment {address}, which is no place for data or has an owner")]
     Owned {
         /// The file's inode.
@@ -47,10 +48,14 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
                 Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
             });
             for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {
-                match owned.get_mut(address as usize) {
-                    Some(owned) if !*owned => *owned = true,
-                    _ => return Err(Inconsistency::Owned { inode, address }),
-                }
+                own(&mut owned, inode, address)?;
+            }
+        }
+        for remains in self.detached.iter().map(|(_, remains)| remains) {
+            let inode = remains.inode.map_or(0, |(inode, _)| inode);
+            let fragments = remains.fragments.iter();
+            for address in fragments.flat_map(|&(address, n)| address..address + n) {
+                own(&mut owned, inode, address)?;
             }
         }
         self.check_groups(&owned)
@@ -80,19 +85,33 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         let geometry = &self.volume.geometry;
         let group = &self.volume.groups[cg as usize];
         let mut fresh = Group::new(geometry, cg);
+        let detached = self.detached.iter().filter_map(|(_, remains)| remains.inode);
+        let detached: HashMap<u32, bool> = detached.collect();
         (0..geometry.fpg / geometry.frag()).for_each(|block| fresh.set(block, group.block(block)));
         for at in 0..geometry.ipg {
             let inode = cg * geometry.ipg + at;
-            let free = inode >= ROOT && self.file(inode).is_none();
+            let gone = detached.get(&inode);
+            let free = inode >= ROOT && self.file(inode).is_none() && gone.is_none();
             if free != group.is_free(at) {
                 return Err(Inconsistency::Inode(inode));
             }
             fresh.set_inode(at, free);
             fresh.summary.nifree -= u32::from(!free);
-            let directory = self.file(inode).is_some_and(|file| file.directory);
+            let directory = self.file(inode).map_or(gone == Some(&true), |file| file.directory);
             fresh.summary.ndir += u32::from(directory);
         }
         (fresh.rotor, fresh.frotor, fresh.irotor) = (group.rotor, group.frotor, group.irotor);
         Ok(fresh)
+    }
+}
+
+/// Says that a fragment has an owner.
+fn own(owned: &mut [bool], inode: u32, address: u32) -> Result<(), Inconsistency> {
+    match owned.get_mut(address as usize) {
+        Some(owned) if !*owned => {
+            *owned = true;
+            Ok(())
+        }
+        _ => Err(Inconsistency::Owned { inode, address }),
     }
 }

@@ -8,6 +8,8 @@ pub const DIRECT: u32 = 12;
 pub struct File {
     /// Whether it is a directory.
     pub directory: bool,
+    /// Whether it was hinted, and its blocks are to be in the region.
+    pub hot: bool,
     /// Bytes.
     pub size: u64,
     direct: [u32; DIRECT as usize],
@@ -41,7 +43,7 @@ impl Level {
     }
 
     /// The slots of the indirect blocks on the way, from the inode on.
-    pub(super) fn slots(self) -> impl DoubleEndedIterator<Item = usize> {
+    pub fn slots(self) -> impl DoubleEndedIterator<Item = usize> {
         let slots = match self {
             Level::Direct => [None, None],
             Level::Single => [Some(0), None],
@@ -53,8 +55,8 @@ impl Level {
 
 impl File {
     /// An empty file, or a directory.
-    pub(super) fn new(directory: bool) -> File {
-        File { directory, ..File::default() }
+    pub(super) fn new(directory: bool, hot: bool) -> File {
+        File { directory, hot, ..File::default() }
     }
 
     /// The address of a block.
@@ -86,7 +88,7 @@ impl File {
     }
 
     /// The address of the indirect block in a slot.
-    pub(super) fn indirect(&self, slot: usize) -> Option<u32> {
+    pub fn indirect(&self, slot: usize) -> Option<u32> {
         self.indirect.get(slot).copied().filter(|&address| address != 0)
     }
 
@@ -101,7 +103,7 @@ impl File {
     }
 
     /// How many fragments block `lbn` has (`blksize`).
-    pub(super) fn fragments(&self, lbn: u32, bsize: u32, fsize: u32) -> u32 {
+    pub fn fragments(&self, lbn: u32, bsize: u32, fsize: u32) -> u32 {
         let begin = u64::from(lbn) * u64::from(bsize);
         if lbn >= DIRECT || self.size >= begin + u64::from(bsize) {
             return bsize / fsize;

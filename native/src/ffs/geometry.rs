@@ -141,6 +141,18 @@ impl Geometry {
         (BOOT + SUPERBLOCK).div_ceil(self.fsize).next_multiple_of(self.frag())
     }
 
+    /// Bytes of an inode on disk.
+    #[inline]
+    pub fn inode_size(&self) -> u32 {
+        INODE
+    }
+
+    /// Where in a group its inodes begin, in bytes.
+    pub fn inode_table(&self) -> u64 {
+        let bytes = u64::from(self.ipg) * u64::from(self.inode_size());
+        u64::from(self.dblkno()) * u64::from(self.fsize) - bytes
+    }
+
     /// Where data begin in a group: after superblock, group and inodes.
     pub fn dblkno(&self) -> u32 {
         let superblock = SUPERBLOCK.div_ceil(self.fsize).next_multiple_of(self.frag());

@@ -15,17 +15,22 @@
 
 mod bitmap;
 mod blocks;
+mod changes;
 mod check;
+mod detached;
 mod extend;
 mod file;
 mod filesystem;
 mod geometry;
 mod group;
 mod growth;
+mod hot;
 mod inodes;
 mod lines;
 mod policy;
 mod recording;
+mod region;
+mod removal;
 mod request;
 mod runs;
 mod shrink;
@@ -33,7 +38,9 @@ mod shrink;
 mod tests;
 mod volume;
 
+pub use changes::{Change, Outcome};
 pub use check::Inconsistency;
+pub use detached::{Detached, Remains};
 pub use file::{File, Level, DIRECT};
 pub use filesystem::{FileSystem, ROOT};
 pub use geometry::{Geometry, GeometryError};
@@ -41,6 +48,7 @@ pub use group::{Group, Summary};
 pub use lines::RecordingError;
 pub use policy::{FreeBsd48, Policy, Random, Wanted};
 pub use recording::{Difference, Lcg, Replay};
+pub use region::{Region, RegionError};
 pub use volume::{Optimization, Volume};
 
 /// Why an operation was not done.

@@ -76,7 +76,7 @@ fn spread(volume: &Volume, start: u32) -> u32 {
     let (mut best, mut fewest) = (start, volume.geometry.ipg);
     for cg in around(volume, start) {
         let group = &volume.groups[cg as usize].summary;
-        let room = group.nifree >= average.nifree && group.nbfree >= average.nbfree;
+        let room = volume.nifree(cg) >= average.nifree && group.nbfree >= average.nbfree;
         if room && group.ndir < fewest {
             (best, fewest) = (cg, group.ndir);
         }
@@ -96,11 +96,11 @@ fn beside(volume: &Volume, parent: u32) -> u32 {
     let fits = |&cg: &u32| {
         let group = &volume.groups[cg as usize].summary;
         group.ndir < maxndir
-            && group.nifree >= minifree
+            && volume.nifree(cg) >= minifree
             && group.nbfree >= minbfree
             && u64::from(volume.contigdirs[cg as usize]) < maxcontigdirs
     };
-    let backstop = |&cg: &u32| volume.groups[cg as usize].summary.nifree >= average.nifree;
+    let backstop = |&cg: &u32| volume.nifree(cg) >= average.nifree;
     let found = around(volume, parent).find(fits);
     found.or_else(|| around(volume, parent).find(backstop)).unwrap_or(parent)
 }

@@ -152,10 +152,10 @@ impl<R: BufRead> Replay<R> {
         let filesystem = &mut self.filesystem;
         match request {
             Request::Mkdir(parent) => {
-                let inode = filesystem.mkdir(parent)?;
+                let inode = filesystem.mkdir(parent, false)?;
                 Ok(self.blocks(inode))
             }
-            Request::Create(parent) => Ok(filesystem.create(parent)?.to_string()),
+            Request::Create(parent) => Ok(filesystem.create(parent, false)?.to_string()),
             Request::Write(inode, size) => {
                 filesystem.extend(inode, size)?;
                 Ok(self.blocks(inode))

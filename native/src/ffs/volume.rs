@@ -1,7 +1,9 @@
 //! The cylinder groups of a file system, and what is kept of all together.
 
+use super::changes::{Change, Changes};
 use super::geometry::Geometry;
 use super::group::{Group, Summary};
+use super::region::Region;
 
 /// What fragments that grow and must move are given (`fs_optim`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,9 @@ pub struct Volume {
     pub optimization: Optimization,
     /// Whether blocks are given as to the superuser, from the reserve of `minfree` percent, too.
     pub superuser: bool,
+    /// Where hot files and directories are placed.
+    pub(super) region: Option<Region>,
+    pub(super) changes: Changes,
     dsize: u32,
 }
 
@@ -42,6 +47,8 @@ impl Volume {
             groups,
             optimization: Optimization::Time,
             superuser: false,
+            region: None,
+            changes: Changes::default(),
             dsize: geometry.dsize(),
         }
     }
@@ -69,6 +76,7 @@ impl Volume {
         let after = group.summary;
         self.total.nbfree = self.total.nbfree + after.nbfree - before.nbfree;
         self.total.nffree = self.total.nffree + after.nffree - before.nffree;
+        self.changes.push(Change::Group(cg));
     }
 
     /// Asks the preferred group, which is told the preference, then others, which are not: at
