@@ -78,6 +78,7 @@ def result(
         writes=total(found, "writes"),
         elapsed=Spread(tuple(1000 * (1 - gain) for gain in gains)),
         improvement=Spread(tuple(gains)),
+        speed=Spread(tuple(1e6 for _ in tables)),
         inconsistency=None,
     )  # fmt: skip
 

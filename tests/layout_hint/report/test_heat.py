@@ -18,12 +18,13 @@ def table(*rows: tuple[int, int, int]) -> pa.Table:
 
 
 def test_operations_are_in_the_row_of_their_group_and_the_column_of_their_place() -> None:
+    each = GROUP // 4096
     # a group is 178 MB (facts of newfs for 40 GB), so a column is 1 MB: 256 blocks
     grid = heat.groups(
-        table((0, 1, 2), (255, 0, 3), (256, 0, 4), (GROUP // 4096, 0, 5), (3 * GROUP // 4096 - 1, 0, 6)),
+        table((0, 1, 2), (255, 0, 3), (256, 0, 4), (each, 0, 5), (3 * each - 1, 0, 6)),
         "writes",
         SIZES,
-    )  # fmt: skip
+    )
     assert grid.shape == (231, 178)
     assert (grid[0, 0], grid[0, 1], grid[1, 0], grid[2, 177]) == (5, 4, 5, 6)
     assert grid.sum() == 20
