@@ -44,7 +44,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         }
         for (inode, file) in self.files() {
             let whole = file.indirect_blocks().map(|address| (address, geometry.frag()));
-            let blocks = (0..file.blocks()).filter_map(|lbn| {
+            let blocks = file.blocks().filter_map(|lbn| {
                 Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
             });
             for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {

@@ -13,6 +13,7 @@
 //! - [`FileSystem`]: files and directories over both.
 //! - [`Replay`]: a recording of the real allocator, repeated and compared.
 
+mod addresses;
 mod bitmap;
 mod blocks;
 mod changes;
@@ -30,6 +31,7 @@ mod groups;
 mod growth;
 mod hot;
 mod inodes;
+mod level;
 mod lines;
 mod newfs;
 mod policy;
@@ -46,12 +48,13 @@ mod volume;
 pub use changes::{Change, Outcome};
 pub use check::Inconsistency;
 pub use detached::{Detached, Remains};
-pub use file::{File, Level, DIRECT};
+pub use file::{File, DIRECT};
 pub use filesystem::{FileSystem, ROOT};
 pub use freebsd14::FreeBsd14;
 pub use freebsd48::FreeBsd48;
 pub use geometry::{Format, Geometry, GeometryError};
 pub use group::{Group, Summary};
+pub use level::Level;
 pub use lines::RecordingError;
 pub use policy::{Before, Policy, Random, Rules, Wanted};
 pub use recording::{Difference, Lcg, Replay};
@@ -67,7 +70,7 @@ pub enum Error {
     /// No inodes left (ENOSPC).
     #[error("no inodes left")]
     NoInodes,
-    /// More blocks than direct, indirect and double indirect pointers reach (EFBIG).
+    /// More blocks than pointers reach, the triple indirect one included (EFBIG).
     #[error("file too large")]
     TooLarge,
     /// Nothing has this inode.
