@@ -18,8 +18,14 @@ pub struct File {
     /// The group in which the next search for a place for a cluster begins, after one in vain.
     pub(super) next_cluster: Option<u32>,
     direct: [u32; DIRECT as usize],
-    /// The blocks behind indirect ones.
-    rest: Addresses,
+    behind: Option<Box<Behind>>,
+}
+
+/// What a file has beyond its direct blocks; few have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Behind {
+    /// The blocks behind indirect ones, from the first of them on.
+    blocks: Addresses,
     /// The indirect blocks, by slot.
     indirect: Addresses,
 }
@@ -35,47 +41,52 @@ impl File {
     pub fn block(&self, lbn: u32) -> Option<u32> {
         match self.direct.get(lbn as usize) {
             Some(&address) => Some(address).filter(|&address| address != 0),
-            None => self.rest.get(lbn - DIRECT),
+            None => self.behind.as_ref()?.blocks.get(lbn - DIRECT),
         }
     }
 
     /// The numbers that blocks have, in order; some may be holes.
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
-        (0..DIRECT).chain(self.rest.keys().map(|behind| behind + DIRECT))
+        let behind = self.behind.iter().flat_map(|behind| behind.blocks.keys());
+        (0..DIRECT).chain(behind.map(|behind| behind + DIRECT))
     }
 
     /// The number of those that comes before one.
     pub(super) fn before(&self, lbn: u32) -> Option<u32> {
-        let behind = lbn.checked_sub(DIRECT).and_then(|behind| self.rest.before(behind));
+        let blocks = self.behind.as_ref().map(|behind| &behind.blocks);
+        let behind = lbn.checked_sub(DIRECT).and_then(|lbn| blocks?.before(lbn));
         behind.map(|behind| behind + DIRECT).or_else(|| lbn.min(DIRECT).checked_sub(1))
     }
 
     /// All indirect blocks.
     pub fn indirect_blocks(&self) -> impl Iterator<Item = u32> + '_ {
-        self.indirect.keys().filter_map(|slot| self.indirect.get(slot))
+        let indirect = self.behind.iter().map(|behind| &behind.indirect);
+        indirect.flat_map(|indirect| indirect.keys().filter_map(|slot| indirect.get(slot)))
     }
 
     /// Says where a block is.
     pub(super) fn set_block(&mut self, lbn: u32, address: u32) {
         match self.direct.get_mut(lbn as usize) {
             Some(slot) => *slot = address,
-            None => self.rest.set(lbn - DIRECT, address),
+            None => self.behind.get_or_insert_default().blocks.set(lbn - DIRECT, address),
         }
     }
 
     /// The address of the indirect block in a slot.
     pub fn indirect(&self, slot: usize) -> Option<u32> {
-        self.indirect.get(slot as u32)
+        self.behind.as_ref()?.indirect.get(slot as u32)
     }
 
     /// Says where the indirect block of a slot is.
     pub(super) fn set_indirect(&mut self, slot: usize, address: u32) {
-        self.indirect.set(slot as u32, address);
+        self.behind.get_or_insert_default().indirect.set(slot as u32, address);
     }
 
     /// Forgets that there were blocks from `lbn` on; all of them must be holes.
     pub(super) fn cut(&mut self, lbn: u32) {
-        self.rest.cut(lbn.saturating_sub(DIRECT));
+        if let Some(behind) = &mut self.behind {
+            behind.blocks.cut(lbn.saturating_sub(DIRECT));
+        }
     }
 
     /// How many fragments block `lbn` has (`blksize`).

@@ -1,16 +1,16 @@
-//! The allocator of a fast file system (FFS), as FreeBSD 4.8 has it, over a file system of which
-//! only the maps are kept: where inodes, blocks and fragments are placed, bit for bit.
+//! The allocator of a fast file system (FFS), as FreeBSD 4.8 has it and as FreeBSD 14 has it, over a
+//! file system of which only the maps are kept: where inodes, blocks and fragments are placed.
 //!
 //! The structure is that of McKusick, Joy, Leffler and Fabry, "A fast file system for UNIX", ACM
 //! Transactions on Computer Systems 2(3), 1984; what it does is that of the functions that the
 //! comments name (`ffs_alloc`, `ffs_dirpref` and so on). Addresses are fragments from the beginning
-//! of the partition. Nothing is delayed (no soft updates), and clusters are not moved together
-//! (`ffs_reallocblks`).
+//! of the partition. Nothing is delayed: a caller that has soft updates removes in two steps.
 //!
 //! - [`Volume`]: the cylinder groups and their books. It takes and gives back inodes, blocks and
 //!   fragments near a preference.
-//! - [`Policy`]: which preference. [`FreeBsd48`] is the one that there is.
-//! - [`FileSystem`]: files and directories over both.
+//! - [`Policy`]: which preference: [`FreeBsd48`] or [`FreeBsd14`].
+//! - [`Region`]: where files and directories are placed that are said to be hot.
+//! - [`FileSystem`]: files and directories over all of these. It can log every [`Change`].
 //! - [`Replay`]: a recording of the real allocator, repeated and compared.
 
 mod addresses;
