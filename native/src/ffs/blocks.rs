@@ -1,6 +1,7 @@
 //! Blocks and fragments: taken near a preference, and given back.
 
 use super::changes::Change;
+use super::policy::Rules;
 use super::volume::Volume;
 use super::{runs, Error};
 use std::ops::Range;
@@ -72,29 +73,52 @@ impl Volume {
         Some(cg * fpg + at)
     }
 
-    /// Takes a block in a group: the preferred one, else the next above it; where the preference
-    /// is elsewhere, the next from the rotor on (`ffs_alloccgblk`).
+    /// Takes a block in a group: the preferred one, else the next above it (`ffs_alloccgblk`).
     fn alloc_block(&mut self, cg: u32, preference: Option<u32>, skip: &Range<u32>) -> Option<u32> {
         let (frag, fpg) = (self.geometry.frag(), self.geometry.fpg);
-        let group = &mut self.groups[cg as usize];
-        if group.summary.nbfree == 0 {
+        if self.groups[cg as usize].summary.nbfree == 0 {
             return None;
         }
-        let here = preference.filter(|address| address / fpg == cg).map(|address| address % fpg);
-        let at = match here.map(|at| at / frag * frag) {
-            Some(at) if group.block(at / frag) == group.whole() && !skip.contains(&(at / frag)) => {
-                at
-            }
-            other => {
+        let data = self.geometry.dblkno() + self.geometry.metaspace;
+        let (from, exactly) = self.begin(cg, preference);
+        let group = &mut self.groups[cg as usize];
+        let block = from / frag;
+        let free = exactly && group.block(block) == group.whole() && !skip.contains(&block);
+        let at = match (free, self.rules) {
+            (true, _) => block * frag,
+            (false, Rules::FreeBsd48) => {
                 // where this is 0, `ffs_mapsearch` takes it for none
-                let from = other.unwrap_or(group.rotor);
-                let from = if from == 0 { group.frotor } else { from };
+                let from = if block == 0 { group.frotor } else { block * frag };
                 group.rotor = group.search(from, frag, skip)?;
                 group.rotor
+            }
+            (false, Rules::FreeBsd14) => {
+                let at = group.search(from, frag, skip)?;
+                if at >= data {
+                    group.rotor = at;
+                }
+                at
             }
         };
         self.set(cg, at / frag, 0);
         Some(cg * fpg + at)
+    }
+
+    /// Where in a group the search for a block begins, and whether the block there will do: at the
+    /// preference; where that is elsewhere, at the rotor in FreeBSD 4.8, and later in the same kind
+    /// of space of this group; without one, at the rotor, and later after it.
+    fn begin(&self, cg: u32, preference: Option<u32>) -> (u32, bool) {
+        let (geometry, rotor) = (&self.geometry, self.groups[cg as usize].rotor);
+        match (preference, self.rules) {
+            (Some(address), _) if geometry.group(address) == cg => (address % geometry.fpg, true),
+            (_, Rules::FreeBsd48) => (rotor, false),
+            (None, Rules::FreeBsd14) => ((rotor + geometry.frag()) % geometry.fpg, true),
+            (Some(address), Rules::FreeBsd14) => {
+                let kept = address < geometry.data(geometry.group(address));
+                let zone = if kept { 0 } else { geometry.metaspace };
+                ((geometry.dblkno() + zone) % geometry.fpg, true)
+            }
+        }
     }
 
     /// Makes a file's fragments free, which are of one block (`ffs_blkfree`).

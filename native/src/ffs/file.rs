@@ -12,6 +12,8 @@ pub struct File {
     pub hot: bool,
     /// Bytes.
     pub size: u64,
+    /// The group in which the next search for a place for a cluster begins, after one in vain.
+    pub(super) next_cluster: Option<u32>,
     direct: [u32; DIRECT as usize],
     /// The blocks behind indirect ones.
     rest: Vec<u32>,

@@ -25,7 +25,7 @@ pub struct FileSystem<P, R> {
     pub volume: Volume,
     pub(super) files: HashMap<u32, File>,
     pub(super) detached: Slab<Remains>,
-    policy: P,
+    pub(super) policy: P,
     random: R,
 }
 
@@ -42,7 +42,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
 
     /// One with no directory at all. The sizes must have been checked.
     pub fn bare(geometry: Geometry, policy: P, random: R) -> FileSystem<P, R> {
-        let volume = Volume::new(geometry);
+        let volume = Volume::new(geometry, P::RULES);
         let files = HashMap::new();
         let mut made = FileSystem { volume, files, detached: Slab::new(), policy, random };
         // 0 stands for none; 1 was for bad blocks

@@ -117,6 +117,11 @@ impl Group {
         Some(block * self.frag + start)
     }
 
+    /// The first of so many free blocks in a row, none of them before `from` or in `skip`.
+    pub fn cluster(&self, from: u32, blocks: u32, skip: &Range<u32>) -> Option<u32> {
+        self.runs[self.frag as usize - 1].row(from, blocks, skip)
+    }
+
     /// Whether an inode is free.
     #[inline]
     pub fn is_free(&self, inode: u32) -> bool {

@@ -2,7 +2,7 @@
 
 use super::changes::{Change, Outcome};
 use super::file::{File, Level, DIRECT};
-use super::policy::{Policy, Wanted};
+use super::policy::{Before, Policy, Wanted};
 use super::volume::Volume;
 use super::Error;
 
@@ -33,7 +33,7 @@ impl<P: Policy> Growth<'_, P> {
         }
         let old = self.fragments(last);
         if let Some(address) = self.file.block(last).filter(|_| 0 < old && old < frag) {
-            let (wanted, hot) = (self.wanted(last, last), self.hot(last));
+            let (wanted, hot) = (self.wanted(last, last, None), self.hot(last));
             let moved = self.volume.extend(address, wanted, old, frag, hot)?;
             self.set_block(last, moved, frag);
             self.file.size = u64::from(last + 1) * bsize;
@@ -48,7 +48,7 @@ impl<P: Policy> Growth<'_, P> {
         if before.is_some() && new <= old {
             return Ok(());
         }
-        let (wanted, hot) = (self.wanted(lbn, lbn), self.hot(lbn));
+        let (wanted, hot) = (self.wanted(lbn, lbn, None), self.hot(lbn));
         // a hole in the midst of a file becomes a whole block
         let n = if before.is_some() || old < frag { new } else { frag };
         let address = match before {
@@ -66,7 +66,8 @@ impl<P: Policy> Growth<'_, P> {
             return Ok(());
         }
         let mut made = [None; 2];
-        let done = self.lead(lbn, level, &mut made).and_then(|()| self.behind(lbn, index));
+        let done = self.lead(lbn, level, &mut made);
+        let done = done.and_then(|before| self.behind(lbn, index, before));
         match done {
             Ok(()) => self.log_pointers(level, &made),
             Err(_) => self.undo(&made),
@@ -84,25 +85,32 @@ impl<P: Policy> Growth<'_, P> {
         }
     }
 
-    /// Makes the indirect blocks on the way to a block; says which.
-    fn lead(&mut self, lbn: u32, level: Level, made: &mut [Option<usize>; 2]) -> Result<(), Error> {
+    /// Makes the indirect blocks on the way to a block; says which, and where the last is.
+    fn lead(
+        &mut self,
+        lbn: u32,
+        level: Level,
+        made: &mut [Option<usize>],
+    ) -> Result<Option<Before>, Error> {
         let frag = self.volume.geometry.frag();
-        let mut preference = None;
+        let mut before = None;
         for (slot, made) in level.slots().zip(made) {
             if self.file.indirect(slot).is_none() {
-                preference = preference.or_else(|| self.wanted(lbn, 0));
+                let wanted = Wanted { inode: self.inode, lbn, index: 0, previous: None, before };
+                let preference = self.policy.indirect(self.volume, self.file, &wanted);
                 let hot = self.hot(lbn);
                 let address = self.volume.alloc(self.inode, preference, frag, hot)?;
                 self.file.set_indirect(slot, address);
                 *made = Some(slot);
+                before = Some(Before { preference, address });
             }
         }
-        Ok(())
+        Ok(before)
     }
 
     /// Makes a block behind an indirect one.
-    fn behind(&mut self, lbn: u32, index: u32) -> Result<(), Error> {
-        let (preference, hot) = (self.wanted(lbn, index), self.hot(lbn));
+    fn behind(&mut self, lbn: u32, index: u32, before: Option<Before>) -> Result<(), Error> {
+        let (preference, hot) = (self.wanted(lbn, index, before), self.hot(lbn));
         let frag = self.volume.geometry.frag();
         let address = self.volume.alloc(self.inode, preference, frag, hot)?;
         self.set_block(lbn, address, frag);
@@ -123,11 +131,11 @@ impl<P: Policy> Growth<'_, P> {
         }
     }
 
-    /// Where the policy wants a block, or with index 0 an indirect block that leads to it.
-    fn wanted(&self, lbn: u32, index: u32) -> Option<u32> {
+    /// Where the policy wants a block.
+    fn wanted(&self, lbn: u32, index: u32, before: Option<Before>) -> Option<u32> {
         let previous = (index > 0).then(|| self.file.block(lbn - 1)).flatten();
-        let wanted = Wanted { inode: self.inode, lbn, index, previous };
-        self.policy.block(self.volume, &wanted)
+        let wanted = Wanted { inode: self.inode, lbn, index, previous, before };
+        self.policy.block(self.volume, self.file, &wanted)
     }
 
     /// Whether a block is to be in the region.

@@ -1,6 +1,7 @@
 //! Inodes: taken near a preference, and given back.
 
 use super::changes::Change;
+use super::policy::Rules;
 use super::volume::Volume;
 use super::Error;
 use std::ops::Range;
@@ -54,6 +55,9 @@ impl Volume {
                 group.irotor
             }
         };
+        if self.rules == Rules::FreeBsd14 {
+            group.irotor = at;
+        }
         self.set_inode(cg, at, directory, false);
         Some(cg * ipg + at)
     }

@@ -2,8 +2,9 @@
 
 use super::file::File;
 use super::filesystem::{FileSystem, ROOT};
+use super::freebsd48::FreeBsd48;
 use super::lines::{Lines, RecordingError};
-use super::policy::{FreeBsd48, Random};
+use super::policy::Random;
 use super::request::{self, short, Request};
 use super::volume::Optimization;
 use super::Error;
