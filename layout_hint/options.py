@@ -14,6 +14,7 @@ from layout_hint.days import Hours, read_dates
 from layout_hint.disks import DEFAULT
 from layout_hint.place import geometry, region_start
 from layout_hint.sizes import size
+from predictor.thresholds import Point
 
 BOTH = "both"
 AGE = {"fill": 0.7, "rounds": 8}
@@ -43,6 +44,7 @@ class Options:
     geometry: str = "freebsd48"
     partition: str = "40G"
     disk: str = ""
+    point: Point | None = None
 
     def settings(self) -> Settings:
         """Return what all runs have in common; a warm-up that was not given is 0.

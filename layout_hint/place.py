@@ -24,8 +24,12 @@ class Geometry:
     ipg: int  # inodes per cylinder group
     groups: int
     inode_bytes: int
-    iblkno: int  # where a group's inode table begins, from the group's start
-    dblkno: int  # and where its data begin
+    dblkno: int  # where a group's data begin, from its start: after its inodes
+
+    @property
+    def iblkno(self) -> int:
+        """Where its inodes begin."""
+        return self.dblkno - self.ipg * self.inode_bytes // self.fsize
 
 
 @dataclass(frozen=True)

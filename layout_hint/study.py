@@ -12,8 +12,9 @@ from layout_hint.compare import compare
 from layout_hint.comparison import Comparison
 from layout_hint.days import Day, is_build, make_days
 from layout_hint.disks import read_disk
-from layout_hint.model import read_image
+from layout_hint.model import read_image, room_of
 from layout_hint.options import Options
+from layout_hint.place import geometry, room
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are, and of how many."""
@@ -45,7 +46,9 @@ def study(
         ValueError: something is not what it should be.
     """
     settings, plan = options.settings(), options.plan()
-    image, disk = read_image(model), read_disk(options.disk)
+    disk, sizes = read_disk(options.disk), geometry(settings.geometry, settings.partition)
+    region = room(settings.region_start, settings.region_length, sizes)
+    image = read_image(model, room_of(region, sizes.fsize), options.point)
     tell = progress or (lambda what, done, of: None)
     with _directory(builds) as into:
         days = _days(traces, options, into, jobs, tell)

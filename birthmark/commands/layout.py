@@ -46,6 +46,13 @@ class State(StrEnum):
     both = "both"
 
 
+class Point(StrEnum):
+    """One of a model's two thresholds."""
+
+    bounded = "bounded"
+    accurate = "accurate"
+
+
 class Pace(StrEnum):
     """When the next operation is made."""
 
@@ -59,6 +66,9 @@ def layout(
         typer.Argument(metavar="TRACE", help="traces and datasets; or directories of replay build"),
     ],
     model: Annotated[Path, typer.Option(help="compiled image, or registry with a model")],
+    point: Annotated[
+        Point | None, typer.Option(help="a registry's threshold  [default: as published]")
+    ] = None,
     region: Annotated[str, typer.Option(help="size of the region, as 4M")] = "4M",
     region_start: Annotated[
         str, typer.Option(help="its first byte; tables-end or middle: half-way in a group")
@@ -118,6 +128,7 @@ def layout(
         geometry=geometry.value,
         partition=partition,
         disk=disk,
+        point=point.value if point else None,
     )
     if out:
         results.check(out)

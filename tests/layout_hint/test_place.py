@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from layout_hint.place import Geometry, Room, region_start, room
+from layout_hint.place import Geometry, Room, geometry, region_start, room
 
 # newfs of FreeBSD 4.8 for 40 GB: 231 groups of 178 MB with 22,400 inodes; data begin after 1,424
 # fragments of 2 KB
-THESIS = Geometry(2048, 16384, 91136, 22400, 231, 128, 24, 1424)
+THESIS = Geometry(2048, 16384, 91136, 22400, 231, 128, 1424)
 MB = 1 << 20
 
 
@@ -36,3 +36,13 @@ def test_a_region_can_begin_at_any_byte() -> None:
     assert region_start("3M", 4 * MB, THESIS) == 3 * MB
     with pytest.raises(ValueError, match="'end' is no place of a region: expected bytes, tables-"):
         region_start("end", 4 * MB, THESIS)
+
+
+def test_the_sizes_are_those_that_newfs_takes() -> None:
+    assert geometry("freebsd48", 40 << 30) == THESIS
+    today = geometry("freebsd14", 40 << 30)
+    assert (today.fsize, today.bsize, today.inode_bytes) == (4096, 32768, 256)
+    with pytest.raises(ValueError, match=r"expected freebsd48 or freebsd14"):
+        geometry("ext4", 40 << 30)
+    with pytest.raises(ValueError, match=r"expected"):
+        geometry("freebsd48", 1000)
