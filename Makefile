@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native/src -name '*.rs') native/Cargo.toml native/Cargo.lock pyproject.toml
+NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
+	$(wildcard layout_hint/hook/*.[ch] layout_hint/include/*.h) \
+	native/Cargo.toml native/Cargo.lock pyproject.toml
 MANIFEST := --manifest-path native/Cargo.toml
 
 .PHONY: quickstart test help system-packages install lint types rust-test fuzz-regression fuzz pytest lock clean

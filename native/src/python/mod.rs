@@ -10,6 +10,7 @@ mod ffs;
 mod forest;
 mod history;
 mod image;
+mod layout;
 mod lives;
 mod scan;
 mod text;
@@ -19,6 +20,8 @@ mod trace;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
+    module.add_class::<layout::LayoutTrace>()?;
+    module.add_class::<layout::LayoutRun>()?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<scan::ScanCounter>()?;
     module.add_class::<scan::ScanMerger>()?;
