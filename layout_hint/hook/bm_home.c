@@ -3,7 +3,9 @@
  *
  * A home for the hook in user space: see bm_home.h.
  */
+#ifndef _POSIX_C_SOURCE
 #define	_POSIX_C_SOURCE	200809L
+#endif
 
 #include <errno.h>
 #include <stdlib.h>
