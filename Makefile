@@ -60,7 +60,7 @@ fuzz: ## ten minutes of fuzzing for each decoder
 	layout_hint/fuzz/run 600
 
 pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadscope
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml
