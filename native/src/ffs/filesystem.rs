@@ -173,10 +173,3 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         }
     }
 }
-
-impl<P: Policy, R: Random> FileSystem<P, R> {
-    /// x
-    pub fn reallocate(&mut self, _inode: u32, _lbn: u32, _blocks: u32) -> bool {
-        false
-    }
-}
