@@ -21,8 +21,6 @@ mod trace;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
-    module.add_class::<layout::LayoutTrace>()?;
-    module.add_class::<layout::LayoutRun>()?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<scan::ScanCounter>()?;
     module.add_class::<scan::ScanMerger>()?;
@@ -36,5 +34,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
+    layout::register(module)?;
     Ok(())
 }
