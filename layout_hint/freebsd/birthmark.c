@@ -13,7 +13,11 @@
 
 MALLOC_DEFINE(M_BIRTHMARK, "birthmark", "compiled models");
 
+/* These outlive unloading, until the sysctls are gone, too. */
 struct birthmark_softc birthmark;
+SX_SYSINIT(birthmark_writer, &birthmark.sc_writer, "birthmark writer");
+RM_SYSINIT(birthmark_settings, &birthmark.sc_settings, "birthmark settings");
+MTX_SYSINIT(birthmark_queue, &birthmark.sc_queue, "birthmark queue", MTX_DEF);
 
 /*
  * In a create: the parent's vnode is locked, and FFS holds a lock that must not
@@ -108,44 +112,20 @@ birthmark_unmounted(void *arg, struct mount *mp __unused,
 	taskqueue_enqueue(taskqueue_thread, &sc->sc_task);
 }
 
-static void
-birthmark_init(struct birthmark_softc *sc)
-{
-
-	bzero(sc, sizeof(*sc));
-	bm_hook_init(&sc->sc_hook);
-	sc->sc_enable = 1;
-	sx_init(&sc->sc_writer, "birthmark writer");
-	rm_init(&sc->sc_settings, "birthmark settings");
-	mtx_init(&sc->sc_queue, "birthmark queue", NULL, MTX_DEF);
-	TASK_INIT(&sc->sc_task, 0, birthmark_task, sc);
-}
-
-static void
-birthmark_fini(struct birthmark_softc *sc)
-{
-
-	free(__DECONST(void *, sc->sc_hook.slot.image), M_BIRTHMARK);
-	mtx_destroy(&sc->sc_queue);
-	rm_destroy(&sc->sc_settings);
-	sx_destroy(&sc->sc_writer);
-}
-
 static int
 birthmark_load(struct birthmark_softc *sc)
 {
 	int error;
 
-	birthmark_init(sc);
+	bm_hook_init(&sc->sc_hook);
+	sc->sc_enable = 1;
+	TASK_INIT(&sc->sc_task, 0, birthmark_task, sc);
 	error = ffs_hint_register(&birthmark_ops);
-	if (error != 0) {
-		birthmark_fini(sc);
+	if (error != 0)
 		return (error);
-	}
 	error = birthmark_dev_make(sc);
 	if (error != 0) {
 		ffs_hint_unregister(&birthmark_ops);
-		birthmark_fini(sc);
 		return (error);
 	}
 	sc->sc_mounted = EVENTHANDLER_REGISTER(vfs_mounted, birthmark_mounted,
@@ -168,11 +148,12 @@ birthmark_unload(struct birthmark_softc *sc)
 	EVENTHANDLER_DEREGISTER(vfs_unmounted, sc->sc_unmounted);
 	taskqueue_drain(taskqueue_thread, &sc->sc_task);
 	sx_xlock(&sc->sc_writer);
+	sc->sc_gone = 1;
 	birthmark_disarm(sc);
 	sx_xunlock(&sc->sc_writer);
 	ffs_hint_unregister(&birthmark_ops);
 	seldrain(&sc->sc_readers);
-	birthmark_fini(sc);
+	free(__DECONST(void *, sc->sc_hook.slot.image), M_BIRTHMARK);
 }
 
 static int

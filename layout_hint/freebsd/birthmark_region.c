@@ -59,7 +59,7 @@ birthmark_wanted(struct birthmark_softc *sc)
 {
 	const struct bm_config *config = &sc->sc_hook.config;
 
-	if (!sc->sc_enable || config->region_length == 0)
+	if (!sc->sc_enable || sc->sc_gone || config->region_length == 0)
 		return (0);
 	return (config->mode == BM_MODE_QUERY ||
 	    (config->mode == BM_MODE_TABLE &&

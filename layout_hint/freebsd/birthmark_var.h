@@ -41,6 +41,7 @@ struct birthmark_softc {
 	fsid_t			 sc_fsid;	/* (w) on this file system */
 	int			 sc_armed;	/* (w) */
 	int			 sc_enable;	/* (w) by sysctl */
+	int			 sc_gone;	/* (w) unloaded: stays disarmed */
 	int			 sc_dying;	/* (Q) */
 	struct selinfo		 sc_readers;	/* (Q) */
 	struct cdev		*sc_dev;
