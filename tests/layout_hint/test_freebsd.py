@@ -107,7 +107,8 @@ def kpi() -> dict[str, set[str]]:
 
 
 def test_the_module_uses_no_more_of_the_kernel_than_the_list_says(module: bytes) -> None:
-    assert undefined(module) == set().union(*kpi().values())
+    by_compiler = {"memcpy", "memset"}  # which of them depends on its version
+    assert undefined(module) | by_compiler == set().union(*kpi().values())
 
 
 def test_the_module_has_no_instruction_that_needs_the_floating_point_unit(assembly: str) -> None:
