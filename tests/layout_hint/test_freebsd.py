@@ -26,10 +26,22 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wframe-larger-than=2048"] + [
     f"-Wno-{name}" for name in ("unused-parameter", "sign-compare", "missing-field-initializers")
 ]
 # as FreeBSD's own makefiles for amd64; zig turns SSE on again unless all of it is named
-KERNEL = (
-    "-D_KERNEL -DKLD_MODULE -ffreestanding -fno-common -mcmodel=kernel -mno-red-zone -mno-mmx"
-    " -mno-sse -mno-sse2 -mno-avx -msoft-float -fno-stack-protector -fno-sanitize=all -O2"
-).split()
+KERNEL = [
+    "-D_KERNEL",
+    "-DKLD_MODULE",
+    "-ffreestanding",
+    "-fno-common",
+    "-mcmodel=kernel",
+    "-mno-red-zone",
+    "-mno-mmx",
+    "-mno-sse",
+    "-mno-sse2",
+    "-mno-avx",
+    "-msoft-float",
+    "-fno-stack-protector",
+    "-fno-sanitize=all",
+    "-O2",
+]
 # what the headers that zig has lack, since FreeBSD's build makes them
 MADE = ("opt_global.h", "vnode_if.h")
 
