@@ -1,7 +1,7 @@
 //! Sees to it that the device has the image, and its settings, also after it was away.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -130,13 +130,13 @@ pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
         flags: if settings.reserved { 2 } else { 0 },
         region_start: settings.region_start,
         region_length: settings.region_length,
-        fsid: settings.mount.as_ref().map_or(Ok([0; 2]), file_system)?,
+        fsid: settings.mount.as_ref().map_or(Ok([0; 2]), |path| file_system(path))?,
         hot_blocks: settings.hot_blocks,
         zero: 0,
     }))
 }
 
 /// The number of the file system that holds `path`, as the module knows it.
-fn file_system(path: &PathBuf) -> io::Result<[i32; 2]> {
+fn file_system(path: &Path) -> io::Result<[i32; 2]> {
     crate::fsid::of(path).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::ioctl::{self, opcode, Ioctl, IoctlOutput, Opcode};
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
 use super::DeviceError;
 use crate::wire::{Command, Config, Decision, Flush, Load, Question, State};
