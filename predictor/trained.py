@@ -165,11 +165,17 @@ class TrainedModel:
         for subject, lives in (("file", files), ("name", names)):
             self.histories[subject].follow(births(lives))
 
+    def of_kind(self, kind: str) -> ModelSet[Any]:
+        """Return the models of ``kind``; raise ``ValueError`` where there are none."""
+        if kind not in self.models:
+            raise ValueError(f"no models of kind {kind!r}: there are {', '.join(self.kinds)}")
+        return self.models[kind]
+
     def scores(
         self, creates: pa.Table, kind: str, keys: Iterable[str] | None = None
     ) -> dict[str, Scores]:
         """Return by key how sure each model of ``keys`` (None: all) is, from 0 to 1, row by row."""
-        return self._models_of(kind).scores(creates, keys)
+        return self.of_kind(kind).scores(creates, keys)
 
     def predict(
         self,
@@ -182,7 +188,7 @@ class TrainedModel:
 
         ``creates`` has the columns of ``features.CREATES``; ``point`` says which threshold decides.
         """
-        return self._models_of(kind).predict(creates, point, keys)
+        return self.of_kind(kind).predict(creates, point, keys)
 
     def explain(
         self, creates: pa.Table, kind: str, point: Point = "accurate"
@@ -199,11 +205,11 @@ class TrainedModel:
         ``predictor.forest_evidence`` says. Bytes are given as text, with backslash escapes where
         they are none.
         """
-        return self._models_of(kind).explain(creates, point)
+        return self.of_kind(kind).explain(creates, point)
 
     def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
         """Return what decides, a table of ``predictor.model_set.RULES``: see ``ModelSet.rules``."""
-        return self._models_of(kind).rules(point)
+        return self.of_kind(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
         """Write the model to files in ``directory``; return their names."""
@@ -265,11 +271,6 @@ class TrainedModel:
 
     def _parameters_of(self, models: ModelSet[Any] | type[ModelSet[Any]]) -> dict[str, Any]:
         return {name: self.parameters[name] for name in models.parameters}
-
-    def _models_of(self, kind: str) -> ModelSet[Any]:
-        if kind not in self.models:
-            raise ValueError(f"no models of kind {kind!r}: there are {', '.join(self.kinds)}")
-        return self.models[kind]
 
 
 def _save(history: History, directory: Path, subject: str) -> str:

@@ -115,7 +115,8 @@ def test_every_command_and_option_is_listed() -> None:
 
 def test_every_setting_of_the_service_is_listed_with_its_variable_and_default() -> None:
     for name, field in Settings.model_fields.items():
-        shown = "as published" if field.default is None else f"`{field.default}`"
+        unset = "as published" if name in ("model", "point") else "none"
+        shown = unset if field.default is None else f"`{field.default}`"
         option = f"--{name.replace('_', '-')}"
         assert f"| `{option}` | `{variable(name)}` | {shown} |" in text("serving.md")
 
