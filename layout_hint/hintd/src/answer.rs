@@ -1,6 +1,5 @@
 //! Query mode: takes the device's questions to the service, and the answers back.
 
-use std::path::Path;
 use std::time::Duration;
 
 use base64::prelude::{Engine, BASE64_STANDARD};
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
 use crate::counters::Counters;
-use crate::device::{Device, DeviceError};
+use crate::device::{Device, DeviceError, Place};
 use crate::fetch::delays;
 use crate::http::{Answer, Client, HttpError};
 use crate::log::{line, Trouble};
@@ -42,7 +41,7 @@ struct Verdict {
 
 /// Who answers.
 pub struct Answerer<'a> {
-    path: &'a Path,
+    place: &'a Place,
     client: Client,
     counters: &'a Counters,
     /// The model that answered last.
@@ -50,9 +49,9 @@ pub struct Answerer<'a> {
 }
 
 impl<'a> Answerer<'a> {
-    /// Answers the device at `path` as the service does that `client` reaches.
-    pub fn new(path: &'a Path, client: Client, counters: &'a Counters) -> Self {
-        Answerer { path, client, counters, model: None }
+    /// Answers the device at `place` as the service does that `client` reaches.
+    pub fn new(place: &'a Place, client: Client, counters: &'a Counters) -> Self {
+        Answerer { place, client, counters, model: None }
     }
 
     /// Answers for ever; looks for a device that is not there `pause` after each time at most.
@@ -60,7 +59,7 @@ impl<'a> Answerer<'a> {
         let mut delays = delays(pause);
         loop {
             // That it is not there, or not as it should be, the keeper tells and counts.
-            if let Ok(mut device) = Device::open(self.path).await {
+            if let Ok(mut device) = self.place.open().await {
                 while let Ok(questions) = device.questions().await {
                     delays = self::delays(pause);
                     if self.all(&mut device, questions, pause).await.is_err() {

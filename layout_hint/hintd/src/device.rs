@@ -6,7 +6,7 @@ mod ioctl;
 
 use std::future::Future;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
@@ -14,8 +14,6 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 use crate::image::Image;
 use crate::wire::{Command, Config, Decision, Flush, Load, Question, State, VERSION};
 
-/// How long a device may take for anything but a question.
-const LIMIT: Duration = Duration::from_secs(10);
 const ENOENT: u32 = 2;
 
 /// Why a device did not do what it was told.
@@ -31,8 +29,8 @@ pub enum DeviceError {
     #[error("expected an answer to {0:?} of {1} bytes, found {2}")]
     Malformed(Command, usize, usize),
     /// No answer in time.
-    #[error("no answer within {LIMIT:?}")]
-    Late,
+    #[error("no answer within {0:?}")]
+    Late(Duration),
     /// There is something else where it should be.
     #[error("expected a Unix socket{other}, found something else", other = OTHER)]
     NoDevice,
@@ -43,8 +41,20 @@ const OTHER: &str = " or the module's character device";
 #[cfg(not(target_os = "freebsd"))]
 const OTHER: &str = "";
 
+/// Where a device is, and how long it may take for anything but a question.
+#[derive(Debug)]
+pub struct Place {
+    /// Its path.
+    pub path: PathBuf,
+    /// The time.
+    pub limit: Duration,
+}
+
 /// An open device.
-pub struct Device(Home);
+pub struct Device {
+    home: Home,
+    limit: Duration,
+}
 
 enum Home {
     Frames(frames::Frames),
@@ -52,21 +62,26 @@ enum Home {
     Module(ioctl::Module),
 }
 
-impl Device {
-    /// Opens what is at `path`.
-    pub async fn open(path: &Path) -> Result<Self, DeviceError> {
+impl Place {
+    /// Opens what is there.
+    pub async fn open(&self) -> Result<Device, DeviceError> {
         use std::os::unix::fs::FileTypeExt;
+        let Place { path, limit } = self;
         let kind = std::fs::metadata(path)?.file_type();
         #[cfg(target_os = "freebsd")]
         if kind.is_char_device() {
-            return Ok(Device(Home::Module(ioctl::Module::open(path)?)));
+            let home = Home::Module(ioctl::Module::open(path)?);
+            return Ok(Device { home, limit: *limit });
         }
         if !kind.is_socket() {
             return Err(DeviceError::NoDevice);
         }
-        Ok(Device(Home::Frames(within(frames::Frames::open(path)).await?)))
+        let home = Home::Frames(within(*limit, frames::Frames::open(path)).await?);
+        Ok(Device { home, limit: *limit })
     }
+}
 
+impl Device {
     /// Tells all of it.
     pub async fn state(&mut self) -> Result<State, DeviceError> {
         let mut state = State::new_zeroed();
@@ -77,9 +92,10 @@ impl Device {
     /// Gives it an image; tells the status it has there, and the generation after that.
     pub async fn load(&mut self, image: &Image) -> Result<(u32, u32), DeviceError> {
         let load = Load { version: VERSION, size: image.size(), data: 0, status: 0, generation: 0 };
-        let answer = match &mut self.0 {
+        let answer = match &mut self.home {
             Home::Frames(frames) => {
-                within(frames.call(Command::Load, load.as_bytes(), image.bytes())).await?
+                within(self.limit, frames.call(Command::Load, load.as_bytes(), image.bytes()))
+                    .await?
             }
             #[cfg(target_os = "freebsd")]
             Home::Module(module) => module.load(load, image.bytes())?.as_bytes().to_vec(),
@@ -110,8 +126,8 @@ impl Device {
 
     /// Waits for questions, and takes them; now and then there are none.
     pub async fn questions(&mut self) -> Result<Vec<Question>, DeviceError> {
-        let bytes = match &mut self.0 {
-            Home::Frames(frames) => frames.read().await?,
+        let bytes = match &mut self.home {
+            Home::Frames(frames) => frames.read(self.limit).await?,
             #[cfg(target_os = "freebsd")]
             Home::Module(module) => module.read().await?,
         };
@@ -131,8 +147,8 @@ impl Device {
     }
 
     async fn call(&mut self, command: Command, structure: &[u8]) -> Result<Vec<u8>, DeviceError> {
-        match &mut self.0 {
-            Home::Frames(frames) => within(frames.call(command, structure, &[])).await,
+        match &mut self.home {
+            Home::Frames(frames) => within(self.limit, frames.call(command, structure, &[])).await,
             #[cfg(target_os = "freebsd")]
             Home::Module(module) => module.call(command, structure),
         }
@@ -147,6 +163,9 @@ fn read<T: FromBytes + KnownLayout + Immutable>(
         .map_err(|_| DeviceError::Malformed(command, size_of::<T>(), bytes.len()))
 }
 
-async fn within<T>(work: impl Future<Output = Result<T, DeviceError>>) -> Result<T, DeviceError> {
-    tokio::time::timeout(LIMIT, work).await.unwrap_or(Err(DeviceError::Late))
+async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, DeviceError>>,
+) -> Result<T, DeviceError> {
+    tokio::time::timeout(limit, work).await.unwrap_or(Err(DeviceError::Late(limit)))
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::Bytes;
+use hyper::body::{Body, Bytes};
 use hyper::client::conn::http1::{handshake, SendRequest};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, CONTENT_TYPE, HOST};
 use hyper::rt::{Read, Write};
@@ -168,6 +168,9 @@ async fn exchange(
 ) -> Result<Answer, HttpError> {
     connection.ready().await?;
     let (head, body) = connection.send_request(request).await?.into_parts();
+    if body.size_hint().lower() > largest as u64 {
+        return Err(HttpError::Large(largest));
+    }
     let body = match Limited::new(body, largest).collect().await {
         Ok(body) => body.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => return Err(HttpError::Large(largest)),

@@ -39,6 +39,18 @@ hintd_image_check(const void *bytes, size_t size)
 	typedef char type##_##member##_moved[				\
 	    offsetof(struct type, member) == (offset) ? 1 : -1]
 
+#ifdef __FreeBSD__
+#define	IS_NUMBERED(request, number)					\
+	typedef char request##_is_not_##number[(request) == (number) ? 1 : -1]
+
+/* The requests that device/ioctl.rs makes. */
+IS_NUMBERED(BMIOC_LOAD, 0xc0184201);
+IS_NUMBERED(BMIOC_STATUS, 0xc1684202);
+IS_NUMBERED(BMIOC_CONFIG, 0x80304203);
+IS_NUMBERED(BMIOC_ANSWER, 0x80104204);
+IS_NUMBERED(BMIOC_FLUSH, 0xc0084205);
+#endif
+
 LIES_AT(bm_load, data, 8);
 LIES_AT(bm_load, status, 16);
 LIES_AT(bm_config, region_start, 16);

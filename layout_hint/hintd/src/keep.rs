@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::counters::Counters;
-use crate::device::{Device, DeviceError};
+use crate::device::{Device, DeviceError, Place};
 use crate::image::{text, Image};
 use crate::log::{line, Trouble};
 use crate::settings::DeviceSettings;
@@ -26,7 +26,7 @@ pub enum Held {
 
 /// Who keeps it.
 pub struct Keeper<'a> {
-    path: &'a Path,
+    place: &'a Place,
     config: Option<Config>,
     counters: &'a Counters,
     /// The checksum that the device had last.
@@ -36,14 +36,14 @@ pub struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    /// Keeps the device at `path` informed and, if `config` says how, set.
-    pub fn new(path: &'a Path, config: Option<Config>, counters: &'a Counters) -> Self {
-        Keeper { path, config, counters, had: None, refused: None }
+    /// Keeps the device at `place` informed and, if `config` says how, set.
+    pub fn new(place: &'a Place, config: Option<Config>, counters: &'a Counters) -> Self {
+        Keeper { place, config, counters, had: None, refused: None }
     }
 
     /// Looks after the device for ever: `pause` after each time, and when there is an image.
     pub async fn keep(&mut self, pause: Duration, mut images: watch::Receiver<Option<Rc<Image>>>) {
-        let trouble = Trouble::new(format_args!("the device {}", self.path.display()));
+        let trouble = Trouble::new(format_args!("the device {}", self.place.path.display()));
         loop {
             let image = images.borrow_and_update().clone();
             match self.look_after(image.as_deref()).await {
@@ -60,7 +60,7 @@ impl<'a> Keeper<'a> {
 
     /// Gives the device what it lacks of the image and the settings.
     pub async fn look_after(&mut self, image: Option<&Image>) -> Result<Held, DeviceError> {
-        let mut device = Device::open(self.path).await?;
+        let mut device = self.place.open().await?;
         let state = device.state().await?;
         let held = match image {
             Some(image) => self.give(&mut device, &state, image).await?,

@@ -83,17 +83,17 @@ async fn any([one, other]: &mut [Signal; 2]) {
 
 /// Does everything, for ever.
 async fn work(settings: &Settings, config: Option<Config>, counters: &Counters) {
-    let (device, limit) = (settings.device.as_path(), settings.timeout_seconds);
+    let (place, limit) = (settings.place(), settings.timeout_seconds);
     let client = |limit| Client::new(settings.service.clone(), limit);
     let (sender, receiver) = watch::channel(None);
     let mut fetcher = Fetcher::new(client(limit), counters);
-    let mut keeper = Keeper::new(device, config, counters);
-    let mut answerer = Answerer::new(device, client(limit.min(HINT)), counters);
+    let mut keeper = Keeper::new(&place, config, counters);
+    let mut answerer = Answerer::new(&place, client(limit.min(HINT)), counters);
     tokio::join!(
         fetcher.follow(settings.poll_seconds, &sender),
         keeper.keep(settings.device_seconds, receiver),
         answerer.answer(settings.poll_seconds),
-        report::report(device, client(limit), counters, settings.report_seconds),
+        report::report(&place, client(limit), counters, settings.report_seconds),
     );
 }
 
@@ -108,7 +108,8 @@ async fn once(settings: &Settings, config: Option<Config>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut keeper = Keeper::new(&settings.device, config, &counters);
+    let place = settings.place();
+    let mut keeper = Keeper::new(&place, config, &counters);
     match keeper.look_after(image.as_ref()).await {
         Ok(Held::There) => ExitCode::SUCCESS,
         Ok(Held::Refused(_)) => ExitCode::FAILURE,

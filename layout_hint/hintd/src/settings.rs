@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, ValueEnum};
 
 use crate::address::Address;
+use crate::device::Place;
 use crate::wire::{HOT_DIR, HOT_NAME, HOT_WRITE};
 
 /// Keeps the layout hint's device informed: fetches the model's image from the service, checks it,
@@ -43,13 +44,20 @@ pub struct Settings {
     #[arg(long, env = "BIRTHMARK_HINTD_REPORT_SECONDS", value_name = "S", default_value = "15", value_parser = seconds)]
     pub report_seconds: Duration,
 
-    /// how long the service may take to answer
+    /// how long the service may take to answer, and the device
     #[arg(long, env = "BIRTHMARK_HINTD_TIMEOUT_SECONDS", value_name = "S", default_value = "10", value_parser = seconds)]
     pub timeout_seconds: Duration,
 
     /// What the device is set to.
     #[command(flatten)]
     pub device_settings: DeviceSettings,
+}
+
+impl Settings {
+    /// Where the device is.
+    pub fn place(&self) -> Place {
+        Place { path: self.device.clone(), limit: self.timeout_seconds }
+    }
 }
 
 /// What the device is set to, and set to again when it returns without that.
@@ -104,7 +112,7 @@ pub struct DeviceSettings {
         long,
         env = "BIRTHMARK_HINTD_HOT_BLOCKS",
         value_name = "N",
-        default_value_t = 12,
+        default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..),
         requires = "mode"
     )]
     pub hot_blocks: u32,

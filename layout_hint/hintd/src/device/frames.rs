@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use zerocopy::{FromZeros, IntoBytes};
 
-use super::{DeviceError, LIMIT};
+use super::{within, DeviceError};
 use crate::wire::{Command, Frame, Question, Wait, VERSION};
 
 /// Questions taken at once.
@@ -45,11 +45,11 @@ impl Frames {
     }
 
     /// Takes the questions there are, or waits a while for one.
-    pub async fn read(&mut self) -> Result<Vec<u8>, DeviceError> {
+    pub async fn read(&mut self, limit: Duration) -> Result<Vec<u8>, DeviceError> {
         let milliseconds = WAIT.as_millis() as u32;
         let wait = Wait { version: VERSION, count: QUESTIONS, milliseconds, zero: 0 };
         let call = self.call(Command::Read, wait.as_bytes(), &[]);
-        tokio::time::timeout(WAIT + LIMIT, call).await.unwrap_or(Err(DeviceError::Late))
+        within(WAIT + limit, call).await
     }
 
     async fn send(&mut self, parts: &[&[u8]]) -> io::Result<()> {

@@ -58,9 +58,9 @@ impl Module {
         if bytes.len() != size {
             return Err(DeviceError::Malformed(command, size, bytes.len()));
         }
-        // SAFETY: the opcode holds the structure's size, which `bytes` has, so that the kernel
-        // reads and writes within them. LOAD reads `size` bytes from `data` on besides: those of
-        // the image, which `load` borrows.
+        // SAFETY: the opcode, which image.c compares with the header, holds the structure's size,
+        // which `bytes` has, so that the kernel reads and writes within them. LOAD reads `size`
+        // bytes from `data` on besides: those of the image, which `load` borrows.
         let done = unsafe { ioctl::ioctl(&*self.0, Call { opcode, bytes }) };
         done.map_err(|errno| match errno.raw_os_error() {
             number @ (2 | 22 | 25 | 27 | 12) => {
@@ -83,6 +83,14 @@ fn request(command: Command) -> (Opcode, usize) {
         Command::Read => (opcode::none(GROUP, number), 0),
     }
 }
+
+const _: () = {
+    assert!(opcode::read_write::<Load>(GROUP, 1) == 0xc018_4201);
+    assert!(opcode::read_write::<State>(GROUP, 2) == 0xc168_4202);
+    assert!(opcode::write::<Config>(GROUP, 3) == 0x8030_4203);
+    assert!(opcode::write::<Decision>(GROUP, 4) == 0x8010_4204);
+    assert!(opcode::read_write::<Flush>(GROUP, 5) == 0xc008_4205);
+};
 
 struct Call<'a> {
     opcode: Opcode,
