@@ -100,9 +100,10 @@ fn send(images: &watch::Sender<Option<Rc<Image>>>, image: Image) {
 /// How long to wait before each attempt after a failure: twice as long each time, up to `most`, and
 /// not at the same moment as all others who wait for the same service.
 pub fn delays(most: Duration) -> ExponentialBackoff {
-    let least = most.min(Duration::from_millis(100));
+    // Jitter makes each longer, by as much again at most.
+    let most = most / 2;
     ExponentialBuilder::default()
-        .with_min_delay(least)
+        .with_min_delay(most.min(Duration::from_millis(100)))
         .with_max_delay(most)
         .without_max_times()
         .with_jitter()
