@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native/src -name '*.rs') native/Cargo.toml native/Cargo.lock pyproject.toml
+NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
+	$(wildcard layout_hint/hook/*.[ch] layout_hint/include/*.h) \
+	native/Cargo.toml native/Cargo.lock pyproject.toml
 MANIFEST := --manifest-path native/Cargo.toml
 HINTD := --manifest-path layout_hint/hintd/Cargo.toml
 
@@ -65,7 +67,7 @@ fuzz: ## ten minutes of fuzzing for each decoder
 	layout_hint/fuzz/run 600
 
 pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist loadscope
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

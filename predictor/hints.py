@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
@@ -10,6 +11,9 @@ import pyarrow.compute as pc
 from features import CREATES
 from predictor.image import Image, compile_image, predict
 from predictor.image_models import sections_of
+from predictor.image_places import rules_of, tree_of
+from predictor.image_rules import RulesSection
+from predictor.image_trees import TreesSection
 from predictor.model_set import Kind
 from predictor.thresholds import Point
 from predictor.trained import TrainedModel
@@ -20,22 +24,46 @@ HINTS = ("HotName", "HotDir", "HotWrite")
 OF_FILE, OF_DIRECTORY = 0b101, 0b010
 """The bits that a verdict on a file, and one on a directory, can have."""
 
-_OF_FILES = ("HotName", "HotWrite")
+LEAST_BIRTHS = 1.0
+"""The hot births that a directory must let expect, in a period such as it was learned from."""
+
 _HOUR = 3_600_000_000
 
 
-def hint_image(trained: TrainedModel, kind: Kind, point: Point) -> bytes:
+@dataclass(frozen=True)
+class Room:
+    """How much of what is learned to be hot a region is to hold.
+
+    ``directories`` count, of files the ``blocks`` of 4 KB. Both together are 3.5 MB where a
+    directory takes a fragment of 2 KB, so that half a megabyte of 4 is left to HotName.
+    """
+
+    directories: int = 256
+    blocks: int = 768
+
+
+def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Room()) -> bytes:
     """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
 
-    HotName and HotWrite answer as the models of ``kind`` do at ``point``. Raises ``ValueError``
-    where the model has not learned one of the two, where there are no models of ``kind``, and
+    HotName answers as the model of ``kind`` does at ``point``. HotDir and HotWrite are yes for the
+    directories and files of the highest ``predictor.heat.Places.scores`` for which there is
+    ``room``: more than that would only take the room from what is hotter. So HotWrite is of fewer
+    files than the predicate holds of, and of files that were there before the trace, too.
+
+    Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and
     where an image has no room.
     """
-    missing = sorted(set(_OF_FILES) - set(trained.predicates))
-    if missing:
-        raise ValueError(f"the model has not learned {missing[0]}: train it with the predicates")
-    sections, abstained = sections_of(trained.of_kind(kind), point, _OF_FILES)
-    return compile_image(HINTS, sections, {*abstained, "HotDir"})
+    if "HotName" not in trained.predicates:
+        raise ValueError("the model has not learned HotName")
+    sections, abstained = sections_of(trained.of_kind(kind), point, ["HotName"])
+    heat = trained.heat
+    places = [
+        ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
+        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks)),
+    ]
+    rules = RulesSection([rule for place in places for rule in rules_of(*place)])
+    trees = TreesSection([tree_of(*place) for place in places])
+    return compile_image(HINTS, [*sections, rules, trees], abstained)
 
 
 def verdicts(image: Image, asked: pa.Table) -> pa.Array:

@@ -30,7 +30,7 @@ KINDS: dict[str, type[ModelSet[Any]]] = {
 }
 """The kinds of models there are, by name."""
 
-_FORMAT = 2
+_FORMAT = 3
 _FILE = "model.json"
 
 
@@ -99,7 +99,8 @@ class TrainedModel:
 
         By default they are the built-in ones about files and names. Those about directories, and
         ``heat``, are learned from the directories that ``files`` tells of
-        (``predictor.heat.directories``), better so if it has their own rows, too.
+        (``predictor.heat.directories``), better so if it has their own rows, too, and those of
+        files that were there before: what is hinted of files is learned from all.
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``.
@@ -118,7 +119,7 @@ class TrainedModel:
             lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
         self._learn_directories(files)
-        self.heat = Heat().partial_fit(files)
+        self.heat = Heat().fit(files)
         return self
 
     def _learn_directories(self, files: pa.Table) -> None:

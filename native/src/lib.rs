@@ -11,6 +11,7 @@ pub mod ffs;
 pub mod fields;
 pub mod forest;
 pub mod history;
+pub mod hook;
 pub mod image;
 pub mod input;
 pub mod join;

@@ -272,6 +272,7 @@ PARTS = ["model.json", "name-rules.arrow", "name-counts.arrow", "able.arrow"]
 PARTS += ["rules-rules.arrow", "rules-counts.arrow", "forest.json", "forest-nodes.arrow"]
 PARTS += ["forest-scores.arrow", "forest-codes.arrow"]
 PARTS += ["history-file.arrow", "history-name.arrow", "heat-rates.arrow", "heat-directories.arrow"]
+PARTS += ["heat-hot-directories.arrow", "heat-hot-writes.arrow"]
 
 
 @pytest.mark.parametrize("part", PARTS)
