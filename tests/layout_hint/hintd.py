@@ -26,14 +26,14 @@ FRAME = "<II"
 ASKED = {"mode": 0o644, "uid": 1, "gid": 1}
 
 
-def eventually(holds: Callable[[], Any], what: str) -> Any:
+def eventually(holds: Callable[[], Any], what: str, seconds: float = 60) -> Any:
     """Wait until `holds`; return what it does."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := holds():
             return found
         time.sleep(0.02)
-    raise AssertionError(f"{what}: not so after a minute")
+    raise AssertionError(f"{what}: not so after {seconds} s")
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Process:
                 self.command, cwd=ROOT, stdout=log, stderr=log, env=environment
             )
         if ready:
-            eventually(lambda: self._over() or ready in self.said()[before:], f"{ready!r}")
+            eventually(lambda: self._over() or ready in self.said()[before:], ready, 300)
             assert not self._over(), self.said()
 
     def _over(self) -> bool:

@@ -163,13 +163,13 @@ def test_a_service_that_is_killed_and_started_again_is_followed(
     first.end(signal.SIGKILL)
     eventually(lambda: "cannot connect" in helper.said(), "that the service is gone is told")
     assert device.has(images[0])
-    serving(registries[1], port)
-    loaded(device, images[1])
-    assert device.state()["images_loaded"] == 2
-    counts = helper.counts()
+    with served(settings_for(registries[1], port=port)):
+        loaded(device, images[1])
+        eventually(lambda: "well again" in helper.said(), "that it returned is told")
+        assert device.state()["images_loaded"] == 2
+        counts = helper.counts()
     assert counts["images_fetched"] == counts["loads"] == 2
     assert counts["fetches_failed"] > 0
-    assert "well again" in helper.said()
 
 
 def test_a_newly_published_model_is_loaded_and_what_was_counted_is_among_the_metrics(
