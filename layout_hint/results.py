@@ -35,7 +35,7 @@ def write(comparison: Comparison, out: Path) -> list[Path]:
     out.parent.mkdir(parents=True, exist_ok=True)
     with replaced(out) as aside:
         (aside / COUNTS).mkdir(parents=True)
-        text = json.dumps(comparison.to_json(), indent=2) + "\n"
+        text = json.dumps(report.to_json(comparison), indent=2) + "\n"
         (aside / RESULTS).write_text(text, encoding="utf-8")
         for (day, policy, mode, state), counts in comparison.heat.items():
             words = (day, policy.replace(" ", "-"), mode, state)

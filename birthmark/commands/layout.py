@@ -136,7 +136,7 @@ def layout(
         comparison = study(traces, model, asked, builds, jobs, bars)
     written = results.write(comparison, out) if out else []
     if as_json:
-        print(json.dumps(comparison.to_json(), indent=2))
+        print(json.dumps(report.to_json(comparison), indent=2))
         return
     for table in report.tables(comparison):
         _print(table)

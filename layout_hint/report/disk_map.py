@@ -17,7 +17,7 @@ from layout_hint.report.kinds import words
 from layout_hint.report.picture import SMALL, place, save, write
 
 _LEFT, _WIDE, _BETWEEN, _RIGHT = 0.75, 3.0, 0.3, 0.85
-_HEAD, _MAP, _GAP, _ZOOM, _STEP = 1.05, 2.3, 0.5, 0.85, 4.5
+_HEAD, _MAP, _GAP, _ZOOM, _STEP = 1.05, 2.3, 0.5, 0.85, 4.35
 _COLOURS = "viridis_r"  # hotter is darker, on white: the same in print and to any colour vision
 _EDGE = COLOURS[1]
 _KEY = (
@@ -47,7 +47,7 @@ def draw(
     panels = _panels(comparison, day, state, mode)
     wide = _LEFT + len(panels) * (_WIDE + _BETWEEN) - _BETWEEN + _RIGHT
     with rc_context(SMALL):
-        figure = Figure(figsize=(wide, _HEAD + 2 * _STEP - 0.4))
+        figure = Figure(figsize=(wide, _HEAD + 2 * _STEP - 0.25))
         title = f"Where the disk was read and written, {day}"
         above = (title, words(comparison, (state, mode)), describe(comparison.generated))
         write(figure, 0.12, 0.1, "\n".join(filter(None, above)), fontsize=10)
@@ -77,12 +77,15 @@ def _row(
     region = (comparison.settings.region_start, comparison.settings.region_length)
     maps = [heat.groups(counts, column, sizes) for counts in panels.values()]
     zooms = [heat.blocks(counts, column, *region) for counts in panels.values()]
+    corner = heat.corner(*region, sizes)
+    groups = heat.shown(maps, corner.group)
+    maps = [each[groups] for each in maps]
     for across, policy in enumerate(panels):
         left = _LEFT + across * (_WIDE + _BETWEEN)
         axes = place(figure, left, top, _WIDE, _MAP)
         image = _image(axes, maps[across], maps)
         axes.set_title(f"{_TITLES[column]}, {policy}", fontsize=9, loc="left", pad=4)
-        _frame_map(axes, heat.corner(*region, sizes), sizes, first=across == 0)
+        _frame_map(axes, corner, groups, sizes, first=across == 0)
         below = place(figure, left, top + _MAP + _GAP, _WIDE, _ZOOM)
         zoomed = _image(below, zooms[across], zooms)
         _frame_zoom(below, heat.bounds(*region, sizes), zooms[across], first=across == 0)
@@ -106,26 +109,28 @@ def _image(axes: Any, grid: heat.Grid, beside: list[heat.Grid]) -> Any:
     )
 
 
-def _frame_map(axes: Any, corner: heat.Corner, sizes: Geometry, first: bool) -> None:
+def _frame_map(
+    axes: Any, corner: heat.Corner, groups: heat.Groups, sizes: Geometry, first: bool
+) -> None:
     from matplotlib.ticker import AutoLocator
 
     axes.grid(visible=False)
+    row = int(np.searchsorted(groups, corner.group))
     # a box of the region's size would be a dot: a pointer from the left edge, and a bar above it
-    axes.plot(
-        [corner.piece, corner.piece + max(corner.pieces, 3)],
-        [corner.group, corner.group],
-        color=_EDGE, lw=2.5, solid_capstyle="butt", clip_on=False,
-    )  # fmt: skip
-    axes.plot(-2, corner.group + 0.5, marker=">", color=_EDGE, ms=5, clip_on=False)
+    bar = [corner.piece, corner.piece + max(corner.pieces, 3)]
+    axes.plot(bar, [row, row], color=_EDGE, lw=2.5, solid_capstyle="butt", clip_on=False)
+    axes.plot(-2, row + 0.5, marker=">", color=_EDGE, ms=5, clip_on=False)
     axes.set_xlim(0, heat.PIECES)
     megabytes = sizes.fpg * sizes.fsize / 2**20
     ticks = [tick for tick in AutoLocator().tick_values(0, megabytes) if 0 <= tick <= megabytes]
     axes.set_xticks([tick * heat.PIECES / megabytes for tick in ticks], [f"{t:g}" for t in ticks])
+    rows = [int(at) for at in AutoLocator().tick_values(0, len(groups)) if at in range(len(groups))]
+    axes.set_yticks([row + 0.5 for row in rows], [f"{groups[row]}" for row in rows])
     axes.tick_params(length=2)
     axes.tick_params(axis="y", pad=6)
     axes.set_xlabel("place in the group, MB", labelpad=1, fontsize=7)
     if first:
-        axes.set_ylabel("cylinder group")
+        axes.set_ylabel("cylinder group" if len(groups) == sizes.groups else "groups in use")
     else:
         axes.tick_params(labelleft=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +14,15 @@ from layout_hint.comparison import BLOCK
 from layout_hint.place import Geometry
 
 Grid = npt.NDArray[np.float64]
+Groups = npt.NDArray[np.int64]
 
 PIECES = 178
 """Columns of the map: in the thesis's file system each is 1 MB of a cylinder group."""
 
 ZOOM_COLUMNS = 64
+
+FEW = 40
+"""Where no more groups than this were used, the map leaves the others out."""
 
 
 def groups(counts: pa.Table, column: str, sizes: Geometry) -> Grid:
@@ -34,6 +39,13 @@ def groups(counts: pa.Table, column: str, sizes: Geometry) -> Grid:
     places = rows[inside] * PIECES + pieces[inside]
     grid: Grid = np.bincount(places, weights, minlength=sizes.groups * PIECES).astype(np.float64)
     return grid.reshape(sizes.groups, PIECES)
+
+
+def shown(maps: Sequence[Grid], group: int) -> Groups:
+    """Return the groups that maps have rows for: all, or where few were used, these and one."""
+    used = np.any([each.any(axis=1) for each in maps], axis=0)
+    used[group] = True
+    return np.flatnonzero(used) if used.sum() <= FEW else np.arange(len(used))
 
 
 def blocks(counts: pa.Table, column: str, start: int, length: int) -> Grid:

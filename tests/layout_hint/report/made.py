@@ -7,15 +7,12 @@ import pyarrow as pa
 
 from layout_hint.comparison import Comparison, Result, Settings, Shares, Spread
 from layout_hint.locality import Locality, locality
-from layout_hint.place import Geometry
-
-SIZES = Geometry(
-    fsize=2048, bsize=16384, fpg=91136, ipg=22400, groups=231, inode_bytes=128, iblkno=24,
-    dblkno=1424,
-)  # fmt: skip
-"""The thesis's file system (40 GB)."""
+from layout_hint.place import geometry
 
 PARTITION, REGION = 40 << 30, 4 << 20
+SIZES = geometry("freebsd48", PARTITION)
+"""The thesis's file system (40 GB)."""
+
 HOT = {"Default": 0.03, "HotDir": 0.4, "HotDir+HotName": 0.6, "all three": 0.8}
 """How much of what is hot each policy brings into the region."""
 

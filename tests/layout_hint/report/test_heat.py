@@ -58,3 +58,12 @@ def test_the_inode_table_and_the_data_begin_where_the_file_system_has_them() -> 
 def test_the_region_begins_in_its_group_and_column() -> None:
     place = heat.corner(2 * GROUP + (3 << 20), REGION, SIZES)
     assert (place.group, place.piece, place.pieces) == (2, 3, 4)
+
+
+def test_groups_that_nothing_used_are_left_out_where_few_were() -> None:
+    grids = [np.zeros((231, 178)), np.zeros((231, 178))]
+    grids[0][7, 3] = grids[1][200, 9] = 1
+    assert heat.shown(grids, 5).tolist() == [5, 7, 200]
+    assert heat.shown([heat.groups(counts("Default", 1), "writes", SIZES)], 5).tolist() == list(
+        range(231)
+    )
