@@ -213,6 +213,41 @@ class Image:
         column, if one is missing or of another type.
         """
 
+class Hook:
+    """The layout hook's C core, as the replay holds it (``layout_hint/hook/bm_hook.h``)."""
+
+    counters: str
+    """What it has counted, as JSON: ``struct bm_counters``, and ``service`` with what
+    ``struct bm_sync_counters`` has if creates wait for one."""
+
+    def __init__(
+        self,
+        image: bytes | None = None,
+        service: str | None = None,
+        *,
+        deadline: float = 0.002,
+        back_off: tuple[float, float] = (0.1, 30.0),
+        failures: int = 5,
+    ) -> None:
+        """Answer from ``image``, or from a ``service``: ``unix:PATH`` or ``http://HOST:PORT``.
+
+        With a service, a create that nothing is known of waits until ``deadline`` (seconds). After
+        so many ``failures`` in a row creates are cold at once, until the ``back_off``, which
+        doubles from the first to the second (seconds). Raises ``ValueError`` for an image without
+        hints or that is none, and for an address that is none.
+        """
+
+    def ask(
+        self, creates: pa.RecordBatch, directory: bool = False
+    ) -> tuple[pa.UInt8Array, pa.UInt64Array]:
+        """Return the verdict on each row, and how long it took (nanoseconds).
+
+        Columns as in ``features.CREATES``: ``name``, ``mode``, ``uid``, ``gid`` and ``time``; rows
+        are all of directories or all of something else. A verdict is the bits 1 ``HotName``,
+        2 ``HotDir``, 4 ``HotWrite``. Raises ``ValueError``, naming the column, if one is missing or
+        of another type.
+        """
+
 class Checked:
     """How far a recording of FreeBSD's FFS allocator agrees with the model of it."""
 
@@ -243,6 +278,14 @@ def place_files(
 
     Raises ``ValueError``, saying what is wrong, for impossible sizes, inodes that are taken, and
     files that do not fit; and if in the end the file system is not consistent.
+    """
+
+def layout_geometry(name: str, bytes: int) -> str:
+    """Return the sizes that ``newfs`` takes for a file system in so many bytes, as JSON.
+
+    ``name`` is freebsd48 or freebsd14. The sizes have their names in ``fs.h``, but for ``groups``
+    and ``inode_bytes``. Raises ``ValueError``, saying what was expected, for another name, and for
+    a size that no file system has.
     """
 
 class TextRewriter:

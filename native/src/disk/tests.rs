@@ -478,3 +478,28 @@ fn parameters_are_read_from_json_and_refused_where_no_drive_is_so() {
         assert!(Drive::new(&wrong, 0).is_err());
     }
 }
+
+#[test]
+fn no_request_and_no_time_can_do_harm() {
+    let parameters = Parameters { segments: 3, segment_kib: 1, write_cache: true, ..simple() };
+    for write_cache in [false, true] {
+        let parameters = Parameters { write_cache, ..parameters.clone() };
+        let mut drive = Drive::new(&parameters, u64::MAX).unwrap();
+        drive.set_nvram(1000..u64::MAX);
+        let mut numbers = Numbers(17);
+        let starts = [0, 1, 511, 999, 1 << 40, u64::MAX / 2, u64::MAX - 1, u64::MAX];
+        let bytes = [0, 1, 512, 700, 1 << 20];
+        let times = [0.0, 1.0, -5.0, f64::NAN, f64::INFINITY, 30.0, 1e9];
+        for _ in 0..3000 {
+            let start = starts[numbers.below(8) as usize];
+            let bytes = bytes[numbers.below(5) as usize];
+            let request = Request { start, bytes, write: numbers.below(2) == 0 };
+            let ticket = drive.submit(request, times[numbers.below(7) as usize]);
+            if numbers.below(3) == 0 {
+                assert!(drive.wait(ticket).is_finite());
+            }
+        }
+        assert!(drive.finish().is_finite());
+        assert_eq!(drive.waiting(), 0);
+    }
+}

@@ -9,6 +9,7 @@ mod components;
 mod ffs;
 mod forest;
 mod history;
+mod hook;
 mod image;
 mod layout;
 mod lives;
@@ -28,6 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
     module.add_class::<image::PyImage>()?;
+    module.add_class::<hook::PyHook>()?;
     components::register(module)?;
     ffs::register(module)?;
     forest::register(module)?;
