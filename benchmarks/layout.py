@@ -40,6 +40,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+import layout_hint.report
 from data.ingest import ingest
 from data.replay import build
 from data.schema import OPERATIONS
@@ -54,7 +55,7 @@ from training.config import Settings
 from training.registry import Registry
 from training.train import train
 
-THESIS = Path(__file__).with_name("thesis")
+THESIS = Path(layout_hint.report.__file__).with_name("thesis")
 CACHE_MB = 800
 READS = 0.01
 BOTH, ALL = "HotDir+HotName", "all three"
@@ -122,27 +123,31 @@ def decode_rate(build_directory: Path) -> float:
     return rows / (time.monotonic() - began)
 
 
+def published(table: str, name: str) -> dict[str, dict[tuple[str, str], float]]:
+    """Return what a table of the thesis has of a workload: by day, then by policy and column."""
+    days: dict[str, dict[tuple[str, str], float]] = {}
+    with (THESIS / f"{table}.csv").open(encoding="utf-8") as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        for row in (each for each in rows if each["trace"] == name.upper()):
+            values = {(row["policy"], k): float(v) for k, v in row.items() if k.endswith("_pct")}
+            days.setdefault(row["day"], {}).update(values)
+    return days
+
+
 def thesis(name: str, number: int) -> dict[str, float] | None:
     """Return what the thesis has of a workload's day, by its number, in percent."""
-    days: dict[str, dict[str, float]] = {}
-    with (THESIS / "locality.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["trace"] == name.upper():
-                day = days.setdefault(row["day"], {})
-                for what in ("target_write_pct", "target_read_pct", "optimal_write_pct"):
-                    day[f"{row['policy']} {what}"] = float(row[what])
-    with (THESIS / "elapsed.csv").open(encoding="utf-8") as file:
-        gains = [row for row in csv.DictReader(file) if row["trace"] == name.upper()]
-    if number >= len(days):
+    places, times = (list(published(t, name).values()) for t in ("locality", "elapsed"))
+    if number >= len(places):
         return None
-    gain, found = gains[number], list(days.values())[number]
+    place, gain = places[number], times[number]
+    reads = place[BOTH, "target_read_pct"] - place[DEFAULT, "target_read_pct"]
     return {
-        "default": found[f"{DEFAULT} target_write_pct"],
-        "both": found[f"{BOTH} target_write_pct"],
-        "reads": found[f"{BOTH} target_read_pct"] - found[f"{DEFAULT} target_read_pct"],
-        "optimal": found[f"{BOTH} optimal_write_pct"],
-        "gain_both": float(gain["hotdir_hotname_pct"]),
-        "nvram": float(gain["nvram_pct"]),
+        "default": place[DEFAULT, "target_write_pct"],
+        "both": place[BOTH, "target_write_pct"],
+        "reads": reads,
+        "optimal": place[BOTH, "optimal_write_pct"],
+        "gain_both": gain[BOTH, "improvement_pct"],
+        "nvram": gain["NVRAM", "improvement_pct"],
     }
 
 
