@@ -26,7 +26,6 @@ reads the same operations from Parquet.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import tempfile
 import time
@@ -40,7 +39,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-import layout_hint.report
 from data.ingest import ingest
 from data.replay import build
 from data.schema import OPERATIONS
@@ -50,12 +48,12 @@ from data.workloads.profile import read_profile
 from layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
 from layout_hint.options import Options
 from layout_hint.report import to_json
+from layout_hint.report.thesis import NVRAM, improvement, locality
 from layout_hint.study import study
 from training.config import Settings
 from training.registry import Registry
 from training.train import train
 
-THESIS = Path(layout_hint.report.__file__).with_name("thesis")
 CACHE_MB = 800
 READS = 0.01
 BOTH, ALL = "HotDir+HotName", "all three"
@@ -123,32 +121,22 @@ def decode_rate(build_directory: Path) -> float:
     return rows / (time.monotonic() - began)
 
 
-def published(table: str, name: str) -> dict[str, dict[tuple[str, str], float]]:
-    """Return what a table of the thesis has of a workload: by day, then by policy and column."""
-    days: dict[str, dict[tuple[str, str], float]] = {}
-    with (THESIS / f"{table}.csv").open(encoding="utf-8") as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        for row in (each for each in rows if each["trace"] == name.upper()):
-            values = {(row["policy"], k): float(v) for k, v in row.items() if k.endswith("_pct")}
-            days.setdefault(row["day"], {}).update(values)
-    return days
-
-
-def thesis(name: str, number: int) -> dict[str, float] | None:
-    """Return what the thesis has of a workload's day, by its number, in percent."""
-    places, times = (list(published(t, name).values()) for t in ("locality", "elapsed"))
-    if number >= len(places):
+def published(name: str, day: str) -> dict[str, float] | None:
+    """Return what the thesis has of a workload's day, or of that weekday, in percent."""
+    title = name.upper()
+    default, both = (locality(title, day, policy) for policy in (DEFAULT, BOTH))
+    gains = improvement(title, day, BOTH), improvement(title, day, NVRAM)
+    if default is None or both is None or gains[0] is None or gains[1] is None:
         return None
-    place, gain = places[number], times[number]
-    reads = place[BOTH, "target_read_pct"] - place[DEFAULT, "target_read_pct"]
-    return {
-        "default": place[DEFAULT, "target_write_pct"],
-        "both": place[BOTH, "target_write_pct"],
-        "reads": reads,
-        "optimal": place[BOTH, "optimal_write_pct"],
-        "gain_both": gain[BOTH, "improvement_pct"],
-        "nvram": gain["NVRAM", "improvement_pct"],
+    shares = {
+        "default": default.target[2],
+        "both": both.target[2],
+        "reads": both.target[1] - default.target[1],
+        "optimal": both.optimal[2],
+        "gain_both": gains[0],
+        "nvram": gains[1],
     }
+    return {column: 100 * share for column, share in shares.items()}
 
 
 def measured(found: Comparison, timed: Comparison, day: str, mode: str) -> dict[str, Any]:
@@ -202,10 +190,10 @@ CHECKS = ("raised", "reads_still", "half", "none_slower", "consistent")
 
 def rows(site: Site, found: Comparison, timed: Comparison) -> Iterator[dict[str, Any]]:
     """Yield a row for each day and mode."""
-    for number, day in enumerate(found.days):
+    for day in found.days:
         for mode in found.modes:
             own = {"workload": site.name, "day": day, "mode": mode}
-            yield own | measured(found, timed, day, mode) | {"thesis": thesis(site.name, number)}
+            yield own | measured(found, timed, day, mode) | {"thesis": published(site.name, day)}
 
 
 def show(row: dict[str, Any]) -> None:
