@@ -133,7 +133,7 @@ def test_wrong_hints_and_full_regions_leave_the_file_system_consistent(
     found = run(
         *(day, "--model", model, "--policies", "inverted,random,all three", "--state", "both"),
         *("--region", region[0], "--region-start", region[1], "--seeds", "1", "--no-nvram"),
-        *CACHE,
+        *("--partition", "1G", *CACHE),
     )
     assert len(found["results"]) == 2 * (1 + 2 * 3)
     assert [each["inconsistency"] for each in found["results"]] == [None] * 14
