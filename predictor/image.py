@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from birthmark._native import Image
 
-__all__ = ["Image", "Section", "Writer", "compile_image", "predict"]
+__all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "predict"]
 
 VERSION = 1
 """The version of the format that is written."""
@@ -27,7 +27,7 @@ PREDICATES, SECTIONS = 256, 16
 _MAGIC = b"BMIMAGE\n"
 _LONGEST = 2**16 - 1
 _LARGEST = 2**32 - 1
-_CHECKED_FROM = 20
+_CHECKSUM, _CHECKED_FROM = 16, 20
 
 
 class Writer:
@@ -86,9 +86,14 @@ def compile_image(
     content[40 : 40 + 8 * len(sections)] = np.asarray(directory, dtype="<u4").tobytes()
     head = [VERSION, len(content), 0, len(keys), table, len(sections), 0, 0]
     content[:40] = _MAGIC + np.asarray(head, dtype="<u4").tobytes()
-    checksum = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:16]))
-    content[16:20] = checksum.to_bytes(4, "little")
+    check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:_CHECKSUM]))
+    content[_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
     return bytes(content)
+
+
+def checksum(content: bytes) -> int:
+    """Return the checksum that an image carries."""
+    return int.from_bytes(content[_CHECKSUM:_CHECKED_FROM], "little")
 
 
 def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:

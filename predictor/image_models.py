@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from features.encoding import Encoding
 from predictor.able_models import ATTRIBUTES as ABLE_ATTRIBUTES
 from predictor.able_models import AbleModels
 from predictor.able_tree import AbleTree
+from predictor.forest_model import ForestModel
 from predictor.forest_models import ForestModels
 from predictor.image import Section, compile_image
 from predictor.image_forest import Group
@@ -35,18 +36,29 @@ def compile_models(models: ModelSet[Any], point: Point) -> bytes:
     Raises ``ValueError`` for a kind of models that has no section, and where something is more or
     longer than an image has room for.
     """
+    sections, abstained = sections_of(models, point, models)
+    return compile_image(list(models), sections, abstained)
+
+
+def sections_of(
+    models: ModelSet[Any], point: Point, keys: Iterable[str]
+) -> tuple[list[Section], set[str]]:
+    """Return the sections that answer as the models of ``keys`` do, and the keys that abstain.
+
+    Raises ``ValueError`` for a kind of models that has no section.
+    """
     if models.kind not in _SECTIONS:
         raise ValueError(f"no image can be made of models of kind {models.kind!r}")
-    thresholds = {key: models.point(key).at(point) for key in models}
+    some = {key: models[key] for key in keys}
+    thresholds = {key: models.point(key).at(point) for key in some}
     abstained = {key for key, threshold in thresholds.items() if threshold is None}
-    sections = _SECTIONS[models.kind](models, thresholds)
-    return compile_image(list(models), sections, abstained)
+    return _SECTIONS[models.kind](some, thresholds), abstained
 
 
 Thresholds = dict[str, float | None]
 
 
-def _name_sections(models: NameModels, thresholds: Thresholds) -> list[Section]:
+def _name_sections(models: Mapping[str, NameModel], thresholds: Thresholds) -> list[Section]:
     rules: list[ImageRule] = []
     for key, model in models.items():
         rules += _rules_of(key, model, thresholds[key])
@@ -91,7 +103,7 @@ def _parts(component: bytes) -> tuple[bool, bytes, bool]:
     return starts, re.sub(rb"(?s)\\(.)", rb"\1", text[:-1] if ends else text), ends
 
 
-def _decided_sections(models: ModelSet[Any], thresholds: Thresholds) -> list[Section]:
+def _decided_sections(models: Mapping[str, Any], thresholds: Thresholds) -> list[Section]:
     rules: list[ImageRule] = []
     for key, model in models.items():
         rules += _verdicts_of(key, model, thresholds[key])
@@ -115,7 +127,7 @@ def _verdicts_of(key: str, model: Any, threshold: float | None) -> Iterator[Imag
             yield from rules_for(key, component, model.prefix, lower >= threshold)
 
 
-def _able_sections(models: AbleModels, thresholds: Thresholds) -> list[Section]:
+def _able_sections(models: Mapping[str, AbleTree], thresholds: Thresholds) -> list[Section]:
     return [TreesSection([_tree_of(key, model, thresholds[key]) for key, model in models.items()])]
 
 
@@ -129,7 +141,7 @@ def _tree_of(key: str, model: AbleTree, threshold: float | None) -> ImageTree:
     return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, answer, values)
 
 
-def _forest_sections(models: ForestModels, thresholds: Thresholds) -> list[Section]:
+def _forest_sections(models: Mapping[str, ForestModel], thresholds: Thresholds) -> list[Section]:
     """Return a section for each encoding, with a group for each forest."""
     forests: dict[int, list[str]] = {}
     for key, model in models.items():

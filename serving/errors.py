@@ -28,6 +28,7 @@ TYPES: dict[str, int] = {
     "invalid_request": 422,
     "internal": 500,
     "no_model": 503,
+    "no_hints": 503,
 }
 """The status that each type of error has."""
 

@@ -1,14 +1,18 @@
-"""What the service tells Prometheus. Every label's values are a closed set."""
+"""What the service tells Prometheus. Every label's values are a closed set.
+
+But for those of the hooks that helpers report of, which are bounded (``serving.reports``).
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter as Tally
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.reports import Reports
 from serving.responses import Prediction
 
 OTHER = "other"
@@ -36,6 +40,12 @@ class Metrics:
             ["predicate", "answer"],
             registry=self.registry,
         )
+        self._hints = Counter(
+            "birthmark_hints",
+            "Hints given",
+            ["hint", "answer"],
+            registry=self.registry,
+        )
         self._loads = Counter(
             "birthmark_model_loads",
             "Published models that were loaded, or could not be",
@@ -45,6 +55,8 @@ class Metrics:
         for outcome in ("loaded", "failed"):
             self._loads.labels(outcome)
         self._model = Info("birthmark_model", "The model that answers", registry=self.registry)
+        self.reports = Reports()
+        self.registry.register(self.reports)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -59,6 +71,11 @@ class Metrics:
         )
         for labels, count in tally.items():
             self._predictions.labels(*labels).inc(count)
+
+    def hints(self, answers: Mapping[str, bool]) -> None:
+        """Count the hints that one create was given."""
+        for hint, answer in answers.items():
+            self._hints.labels(hint, "yes" if answer else "no").inc()
 
     def model_loaded(self, version: str, kind: str) -> None:
         """Count a load, and tell which model answers now."""

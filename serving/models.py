@@ -6,12 +6,14 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
 from features.creates import from_requests
 from predictor import Kind, Point
 from predictor.trained import TrainedModel
+from serving.hints import Hints
 from serving.metrics import Metrics
 from training.registry import Registry, RegistryError
 
@@ -31,6 +33,15 @@ class LoadedModel:
     point: Point
     manifest: Mapping[str, Any]
     trained: TrainedModel
+
+    @cached_property
+    def hints(self) -> Hints | None:
+        """What it hints to file systems, compiled when first asked for; None where it cannot."""
+        try:
+            return Hints.of(self.trained, self.kind, self.point, self.version)
+        except ValueError as error:
+            log.warning("model %s gives no hints: %s", self.version, error)
+            return None
 
 
 def load_model(
@@ -101,7 +112,7 @@ class ModelSlot:
             return
         self._seen = pointer
         try:
-            model = await asyncio.to_thread(load_model, self._registry, *self._wanted)
+            model = await asyncio.to_thread(self._load)
         # Whatever is wrong with a new model, the service goes on and keeps looking.
         except Exception as error:
             self._metrics.model_failed()
@@ -111,6 +122,11 @@ class ModelSlot:
         self.model = model
         self._metrics.model_loaded(model.version, model.kind)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
+
+    def _load(self) -> LoadedModel:
+        model = load_model(self._registry, *self._wanted)
+        _ = model.hints  # compiled here, so that no request waits for it
+        return model
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

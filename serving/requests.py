@@ -11,7 +11,7 @@ import binascii
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from pydantic import (
@@ -115,27 +115,25 @@ Mode = Annotated[
 ]
 
 
-class FileRequest(BaseModel):
-    """A file that is being created, and what is known of it then; what is left out is unknown."""
+class Asked(BaseModel):
+    """A create that is asked about, and what is known of it; what is left out is unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    names: ClassVar[dict[str, int]] = {"name": 1}
+    """The members for names, and in how many forms each must be there at least."""
 
-    name: Text | None = Field(None, description="the file's name, if it is UTF-8")
+    name: Text | None = Field(None, description="the new name, if it is UTF-8")
     name_base64: Base64 | None = Field(None, description="or the name's bytes in base64")
     name_percent: Percent | None = Field(None, description="or the name, other bytes as %XX")
-    directory: Text | None = Field(None, description="the last name of its directory's path")
-    directory_base64: Base64 | None = Field(None, description="or that name in base64")
-    directory_percent: Percent | None = Field(None, description="or that name, bytes as %XX")
     mode: Mode | None = Field(None, description="permission bits: octal string or number")
     uid: Word | None = Field(None, description="user who creates it")
     gid: Word | None = Field(None, description="group of that user")
     client: Client | None = Field(None, description="the machine that asks for it")
     time: Time | None = Field(None, description="when, as of RFC 3339")
-    history: History | None = Field(None, description="what was seen before it, in base64")
 
     @model_validator(mode="after")
-    def _each_name_once(self) -> FileRequest:
-        for member, least in (("name", 1), ("directory", 0)):
+    def _each_name_once(self) -> Self:
+        for member, least in self.names.items():
             if not least <= len(self._sent(member)) <= 1:
                 forms = ", ".join(member + form for form in _FORMS)
                 count = "exactly" if least else "at most"
@@ -154,20 +152,34 @@ class FileRequest(BaseModel):
 
     def create(self) -> dict[str, Any]:
         """Return the request as `features.creates.from_requests` takes it."""
-        return {
-            "name": self._bytes("name"),
-            "dir_name": self._bytes("directory"),
-            "mode": self.mode,
-            "uid": self.uid,
-            "gid": self.gid,
-            "client": self.client,
-            "time": self.time,
-            "history": None if self.history is None else _from_base64(self.history),
-        }
+        known = ("mode", "uid", "gid", "client", "time")
+        return {"name": self._bytes("name")} | {member: getattr(self, member) for member in known}
+
+
+class FileRequest(Asked):
+    """A file that is being created, and what is known of it then; what is left out is unknown."""
+
+    names = {"name": 1, "directory": 0}
+
+    directory: Text | None = Field(None, description="the last name of its directory's path")
+    directory_base64: Base64 | None = Field(None, description="or that name in base64")
+    directory_percent: Percent | None = Field(None, description="or that name, bytes as %XX")
+    history: History | None = Field(None, description="what was seen before it, in base64")
+
+    def create(self) -> dict[str, Any]:
+        """Return the request as `features.creates.from_requests` takes it."""
+        history = None if self.history is None else _from_base64(self.history)
+        return {**super().create(), "dir_name": self._bytes("directory"), "history": history}
 
     def echo(self) -> dict[str, str]:
         """Return the member that holds the name, as it was sent."""
         return self._sent("name")
+
+
+class HintRequest(Asked):
+    """A file or directory that a file system is about to create."""
+
+    directory: bool = Field(False, strict=True, description="whether it is a directory")
 
 
 def written(member: str, name: bytes) -> dict[str, str]:
@@ -179,6 +191,7 @@ def written(member: str, name: bytes) -> dict[str, str]:
 
 
 _ONE = TypeAdapter(FileRequest)
+_HINT = TypeAdapter(HintRequest)
 _LIST = TypeAdapter(Annotated[list[FileRequest], Field(max_length=MANY), FailFast()])
 
 
@@ -192,8 +205,18 @@ def parse(body: bytes) -> FileRequest | list[FileRequest]:
     return adapter.validate_json(body)
 
 
+def parse_hint(body: bytes) -> HintRequest:
+    """Return the create that a request for hints is about; raise as `parse` does."""
+    return _HINT.validate_json(body)
+
+
 def body_schema() -> dict[str, Any]:
     """Return the OpenAPI description of what `parse` takes."""
     one = FileRequest.model_json_schema()
-    schema = {"anyOf": [one, {"type": "array", "maxItems": MANY, "items": one}]}
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
+    return in_json({"anyOf": [one, {"type": "array", "maxItems": MANY, "items": one}]})
+
+
+def in_json(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI description of a body that is read as it comes, of the JSON ``schema``."""
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return {"requestBody": body}

@@ -134,6 +134,18 @@ class ListResponse(Answered):
     predictions: list[Prediction]
 
 
+class HintResponse(TypedDict):
+    """What a file system is hinted of one create, by the hint image of the version ``model``.
+
+    Of a directory only ``hot_dir`` can be true, of anything else only the others.
+    """
+
+    hot_name: bool
+    hot_dir: bool
+    hot_write: bool
+    model: str
+
+
 class ModelResponse(TypedDict):
     """The model that answers, and what its manifest says of it."""
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
-from serving import responses
+from predictor.hints import HINTS
+from serving import reports, responses
 from serving.answers import answer_list, answer_one
 from serving.errors import ApiError
+from serving.hints import Hints, matches
 from serving.metrics import Metrics
 from serving.models import LoadedModel, ModelSlot
-from serving.requests import FileRequest, body_schema, parse
+from serving.reports import Report
+from serving.requests import (
+    FileRequest,
+    HintRequest,
+    body_schema,
+    in_json,
+    parse,
+    parse_hint,
+)
 from serving.settings import Settings
 
 
@@ -33,6 +44,15 @@ class Service:
             raise ApiError("no_model", f"no model is loaded from {self.settings.registry} yet")
         return self.slot.model
 
+    def hints(self) -> tuple[LoadedModel, Hints]:
+        """Return the model that answers and its hints; raise `ApiError` while there are none."""
+        loaded = self.model()
+        if loaded.hints is None:
+            raise ApiError(
+                "no_hints", f"model {loaded.version} has not learned HotName and HotWrite"
+            )
+        return loaded, loaded.hints
+
 
 class State(TypedDict):
     """What every request finds in its ``state``."""
@@ -46,6 +66,12 @@ async def service_of(request: Request) -> Service:
     return service
 
 
+class ImageResponse(Response):
+    """A compiled image (``docs/image-format.md``)."""
+
+    media_type = "application/octet-stream"
+
+
 Here = Annotated[Service, Depends(service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
@@ -53,7 +79,7 @@ router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 @router.post(
     "/v1/predictions",
     response_model=responses.OneResponse | responses.ListResponse,
-    openapi_extra={"requestBody": body_schema()},
+    openapi_extra=body_schema(),
 )
 async def predict(request: Request, service: Here) -> Response:
     """Predict what a file, or each of a list, will become."""
@@ -72,7 +98,7 @@ def _list(service: Service, files: list[FileRequest]) -> Response:
     return _json(many)
 
 
-def _json(body: responses.OneResponse | responses.ListResponse) -> Response:
+def _json(body: Mapping[str, Any]) -> Response:
     return Response(to_json(body), media_type="application/json")
 
 
@@ -98,6 +124,42 @@ async def model(service: Here) -> responses.ModelResponse:
         "trained_on": loaded.manifest["trained_on"],
         "figures": loaded.manifest["figures"],
     }
+
+
+@router.head("/v1/model/image", include_in_schema=False)
+@router.get("/v1/model/image", response_class=ImageResponse)
+async def image(request: Request, service: Here) -> Response:
+    """Return the hint image of the model that answers, for kernels to load."""
+    _, hints = service.hints()
+    headers = {"etag": hints.etag, "cache-control": "no-cache"}
+    if matches(hints.etag, request.headers.get("if-none-match", "")):
+        return Response(status_code=304, headers=headers)
+    return ImageResponse(hints.content, headers=headers)
+
+
+@router.post(
+    "/v1/hints",
+    response_model=responses.HintResponse,
+    openapi_extra=in_json(HintRequest.model_json_schema()),
+)
+async def hint(request: Request, service: Here) -> Response:
+    """Hint to a file system what it is about to create: the answers of the hint image."""
+    asked = parse_hint(await _body(request, service.settings.max_body_bytes))
+    loaded, hints = service.hints()
+    answer = hints.answer(asked.create(), asked.directory)
+    service.metrics.hints(answer)
+    name, directory, write = (answer[key] for key in HINTS)
+    return _json(
+        {"hot_name": name, "hot_dir": directory, "hot_write": write, "model": loaded.version}
+    )
+
+
+@router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
+async def report(request: Request, service: Here) -> Response:
+    """Take what a helper's hook has counted, to be shown among the metrics."""
+    body = await _body(request, service.settings.max_body_bytes)
+    service.metrics.reports.take(reports.parse(body))
+    return Response(status_code=204)
 
 
 @router.get("/healthz")

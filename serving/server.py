@@ -11,6 +11,7 @@ import uvicorn
 
 from serving.app import create_app
 from serving.settings import Settings
+from serving.unix_listener import UnixListener
 
 GRACE_SECONDS = 10
 """How long requests may take to end once the service is told to stop."""
@@ -40,7 +41,9 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Return a socket that listens at the settings' host and port; connections wait in it."""
+    """Return a socket that listens where the settings say; connections wait in it."""
+    if settings.uds is not None:
+        return UnixListener(settings.uds, BACKLOG)
     try:
         # The first address of that name, with its protocol named: asyncio sends at once, without
         # waiting for acknowledgements, only where a socket says that it is TCP.
@@ -59,6 +62,8 @@ def listen(settings: Settings) -> socket.socket:
 
 
 def url(listener: socket.socket) -> str:
-    """Return the URL at which `listener` is reached."""
+    """Return the URL at which `listener` is reached; of a Unix socket ``unix:`` and its path."""
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

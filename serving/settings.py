@@ -24,6 +24,9 @@ class Settings(BaseModel):
         default="127.0.0.1", description="address to listen at"
     )
     port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
+    uds: Path | None = Field(
+        default=None, description="Unix socket to listen at, instead of a host and port"
+    )
     model: Kind | None = Field(
         default=None, description=f"model that answers: {', '.join(KINDS)}; default: as published"
     )

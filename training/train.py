@@ -28,8 +28,8 @@ class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
     `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
-    loss may have touched, `generated` says what of them is not real, and `folders` has what the
-    files tables tell of directories.
+    loss may have touched, `generated` says what of them is not real, and `others` has what the
+    files tables tell of directories, and of files that were there before.
     """
 
     datasets: tuple[str, ...]
@@ -37,7 +37,7 @@ class Lives:
     names: pa.Table
     touched: Touched = NONE_TOUCHED
     generated: tuple[Mark, ...] = ()
-    folders: pa.Table = field(default_factory=FILES.empty_table)
+    others: pa.Table = field(default_factory=FILES.empty_table)
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -51,9 +51,9 @@ class Lives:
 
         return replace(self, files=within(self.files), names=within(self.names))
 
-    def with_folders(self) -> pa.Table:
-        """Return the files table with the rows of directories, of which heat is learned."""
-        return pa.concat_tables([self.files, self.folders]).unify_dictionaries()
+    def with_others(self) -> pa.Table:
+        """Return the files table with the rows of others, of which heat is learned."""
+        return pa.concat_tables([self.files, self.others]).unify_dictionaries()
 
     def of(self, subject: str) -> pa.Table:
         """Return the table that predicates about `subject`, file or name, are asked of."""
@@ -66,19 +66,20 @@ def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
     `leave_out` leaves out those that loss may have touched.
     """
     datasets = [Path(path) for path in datasets]
-    every = [(births(files), _folders(files)) for files in map(read_files, datasets)]
-    files, folders, names = (
+    every = [(births(files), _others(files)) for files in map(read_files, datasets)]
+    files, others, names = (
         pa.concat_tables(tables).unify_dictionaries()
         for tables in (*zip(*every, strict=True), [births(read_names(d)) for d in datasets])
     )
     files, names, touched = without_loss(files, names, leave_out)
     marks = distinct(mark for path in datasets for mark in in_dataset(path))
     stems = tuple(path.resolve().name for path in datasets)
-    return Lives(stems, files, names, touched, tuple(marks), folders)
+    return Lives(stems, files, names, touched, tuple(marks), others)
 
 
-def _folders(files: pa.Table) -> pa.Table:
-    return files.filter(pc.fill_null(pc.equal(files["kind"], "directory"), False))
+def _others(files: pa.Table) -> pa.Table:
+    old = pc.and_(pc.equal(files["kind"], "file"), pc.invert(files["birth_seen"]))
+    return files.filter(pc.fill_null(pc.or_(pc.equal(files["kind"], "directory"), old), False))
 
 
 def fit(
@@ -90,7 +91,7 @@ def fit(
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
-    model = TrainedModel(**settings.parameters()).fit(lives.with_folders(), lives.names, predicates)
+    model = TrainedModel(**settings.parameters()).fit(lives.with_others(), lives.names, predicates)
     return model, _manifest(model, lives, settings)
 
 

@@ -1,4 +1,4 @@
-"""What is learned of heat beside the predicates: rates of files, and shares of directories."""
+"""What is learned of heat beside the predicates: rates of files, shares of directories, places."""
 
 from __future__ import annotations
 
@@ -8,25 +8,38 @@ from pathlib import Path
 import pyarrow as pa
 
 from predictor.heat.directories import HotDirs, directories
+from predictor.heat.hot_places import directories_in, files_in, hot_directories, hot_writes
+from predictor.heat.places import Places
 from predictor.heat.rates import WriteRates
 
 
 @dataclass
 class Heat:
-    """Block writes per hour to expect of files, and hot births to expect in directories."""
+    """Block writes per hour to expect of files, and hot births to expect in directories.
+
+    And what is hinted of both to a file system, by owner and name: ``hot_dirs`` and ``hot_writes``.
+    """
 
     rates: WriteRates = field(default_factory=WriteRates)
     dirs: HotDirs = field(default_factory=HotDirs)
+    hot_dirs: Places = field(default_factory=hot_directories)
+    hot_writes: Places = field(default_factory=hot_writes)
 
-    def partial_fit(self, files: pa.Table) -> Heat:
-        """Learn from a files table (``data.schema.FILES``), which has the directories, too."""
+    def fit(self, files: pa.Table) -> Heat:
+        """Learn from a files table (``data.schema.FILES``).
+
+        It has the directories, too, and files that were there before, which are hinted of as well.
+        """
         self.rates.partial_fit(files)
         self.dirs.partial_fit(directories(files))
+        self.hot_dirs.fit(directories_in(files))
+        self.hot_writes.fit(files_in(files))
         return self
 
     def save(self, directory: Path) -> list[str]:
-        """Write both to files in ``directory``; return their names."""
-        return [*self.rates.save(directory), *self.dirs.save(directory)]
+        """Write all to files in ``directory``; return their names."""
+        every = (self.rates, self.dirs, self.hot_dirs, self.hot_writes)
+        return [name for each in every for name in each.save(directory)]
 
     @classmethod
     def load(cls, directory: Path) -> Heat:
@@ -34,4 +47,5 @@ class Heat:
 
         Raises ``predictor.parts.DamagedModelError`` where a file is not as it was saved.
         """
-        return cls(WriteRates.load(directory), HotDirs.load(directory))
+        places = (each().load(directory) for each in (hot_directories, hot_writes))
+        return cls(WriteRates.load(directory), HotDirs.load(directory), *places)

@@ -155,6 +155,8 @@ def test_a_loaded_model_answers_explains_and_lists_as_the_saved_one(model, tmp_p
     files = model.save(tmp_path)
     assert sorted(files) == [
         "heat-directories.arrow",
+        "heat-hot-directories.arrow",
+        "heat-hot-writes.arrow",
         "heat-rates.arrow",
         "history-file.arrow",
         "history-name.arrow",

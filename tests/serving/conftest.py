@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 
 from data.schema import FILES, NAMES
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from predictor.trained import TrainedModel
 from serving.app import create_app
 from serving.server import listen, url
@@ -64,14 +64,27 @@ def lives(suffix: str) -> list[dict[str, Any]]:
     return rows
 
 
-def publish(registry: Path, suffix: str = "lock", current: bool = True) -> str:
-    """Store a model that was trained on `lives`, and make it current; return its version."""
-    rows = lives(suffix)
+def logs() -> list[dict[str, Any]]:
+    """Return files of one block that are written into all day."""
+    counts = {"max_size": 3000, "writes": 300, "bytes_written": 3000}
+    return [life(b"app%d.log" % number, number, None, **counts) for number in range(20)]
+
+
+def publish(registry: Path, suffix: str = "lock", current: bool = True, heat: bool = False) -> str:
+    """Store a model that was trained on `lives`, and make it current; return its version.
+
+    With `heat` it learns of logs, too, and knows the predicates of heat.
+    """
+    rows = lives(suffix) + (logs() if heat else [])
     names = [{**row, "file_max_size": row["max_size"], "file_writes": 0} for row in rows]
     model = TrainedModel(calibration=0).fit(
         pa.Table.from_pylist(rows, schema=FILES),
         pa.Table.from_pylist(names, schema=NAMES),
-        [*FILE_PREDICATES.values(), *NAME_PREDICATES.values()],
+        [
+            *FILE_PREDICATES.values(),
+            *NAME_PREDICATES.values(),
+            *(HEAT_PREDICATES.values() if heat else []),
+        ],
     )
     manifest = {
         "serve": "name",
@@ -113,7 +126,11 @@ def served(settings: Settings) -> Iterator[httpx.Client]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            with httpx.Client(base_url=url(listener), timeout=30) as client:
+            place = url(listener)
+            unix = place.removeprefix("unix:") if settings.uds else None
+            base = "http://localhost" if unix else place
+            transport = httpx.HTTPTransport(uds=unix)
+            with httpx.Client(base_url=base, transport=transport, timeout=30) as client:
                 yield client
         finally:
             server.should_exit = True

@@ -162,7 +162,7 @@ def test_any_json_is_files_or_gets_the_one_error(value: Any) -> None:
 
 
 def test_the_description_of_the_body_lists_every_member_with_its_meaning() -> None:
-    schema = body_schema()["content"]["application/json"]["schema"]
+    schema = body_schema()["requestBody"]["content"]["application/json"]["schema"]
     properties = schema["anyOf"][0]["properties"]
     assert set(properties) == set(FileRequest.model_fields)
     assert all(member["description"] for member in properties.values())

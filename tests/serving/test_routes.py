@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -93,8 +94,18 @@ def test_a_service_with_a_model_is_up_and_ready(client: httpx.Client) -> None:
 
 def test_the_service_describes_itself_and_names_no_other_host(client: httpx.Client) -> None:
     text = client.get("/openapi.json").text
-    assert {"/v1/predictions", "/v1/model", "/healthz", "/readyz", "/metrics"} == set(
-        client.get("/openapi.json").json()["paths"]
-    )
+    guide = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+    paths = set(client.get("/openapi.json").json()["paths"])
+    assert paths == {
+        "/v1/predictions",
+        "/v1/model",
+        "/v1/model/image",
+        "/v1/hints",
+        "/v1/hints/report",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+    }
+    assert {path for path in paths if f"{path}`" not in guide and f"{path} " not in guide} == set()
     assert "http" not in text.replace("HTTP", "")
     assert client.get("/docs").status_code == 404

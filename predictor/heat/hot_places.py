@@ -1,0 +1,86 @@
+"""The directories that hot files are born in, and the files that are written over and over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from features.tabular import decoded
+from predictor import blocks
+from predictor.heat.directories import directories
+from predictor.heat.places import Places
+
+HOT_BLOCKS = 48
+"""Of a file's blocks of 4 KB, those that may lie in the region: what a file of 12 blocks of 16 KB
+has, to which an inode points directly."""
+
+_SYNC = 30 / 3600
+"""Hours between two writes of a block that is always dirty: a syncer comes by every 30 seconds."""
+
+
+def hot_directories() -> Places:
+    """Return a ``Places`` of directories.
+
+    Their worth are the hot files born in each, in the whole period; size and room of each is 1.
+    """
+    return Places("heat-hot-directories.arrow", [["uid"], ["name"], ["uid", "name"]])
+
+
+def hot_writes() -> Places:
+    """Return a ``Places`` of files.
+
+    Their worth are block writes that reach the disk again and again, their size the blocks that
+    they hold times hours, their room the blocks that the region holds of them, on average over the
+    period.
+    """
+    levels = [["suffix"], ["uid", "suffix"], ["name"], ["uid", "name"]]
+    return Places("heat-hot-writes.arrow", levels)
+
+
+def directories_in(files: pa.Table) -> pa.Table:
+    """Return the directories of a files table, one per row of ``places.PLACES``."""
+    table = directories(files)
+    ones = pa.repeat(pa.scalar(1.0), len(table))
+    return pa.table(
+        {
+            "uid": pc.coalesce(table["uid"], table["owner"]),
+            "name": table["name"],
+            "things": ones,
+            "worth": table["hot_births"].cast(pa.float64()),
+            "size": ones,
+            "room": ones,
+        }
+    )
+
+
+def files_in(files: pa.Table) -> pa.Table:
+    """Return the regular files of a files table, those that were there before included, likewise.
+
+    A block is written to the disk at most once in 30 seconds, however often a client writes it.
+    The first time is not counted of files that were born: a block must be written once to be there
+    at all, wherever it is.
+    """
+    files = files.filter(pc.fill_null(pc.equal(files["kind"], "file"), False))
+    hours, own = (np.asarray(each(files)) for each in (blocks.hours_watched, blocks.own_blocks))
+    first = own * np.asarray(files["birth_seen"])
+    again = np.asarray(blocks.block_writes(files)) - first
+    written = np.clip(again, 0, own * hours / _SYNC)
+    return pa.table(
+        {
+            "uid": pc.coalesce(files["uid"], files["owner"]),
+            "name": decoded(files["name"]),
+            "things": np.ones(len(files)),
+            "worth": written,
+            "size": own * hours,
+            "room": np.minimum(own, HOT_BLOCKS) * hours / max(_hours_in_all(files), 1e-9),
+        }
+    )
+
+
+def _hours_in_all(files: pa.Table) -> float:
+    if not len(files):
+        return 0.0
+    since = pc.min(pc.coalesce(files["born"], files["first_seen"]).cast(pa.int64())).as_py()
+    until = pc.max(files["observed_until"].cast(pa.int64())).as_py()
+    return float(until - since) / blocks.HOUR

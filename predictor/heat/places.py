@@ -1,0 +1,109 @@
+"""Whose files and directories, of which names, a small region of the disk is kept for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from data.schema import field
+from features import name_pieces
+from predictor import parts
+from predictor.heat.means import Floats, ShrunkenMeans
+
+PLACES = pa.schema(
+    [
+        field("uid", pa.uint32(), "owner; null: not known"),
+        field("name", pa.binary(), "name; null: not known"),
+        field("things", pa.float64(), "how many there were", nullable=False),
+        field("worth", pa.float64(), "what they are worth to the region", nullable=False),
+        field("size", pa.float64(), "how much of them that is spread over", nullable=False),
+        field("room", pa.float64(), "the room that they take in the region", nullable=False),
+    ]
+)
+"""One row per owner and name: sums over the things that have both."""
+
+_SUMS = PLACES.names[2:]
+
+
+class Places:
+    """What things are worth to a region, by what a kernel knows of them: owner and name.
+
+    A thing's score is the worth of those like it, divided by their size: ``ShrunkenMeans`` of
+    both over ``levels``, whose keys are made of ``uid``, ``suffix`` (what stands behind the name's
+    last period) and ``name``. Things are taken by their scores, the highest first, as ``heat.fill``
+    takes files: as many as there was room for when they were learned (``bar``).
+
+    After ``fit``, ``learned_`` is a table of ``PLACES``.
+    """
+
+    def __init__(self, file: str, levels: Sequence[Sequence[str]]) -> None:
+        self.file = file
+        self.levels = levels
+        self.learned_ = PLACES.empty_table()
+
+    def fit(self, things: pa.Table) -> Self:
+        """Learn the things of a period: a table with the columns of ``PLACES``, in any order."""
+        summed = things.group_by(["uid", "name"], use_threads=False).aggregate(
+            [(column, "sum") for column in _SUMS]
+        )
+        table = summed.rename_columns({f"{c}_sum": c for c in _SUMS}).select(PLACES.names)
+        order = [("uid", "ascending"), ("name", "ascending")]
+        self.learned_ = table.cast(PLACES).sort_by(order)
+        return self
+
+    def scores(self, uid: Any = None, suffix: Any = None, name: Any = None) -> Floats:
+        """Return the score of things by columns of what is known of them (None: nothing is).
+
+        Where one is null, or was never seen, the score is that of what else is known; 0 if nothing
+        is.
+        """
+        things = np.asarray(self.learned_["things"])
+        each = {c: np.asarray(self.learned_[c]) / np.maximum(things, 1) for c in ("worth", "size")}
+        means = ShrunkenMeans(self.levels, list(each), overall=False)
+        means.partial_fit(_keys(**self.known()), each, things)
+        found = means.predict(_keys(uid, suffix, name))
+        size = found["size"]
+        return np.divide(found["worth"], size, out=np.zeros_like(size), where=size > 0)
+
+    def known(self) -> dict[str, pa.Array]:
+        """Return owner, suffix and name of each row of ``learned_``."""
+        uid, name = (self.learned_[column].combine_chunks() for column in ("uid", "name"))
+        return {"uid": uid, "suffix": name_pieces(name)["last"], "name": name}
+
+    def bar(self, room: float, least: float = 0.0) -> float:
+        """Return the lowest score whose things, and all of higher scores, found room in ``room``.
+
+        Things of a score below ``least`` are not wanted. Infinite where none finds room.
+        """
+        scores = self.scores(**self.known())
+        order = np.argsort(-scores, kind="stable")
+        ranked = scores[order]
+        taken = np.cumsum(np.asarray(self.learned_["room"])[order])
+        whole = np.append(ranked[1:] < ranked[:-1], True)  # with all others of the same score
+        fits = ranked[whole & (taken <= room) & (ranked > 0) & (ranked >= least)]
+        return float(fits[-1]) if len(fits) else float("inf")
+
+    def save(self, directory: Path) -> list[str]:
+        """Write what was learned to a file in ``directory``; return its name in a list."""
+        parts.write_table(directory / self.file, self.learned_)
+        return [self.file]
+
+    def load(self, directory: Path) -> Self:
+        """Take what was saved in ``directory``.
+
+        Raises ``predictor.parts.DamagedModelError`` where the file is not as it was saved.
+        """
+        self.learned_ = parts.read_table(directory / self.file, PLACES)
+        return self
+
+
+def _keys(uid: Any, suffix: Any, name: Any) -> pa.Table:
+    columns = {"uid": uid, "suffix": suffix, "name": name}
+    rows = next(len(column) for column in columns.values() if column is not None)
+    return pa.table(
+        {k: pa.nulls(rows, pa.binary()) if c is None else c for k, c in columns.items()}
+    )

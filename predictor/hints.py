@@ -1,0 +1,96 @@
+"""What a file system's allocator is told of a create: hot name, hot directory, hot writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from features import CREATES
+from predictor.hint_models import HOT_NAME
+from predictor.image import Image, compile_image, predict
+from predictor.image_models import sections_of
+from predictor.image_places import rules_of, tree_of
+from predictor.image_rules import RulesSection
+from predictor.image_trees import TreesSection
+from predictor.model_set import Kind
+from predictor.thresholds import Point
+from predictor.trained import TrainedModel
+
+HINTS = ("HotName", "HotDir", "HotWrite")
+"""The predicates of a hint image, in the order of a verdict's bits: 1, 2 and 4."""
+
+OF_FILE, OF_DIRECTORY = 0b101, 0b010
+"""The bits that a verdict on a file, and one on a directory, can have."""
+
+LEAST_BIRTHS = 1.0
+"""The hot births that a directory must let expect, in a period such as it was learned from."""
+
+_HOUR = 3_600_000_000
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much of what is learned to be hot a region is to hold.
+
+    ``directories`` count, of files the ``blocks`` of 4 KB. Both together are 3.5 MB where a
+    directory takes a fragment of 2 KB, so that half a megabyte of 4 is left to HotName.
+    """
+
+    directories: int = 256
+    blocks: int = 768
+
+
+def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Room()) -> bytes:
+    """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
+
+    HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what
+    kernels know (``predictor.hint_models``). HotDir and HotWrite are yes for the
+    directories and files of the highest ``predictor.heat.Places.scores`` for which there is
+    ``room``: more than that would only take the room from what is hotter. So HotWrite is of fewer
+    files than the predicate holds of, and of files that were there before the trace, too.
+
+    Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and
+    where an image has no room.
+    """
+    trained.of_kind(kind)  # refuses one that there is not
+    if kind not in trained.hints:
+        raise ValueError(f"the model has not learned {HOT_NAME}")
+    sections, abstained = sections_of(trained.hints[kind], point, [HOT_NAME])
+    heat = trained.heat
+    places = [
+        ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
+        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks)),
+    ]
+    rules = RulesSection([rule for place in places for rule in rules_of(*place)])
+    trees = TreesSection([tree_of(*place) for place in places])
+    return compile_image(HINTS, [*sections, rules, trees], abstained)
+
+
+def verdicts(image: Image, asked: pa.Table) -> pa.Array:
+    """Return for each row of ``asked`` the bits of its verdict (uint8).
+
+    ``asked`` has the column ``directory``, whether it is one (boolean), and what is known of the
+    creates, as in ``features.CREATES``; or in place of ``time`` its ``hour``, 0 to 23, UTC. Columns
+    that it lacks are unknown. A directory has at most the bit of HotDir, anything else at most
+    those of HotName and HotWrite.
+    """
+    answers = predict(image, _creates(asked))
+    bits = [
+        pc.multiply(answers[hint].cast(pa.uint8()), pa.scalar(1 << place, pa.uint8()))
+        for place, hint in enumerate(HINTS)
+        if hint in answers
+    ]
+    sides = (pa.scalar(bit, pa.uint8()) for bit in (OF_DIRECTORY, OF_FILE))
+    asked_for = pc.if_else(asked["directory"], *sides).combine_chunks()
+    return pc.bit_wise_and(reduce(pc.bit_wise_or, bits), asked_for)
+
+
+def _creates(asked: pa.Table) -> pa.Table:
+    columns = {name: asked[name] for name in asked.column_names}
+    if "hour" in columns:
+        columns["time"] = pc.multiply(columns["hour"].cast(pa.int64()), _HOUR)
+    unknown = pa.nulls(len(asked))
+    return pa.table([columns.get(f.name, unknown).cast(f.type) for f in CREATES], schema=CREATES)

@@ -1,0 +1,76 @@
+"""What helpers on other hosts report of their hooks, as Prometheus gauges."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Annotated
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+REPORTERS = 256
+"""How many hosts and devices are remembered: of more, those that reported last."""
+
+COUNTERS = 128
+"""The most counters in one report."""
+
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/-]{1,64}$")]
+Counter = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
+Count = Annotated[int, Field(strict=True, ge=0, le=2**64 - 1)]
+
+
+class Report(BaseModel):
+    """The counters of the hook behind one device of one host, since it was loaded."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: Label = Field(description="the host's name")
+    device: Label = Field(description="the device through which the hook is spoken to")
+    counters: dict[Counter, Count] = Field(
+        max_length=COUNTERS, description="by name, how often each has happened"
+    )
+
+
+_REPORT = TypeAdapter(Report)
+
+
+def parse(body: bytes) -> Report:
+    """Return the report in a body; raise ``pydantic.ValidationError`` for what is none."""
+    return _REPORT.validate_json(body)
+
+
+class Reports(Collector):
+    """The last report of each reporter, collected whenever metrics are asked for."""
+
+    def __init__(self) -> None:
+        self._last: OrderedDict[tuple[str, str], tuple[float, Report]] = OrderedDict()
+
+    def take(self, report: Report) -> None:
+        """Remember ``report`` in the place of its reporter's last."""
+        who = (report.host, report.device)
+        self._last[who] = (time.time(), report)
+        self._last.move_to_end(who)
+        if len(self._last) > REPORTERS:
+            self._last.popitem(last=False)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Return the gauges."""
+        hook = GaugeMetricFamily(
+            "birthmark_hook",
+            "What a hook in a file system has counted, as its helper last reported",
+            labels=["host", "device", "counter"],
+        )
+        when = GaugeMetricFamily(
+            "birthmark_hook_report_time_seconds",
+            "When a helper last reported, in seconds of the Unix epoch",
+            labels=["host", "device"],
+        )
+        for (host, device), (at, report) in list(self._last.items()):
+            when.add_metric([host, device], at)
+            for counter, count in sorted(report.counters.items()):
+                hook.add_metric([host, device, counter], count)
+        yield hook
+        yield when

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from pydantic import TypeAdapter
+
+from predictor.hints import HINTS, hint_image, verdicts
+from predictor.image import Image, checksum
+from serving.models import load_model
+from serving.reports import COUNTERS, REPORTERS
+from serving.responses import HintResponse
+from serving.settings import Settings
+from training.registry import Registry
+
+NO = {"hot_name": False, "hot_dir": False, "hot_write": False}
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory, publish: Callable[..., str]) -> Path:
+    path = tmp_path_factory.mktemp("hints") / "registry"
+    publish(path, heat=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def hinting(
+    registry: Path, settings_for: Callable[..., Settings], served: Callable[..., Any]
+) -> Iterator[httpx.Client]:
+    with served(settings_for(registry)) as client:
+        yield client
+
+
+def ask(client: httpx.Client, /, **create: Any) -> dict[str, Any]:
+    response = client.post("/v1/hints", json=create)
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json()
+    TypeAdapter(HintResponse).validate_python(body, strict=True)
+    assert body.pop("model") == client.get("/v1/model").json()["version"]
+    return body
+
+
+def samples(client: httpx.Client, name: str, *labels: str) -> dict[tuple[str, ...], float]:
+    return {
+        tuple(sample.labels[label] for label in labels): sample.value
+        for family in text_string_to_metric_families(client.get("/metrics").text)
+        for sample in family.samples
+        if sample.name == name
+    }
+
+
+def test_the_image_is_that_of_the_model_that_answers(hinting: httpx.Client, registry: Path) -> None:
+    response = hinting.get("/v1/model/image")
+    loaded = load_model(Registry(registry))
+    assert response.status_code == 200
+    assert response.content == hint_image(loaded.trained, loaded.kind, loaded.point)
+    assert response.headers["content-type"] == "application/octet-stream"
+    assert int(response.headers["content-length"]) == len(response.content)
+    assert response.headers["etag"] == f'"{loaded.version}-{checksum(response.content):08x}"'
+    assert tuple(Image(response.content).predicates) == HINTS
+
+
+def test_only_its_head_is_returned_to_who_asks_for_that(hinting: httpx.Client) -> None:
+    whole, head = hinting.get("/v1/model/image"), hinting.head("/v1/model/image")
+    assert (head.status_code, head.content) == (200, b"")
+    for field in ("etag", "content-length", "content-type"):
+        assert head.headers[field] == whole.headers[field]
+
+
+def test_who_has_the_image_already_is_told_so(hinting: httpx.Client) -> None:
+    etag = hinting.get("/v1/model/image").headers["etag"]
+    for wanted in (etag, f'"other", {etag}', f"W/{etag}", "*"):
+        for method in ("GET", "HEAD"):
+            answer = hinting.request(method, "/v1/model/image", headers={"if-none-match": wanted})
+            assert (answer.status_code, answer.content) == (304, b"")
+            assert answer.headers["etag"] == etag
+    other = hinting.get("/v1/model/image", headers={"if-none-match": etag.replace("-", "+")})
+    assert other.status_code == 200
+
+
+def test_an_image_is_compiled_once_for_all_requests(
+    registry: Path,
+    settings_for: Callable[..., Settings],
+    served: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = []
+
+    def counted(*arguments: Any) -> bytes:
+        compiled.append(arguments)
+        return hint_image(*arguments)
+
+    monkeypatch.setattr("serving.hints.hint_image", counted)
+    with served(settings_for(registry)) as client:
+        for _ in range(3):
+            client.get("/v1/model/image")
+            ask(client, name="x.lock")
+    assert len(compiled) == 1
+
+
+def test_a_new_model_has_a_new_image_and_tag(
+    tmp_path: Path,
+    publish: Callable[..., str],
+    settings_for: Callable[..., Settings],
+    served: Callable[..., Any],
+    eventually: Callable[..., bool],
+) -> None:
+    publish(tmp_path, heat=True)
+    with served(settings_for(tmp_path)) as client:
+        old = client.get("/v1/model/image")
+        version = publish(tmp_path, suffix="pid", heat=True)
+        assert eventually(lambda: client.get("/v1/model").json()["version"] == version)
+        new = client.get("/v1/model/image", headers={"if-none-match": old.headers["etag"]})
+        assert new.status_code == 200
+        assert new.content != old.content
+        assert ask(client, name="x.pid") == NO | {"hot_name": True}
+
+
+def test_a_create_is_hinted_as_the_training_data_were(hinting: httpx.Client) -> None:
+    assert ask(hinting, name="x.lock", mode="0600", uid=1, gid=1) == NO | {"hot_name": True}
+    assert ask(hinting, name="app.log", mode=0o600) == NO | {"hot_write": True}
+    assert ask(hinting, name="page.html", client="10.0.0.7") == NO
+    assert ask(hinting, name_base64="6S5sb2Nr") == NO | {"hot_name": True}
+    assert ask(hinting, name_percent="%E9.log", time="2026-11-21T05:44:00Z")["hot_write"]
+
+
+def test_a_directory_is_never_hinted_what_files_are(hinting: httpx.Client) -> None:
+    for name in ("x.lock", "app.log"):
+        answer = ask(hinting, name=name, directory=True)
+        assert not answer["hot_name"]
+        assert not answer["hot_write"]
+
+
+def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx.Client) -> None:
+    names = [b"x.lock", b"app3.log", b"page1.html", b"lock", b".lock.log", b"\xe9.lock"]
+    image = Image(hinting.get("/v1/model/image").content)
+    asked = pa.table({"name": names, "directory": [False] * len(names)})
+    said = verdicts(image, asked).to_pylist()
+    for name, verdict in zip(names, said, strict=True):
+        answer = ask(hinting, name_percent="".join(f"%{byte:02x}" for byte in name))
+        assert sum(bit << place for place, bit in enumerate(answer.values())) == verdict
+    assert any(said)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": "a", "name_base64": "YQ=="}, "name"),
+        ({"name": "a/b"}, "name"),
+        ({"name": "a", "directory": "tmp"}, "directory"),
+        ({"name": "a", "mode": 0o40755}, "mode"),
+        ({"name": "a", "history": ""}, "history"),
+    ],
+)
+def test_what_is_no_create_is_refused(
+    hinting: httpx.Client, body: dict[str, Any], field: str
+) -> None:
+    response = hinting.post("/v1/hints", json=body)
+    assert response.status_code == 422
+    assert response.json()["error"]["field"] == field
+
+
+def test_hints_are_counted(
+    registry: Path, settings_for: Callable[..., Settings], served: Callable[..., Any]
+) -> None:
+    with served(settings_for(registry)) as client:
+        ask(client, name="x.lock")
+        ask(client, name="page.html")
+        counts = samples(client, "birthmark_hints_total", "hint", "answer")
+    assert counts["HotName", "yes"] == 1
+    assert counts["HotName", "no"] == 1
+    assert counts["HotWrite", "no"] == 2
+
+
+def test_without_a_model_and_with_one_that_knows_no_heat_there_are_no_hints(
+    settings: Settings,
+    publish: Callable[..., str],
+    served: Callable[..., Any],
+    eventually: Callable[..., bool],
+) -> None:
+    def error(client: httpx.Client) -> tuple[str, str]:
+        answers = client.get("/v1/model/image"), client.post("/v1/hints", json={"name": "a"})
+        assert [answer.status_code for answer in answers] == [503, 503]
+        one, other = (answer.json()["error"]["type"] for answer in answers)
+        return one, other
+
+    with served(settings) as client:
+        assert error(client) == ("no_model", "no_model")
+        publish(settings.registry)
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+        assert error(client) == ("no_hints", "no_hints")
+        assert client.post("/v1/predictions", json={"name": "a"}).status_code == 200
+
+
+def report(client: httpx.Client, **body: Any) -> httpx.Response:
+    return client.post("/v1/hints/report", json=body)
+
+
+def test_what_a_hook_counted_is_shown_until_its_next_report(
+    settings: Settings, served: Callable[..., Any]
+) -> None:
+    with served(settings) as client:
+        first = {"asked": 7, "placed": 2**64 - 1, "refused": 1}
+        for counters in (first, {"asked": 9, "placed": 3}):
+            answer = report(client, host="nas1", device="/dev/birthmark", counters=counters)
+            assert (answer.status_code, answer.content) == (204, b"")
+        report(client, host="nas2", device="/dev/birthmark", counters={"asked": 1})
+        assert samples(client, "birthmark_hook", "host", "device", "counter") == {
+            ("nas1", "/dev/birthmark", "asked"): 9,
+            ("nas1", "/dev/birthmark", "placed"): 3,
+            ("nas2", "/dev/birthmark", "asked"): 1,
+        }
+        times = samples(client, "birthmark_hook_report_time_seconds", "host", "device")
+        assert list(times) == [("nas1", "/dev/birthmark"), ("nas2", "/dev/birthmark")]
+
+
+def test_of_too_many_reporters_the_last_are_shown(
+    settings: Settings, served: Callable[..., Any]
+) -> None:
+    with served(settings) as client:
+        for number in range(REPORTERS + 1):
+            report(client, host=f"h{number}", device="d", counters={"asked": number})
+            report(client, host="h0", device="d", counters={"asked": number})
+        shown = samples(client, "birthmark_hook", "host", "device", "counter")
+    assert len(shown) == REPORTERS
+    assert ("h0", "d", "asked") in shown
+    assert ("h1", "d", "asked") not in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"host": ""}, "host"),
+        ({"host": 'a"b'}, "host"),
+        ({"host": "h" * 65}, "host"),
+        ({"device": "a\nb"}, "device"),
+        ({"more": 1}, "more"),
+        ({"counters": {"Asked": 1}}, "counters.Asked.[key]"),
+        ({"counters": {"asked": -1}}, "counters.asked"),
+        ({"counters": {"asked": 1.5}}, "counters.asked"),
+        ({"counters": {"asked": 2**64}}, "counters.asked"),
+        ({"counters": {f"c{n}": n for n in range(COUNTERS + 1)}}, "counters"),
+    ],
+)
+def test_what_is_no_report_is_refused(
+    client: httpx.Client, change: dict[str, Any], field: str
+) -> None:
+    good = {"host": "nas1", "device": "/dev/birthmark", "counters": {"asked": 1}}
+    response = report(client, **(good | change))
+    assert response.status_code == 422
+    assert response.json()["error"]["field"] == field
