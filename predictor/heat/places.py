@@ -58,11 +58,12 @@ class Places:
     def scores(self, uid: Any = None, suffix: Any = None, name: Any = None) -> Floats:
         """Return the score of things by columns of what is known of them (None: nothing is).
 
-        Where one is null, or was never seen, the score is that of what else is known.
+        Where one is null, or was never seen, the score is that of what else is known; 0 if nothing
+        is.
         """
         things = np.asarray(self.learned_["things"])
         each = {c: np.asarray(self.learned_[c]) / np.maximum(things, 1) for c in ("worth", "size")}
-        means = ShrunkenMeans(self.levels, list(each))
+        means = ShrunkenMeans(self.levels, list(each), overall=False)
         means.partial_fit(_keys(**self.known()), each, things)
         found = means.predict(_keys(uid, suffix, name))
         size = found["size"]

@@ -9,7 +9,9 @@ mod components;
 mod ffs;
 mod forest;
 mod history;
+mod hook;
 mod image;
+mod layout;
 mod lives;
 mod scan;
 mod text;
@@ -27,9 +29,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
     module.add_class::<image::PyImage>()?;
+    module.add_class::<hook::PyHook>()?;
     components::register(module)?;
     ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
+    layout::register(module)?;
     Ok(())
 }
