@@ -12,6 +12,7 @@
 #define	BM_GET(counter)		(*(const volatile uint64_t *)(counter))
 #define	BM_SET(counter, n)	(*(volatile uint64_t *)(counter) = (n))
 #else
+#include <string.h>
 #define	BM_ADD(counter, n)						\
 	(void)__atomic_fetch_add((counter), (n), __ATOMIC_RELAXED)
 #define	BM_GET(counter)		__atomic_load_n((counter), __ATOMIC_RELAXED)
@@ -26,20 +27,10 @@ static const char *const bm_keys[BM_HOT_KINDS] = {
 	"HotName", "HotDir", "HotWrite"
 };
 
-static void
-bm_clear(void *memory, size_t size)
-{
-	uint8_t *p = (uint8_t *)memory;
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		p[i] = 0;
-}
-
 void
 bm_hook_init(struct bm_hook *hook)
 {
-	bm_clear(hook, sizeof(*hook));
+	memset(hook, 0, sizeof(*hook));
 	hook->generation = 1;
 	hook->config.version = BM_HINT_VERSION;
 	hook->config.mode = BM_MODE_OFF;
@@ -86,7 +77,7 @@ bm_hook_check(struct bm_hook *hook, const void *image, size_t size,
 {
 	uint32_t status;
 
-	bm_clear(slot, sizeof(*slot));
+	memset(slot, 0, sizeof(*slot));
 	if (size > BM_IMAGE_MAX)
 		status = BM_OVERSIZE;
 	else
@@ -190,7 +181,7 @@ bm_key(struct bm_entry *key, const struct bm_create *create, int directory)
 	uint32_t known = create->known &
 	    (BM_KNOWN_MODE | BM_KNOWN_UID | BM_KNOWN_GID);
 
-	bm_clear(key, sizeof(*key));
+	memset(key, 0, sizeof(*key));
 	if (create->name != NULL) {
 		known |= BM_KNOWN_NAME;
 		key->shape = bm_shape(create);
@@ -276,9 +267,9 @@ static void
 bm_question_fill(struct bm_question *question, const struct bm_create *create,
     const struct bm_entry *entry)
 {
-	size_t i, len = create->name == NULL ? 0 : create->name_len;
+	size_t len = create->name == NULL ? 0 : create->name_len;
 
-	bm_clear(question, sizeof(*question));
+	memset(question, 0, sizeof(*question));
 	question->version = BM_HINT_VERSION;
 	question->generation = entry->generation;
 	question->known = entry->known;
@@ -291,8 +282,8 @@ bm_question_fill(struct bm_question *question, const struct bm_create *create,
 	}
 	question->directory = entry->directory;
 	question->name_len = (uint16_t)len;
-	for (i = 0; i < len; i++)
-		question->name[i] = ((const char *)create->name)[i];
+	if (len > 0)
+		memcpy(question->name, create->name, len);
 }
 
 /* Puts a question for a key in its entry, which may have been another's. */
@@ -525,7 +516,7 @@ bm_counters_get(const struct bm_counters *from, struct bm_counters *to)
 void
 bm_hook_state(const struct bm_hook *hook, struct bm_state *state)
 {
-	bm_clear(state, sizeof(*state));
+	memset(state, 0, sizeof(*state));
 	state->version = BM_HINT_VERSION;
 	state->generation = hook->generation;
 	if (hook->slot.image != NULL) {

@@ -204,7 +204,7 @@ struct bm_question {
  * text in UTF-8: EINVAL (22) for a structure that is not as it should be,
  * ENOTTY (25) for an unknown command, EFBIG (27) for a frame that is too long,
  * ENOENT (2) for an answer to no question that waits, ENOMEM (12). These have
- * the same numbers everywhere. After EFBIG the connection is closed.
+ * the same numbers everywhere. After EFBIG and ENOTTY the connection is closed.
  */
 struct bm_frame {
 	uint32_t	code;

@@ -44,7 +44,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         }
         for (inode, file) in self.files() {
             let whole = file.indirect_blocks().map(|address| (address, geometry.frag()));
-            let blocks = (0..file.blocks()).filter_map(|lbn| {
+            let blocks = file.blocks().filter_map(|lbn| {
                 Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
             });
             for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {
@@ -58,10 +58,15 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
                 own(&mut owned, inode, address)?;
             }
         }
-        self.check_groups(&owned)
+        let detached = self.detached.iter().filter_map(|(_, remains)| remains.inode).collect();
+        self.check_groups(&owned, &detached)
     }
 
-    fn check_groups(&self, owned: &[bool]) -> Result<(), Inconsistency> {
+    fn check_groups(
+        &self,
+        owned: &[bool],
+        detached: &HashMap<u32, bool>,
+    ) -> Result<(), Inconsistency> {
         let geometry = &self.volume.geometry;
         for (cg, owned) in (0..).zip(owned.chunks_exact(geometry.fpg as usize)) {
             let group = &self.volume.groups[cg as usize];
@@ -71,7 +76,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
                     return Err(Inconsistency::Fragment(cg * geometry.fpg + at));
                 }
             }
-            if *group != self.recount(cg)? {
+            if *group != self.recount(cg, detached)? {
                 return Err(Inconsistency::Group(cg));
             }
         }
@@ -80,13 +85,11 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         (sum == self.volume.total).then_some(()).ok_or(Inconsistency::Total)
     }
 
-    /// The group made anew from its fragments and from the files.
-    fn recount(&self, cg: u32) -> Result<Group, Inconsistency> {
+    /// The group made anew from its fragments, from the files and from detached inodes.
+    fn recount(&self, cg: u32, detached: &HashMap<u32, bool>) -> Result<Group, Inconsistency> {
         let geometry = &self.volume.geometry;
         let group = &self.volume.groups[cg as usize];
         let mut fresh = Group::new(geometry, cg);
-        let detached = self.detached.iter().filter_map(|(_, remains)| remains.inode);
-        let detached: HashMap<u32, bool> = detached.collect();
         (0..geometry.fpg / geometry.frag()).for_each(|block| fresh.set(block, group.block(block)));
         for at in 0..geometry.ipg {
             let inode = cg * geometry.ipg + at;

@@ -1,8 +1,9 @@
 //! Blocks of a file moved together (`ffs_reallocblks`).
 
 use super::changes::Change;
-use super::file::{File, Level, DIRECT};
+use super::file::{File, DIRECT};
 use super::filesystem::FileSystem;
+use super::level::Level;
 use super::policy::{Policy, Random, Rules, Wanted};
 use super::volume::Volume;
 

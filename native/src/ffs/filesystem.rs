@@ -2,9 +2,10 @@
 
 use super::changes::Change;
 use super::detached::Remains;
-use super::file::{File, Level};
+use super::file::File;
 use super::geometry::Geometry;
 use super::growth::Growth;
+use super::level::Level;
 use super::policy::{Policy, Random};
 use super::region::Region;
 use super::volume::Volume;
@@ -133,7 +134,8 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
     pub fn write(&mut self, inode: u32, from: u64, to: u64) -> Result<(), Error> {
         let bsize = u64::from(self.volume.geometry.bsize);
         let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;
-        let last = u32::try_from(to.saturating_sub(1) / bsize).map_err(|_| Error::TooLarge)?;
+        let last = u32::try_from(to.saturating_sub(1) / bsize).unwrap_or(u32::MAX);
+        let last = Some(last).filter(|&last| last < u32::MAX).ok_or(Error::TooLarge)?;
         Level::of(last, self.volume.geometry.nindir()).ok_or(Error::TooLarge)?;
         self.volume.changes.push(Change::Inode(inode));
         let mut growth = Growth { volume: &mut self.volume, policy: &self.policy, inode, file };

@@ -1,7 +1,8 @@
 //! A file that is given blocks.
 
 use super::changes::{Change, Outcome};
-use super::file::{File, Level, DIRECT};
+use super::file::{File, DIRECT};
+use super::level::Level;
 use super::policy::{Before, Policy, Wanted};
 use super::volume::Volume;
 use super::Error;
@@ -65,7 +66,7 @@ impl<P: Policy> Growth<'_, P> {
         if self.file.block(lbn).is_some() {
             return Ok(());
         }
-        let mut made = [None; 2];
+        let mut made = [None; 3];
         let done = self.lead(lbn, level, &mut made);
         let done = done.and_then(|before| self.behind(lbn, index, before));
         match done {

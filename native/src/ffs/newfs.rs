@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn freebsd_14_makes_groups_as_large_as_their_maps_allow() {
         let geometry = Geometry::freebsd14(40 * GB).unwrap();
-        assert_eq!((geometry.fpg / 8, geometry.ipg), (20007, 80128));
+        assert_eq!((geometry.ncg(), geometry.fpg / 8, geometry.ipg), (66, 20007, 80128));
         assert_eq!(
             (geometry.inode_size(), geometry.nindir(), geometry.maxbpg()),
             (256, 4096, 4096)

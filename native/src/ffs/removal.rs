@@ -2,8 +2,8 @@
 
 use super::changes::Change;
 use super::detached::{Detached, Remains};
-use super::file::Level;
 use super::filesystem::{FileSystem, ROOT};
+use super::level::Level;
 use super::policy::{Policy, Random};
 use super::Error;
 

@@ -1,7 +1,8 @@
 //! A file that gives blocks back.
 
-use super::file::{File, Level};
+use super::file::File;
 use super::geometry::Geometry;
+use super::level::Level;
 
 impl File {
     /// Makes a file shorter, and says what is free then: its blocks from the last to the first, an
@@ -14,12 +15,14 @@ impl File {
     ) {
         let (bsize, fsize) = (geometry.bsize, geometry.fsize);
         let kept = u32::try_from(size.div_ceil(bsize.into())).unwrap_or(u32::MAX);
-        for lbn in (kept..self.blocks()).rev() {
+        let mut end = self.before(u32::MAX);
+        while let Some(lbn) = end.filter(|&lbn| lbn >= kept) {
             if let Some(address) = self.block(lbn) {
                 free(address, self.fragments(lbn, bsize, fsize));
                 self.set_block(lbn, 0);
             }
-            self.shrink_indirect(geometry, lbn, &mut free);
+            end = self.before(lbn);
+            self.shrink_indirect(geometry, lbn, end.max(kept.checked_sub(1)), &mut free);
         }
         self.cut(kept);
         let last = kept.checked_sub(1).and_then(|lbn| Some((lbn, self.block(lbn)?)));
@@ -33,16 +36,22 @@ impl File {
         }
     }
 
-    /// Frees the indirect blocks of which this was the first block.
-    fn shrink_indirect(&mut self, geometry: &Geometry, lbn: u32, free: &mut impl FnMut(u32, u32)) {
-        let level = match Level::of(lbn, geometry.nindir()) {
-            Some((level, 0)) => level,
-            _ => return,
-        };
-        // the double indirect block goes with the first of those that it leads to
-        let gone = level.slots().rev().filter(|&slot| slot != 1 || level == Level::Double(0));
-        for slot in gone {
-            if let Some(address) = self.indirect(slot) {
+    /// Frees the indirect blocks on the way to a block that are not on that to the next one.
+    fn shrink_indirect(
+        &mut self,
+        geometry: &Geometry,
+        lbn: u32,
+        next: Option<u32>,
+        free: &mut impl FnMut(u32, u32),
+    ) {
+        let level = |lbn| Level::of(lbn, geometry.nindir()).map(|(level, _)| level);
+        let (level, next) = (level(lbn), next.and_then(level));
+        if level == next {
+            return;
+        }
+        for slot in level.into_iter().flat_map(Level::slots).rev() {
+            let stays = next.into_iter().flat_map(Level::slots).any(|other| other == slot);
+            if let Some(address) = self.indirect(slot).filter(|_| !stays) {
                 free(address, geometry.frag());
                 self.set_indirect(slot, 0);
             }

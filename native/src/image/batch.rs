@@ -24,7 +24,7 @@ const HOUR: i64 = 3_600_000_000;
 ///
 /// Of the columns, only those that the image uses must be there.
 pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ArrowError> {
-    let columns = Columns::of(creates, image.needs())?;
+    let columns = Creates::of(creates, image.needs())?;
     let rows = creates.num_rows();
     let blocks = rows.div_ceil(BLOCK);
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -51,7 +51,7 @@ pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>
 /// One word per predicate and block.
 fn words(
     image: &Image,
-    columns: &Columns,
+    columns: &Creates,
     rows: usize,
     blocks: std::ops::Range<usize>,
 ) -> Vec<Vec<u64>> {
@@ -86,7 +86,8 @@ fn transpose(square: &mut [u64; BLOCK]) {
     }
 }
 
-struct Columns<'a> {
+/// The columns of a table of creates that are used.
+pub struct Creates<'a> {
     name: &'a BinaryArray,
     owner: Option<[&'a UInt32Array; 3]>,
     client: Option<&'a StringArray>,
@@ -94,14 +95,19 @@ struct Columns<'a> {
     time: Option<&'a TimestampMicrosecondArray>,
 }
 
-impl<'a> Columns<'a> {
-    fn of(creates: &'a RecordBatch, needs: Needs) -> Result<Self, ArrowError> {
+impl<'a> Creates<'a> {
+    /// The columns that are needed.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing or of another type.
+    pub fn of(creates: &'a RecordBatch, needs: Needs) -> Result<Self, ArrowError> {
         let get = |name: &str, kind: DataType| column(creates, name, &kind);
         let number = |name: &str| -> Result<&UInt32Array, ArrowError> {
             Ok(get(name, DataType::UInt32)?.as_primitive())
         };
         let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
-        let mut columns = Columns {
+        let mut columns = Creates {
             name: get("name", DataType::Binary)?.as_binary(),
             owner: None,
             client: None,
@@ -123,7 +129,8 @@ impl<'a> Columns<'a> {
         Ok(columns)
     }
 
-    fn create(&self, row: usize) -> Create<'a> {
+    /// One create; `row` must be one of the table's.
+    pub fn create(&self, row: usize) -> Create<'a> {
         let number = |column: &'a UInt32Array| column.is_valid(row).then(|| column.value(row));
         let [mode, uid, gid] = self.owner.map_or([None; 3], |owner| owner.map(number));
         let client = self.client.filter(|client| client.is_valid(row));

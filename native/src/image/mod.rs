@@ -14,8 +14,8 @@ mod rules;
 mod tests;
 mod trees;
 
-pub use batch::predict;
-pub use create::Create;
+pub use batch::{predict, Creates};
+pub use create::{Create, Needs};
 
 use bytes::{Block, Bytes};
 use forest::Forest;

@@ -6,12 +6,12 @@ use super::device::{Extent, Writer};
 use super::syncer;
 use super::system::System;
 use super::trace::What;
-use crate::ffs::Policy;
+use crate::ffs::{Format, Policy};
 
 /// The number of a file's indirect block: its address, beyond all numbers of blocks.
 pub const INDIRECT: u32 = 1 << 31;
 
-/// Where the superblock is, and its bytes (`SBOFF`, `SBSIZE`).
+/// Bytes of the superblock (`SBSIZE`).
 const SUPERBLOCK: u32 = 8192;
 
 /// A block that is wanted in the cache.
@@ -195,8 +195,11 @@ impl<P: Policy> System<P> {
         }
         let (geometry, kind, owner) = (&self.geometry, Kind::Superblock, self.own);
         let (frag, metadata) = (geometry.frag(), geometry.metadata(0));
-        let superblock = SUPERBLOCK / geometry.fsize;
-        let mut writes = vec![(superblock, superblock.max(1))];
+        let place = match geometry.format {
+            Format::Ufs1 => 8192,
+            Format::Ufs2 => 65536,
+        };
+        let mut writes = vec![(place / geometry.fsize, SUPERBLOCK.div_ceil(geometry.fsize))];
         let mut address = geometry.dblkno();
         while address < metadata.end {
             writes.push((address, frag.min(metadata.end - address)));

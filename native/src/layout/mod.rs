@@ -7,7 +7,7 @@
 //!
 //! - [`Trace`]: a build of `birthmark replay build`, decoded once.
 //! - [`Config`]: what a run is to be like.
-//! - [`Replay`]: one run.
+//! - [`Running`]: one run.
 
 mod age;
 mod buffers;
@@ -36,12 +36,14 @@ mod system;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod verdicts;
 
-pub use config::{Age, Config, Pace, RegionConfig, System as Kernel};
+pub use config::{Age, Config, Pace, Query, RegionConfig, System as Kernel};
 pub use counters::Kind;
-pub use replay::{Replay, Running};
+pub use replay::{geometry, ready, Running};
 pub use results::Results;
 pub use trace::Trace;
+pub use verdicts::Verdicts;
 
 use thiserror::Error;
 

@@ -18,7 +18,7 @@ impl Seeded {
 
     /// A number below `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.next_u64()) * bound as u128 >> 64) as usize
+        ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 
     /// A number above 0 and up to 1.

@@ -1,6 +1,6 @@
 //! One run of a trace: what was there is made, then operation after operation is done.
 
-use super::config::{Config, Pace, System as Kernel};
+use super::config::{Config, Pace, RegionConfig, System as Kernel};
 use super::counters::Counters;
 use super::device::{Device, Writer};
 use super::names::{refused, Making, Unexpected, NO_OBJECT};
@@ -10,16 +10,15 @@ use super::results::Results;
 use super::syncer;
 use super::system::{Settings, System};
 use super::trace::{Trace, What};
+use super::verdicts::Verdicts;
 use super::Error;
 use crate::disk::{Drive, Parameters};
-use crate::ffs::{FileSystem, FreeBsd48, Geometry, Policy, Region};
+use crate::ffs::{FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Region};
+use crate::hook::Verdict;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bits of a verdict.
-const HOT_NAME: u8 = 1;
-const HOT_DIRECTORY: u8 = 2;
-const HOT_WRITE: u8 = 4;
 /// Bytes written at once when files are made before the trace.
 const PIECE: u64 = 64 * 1024;
 /// Where a partition begins on its drive: behind the first track's worth of sectors.
@@ -39,7 +38,6 @@ pub trait Running: Send {
 pub struct Replay<P> {
     pub(super) system: System<P>,
     pub(super) config: Config,
-    verdicts: Vec<u8>,
     next: usize,
     pub(super) measured: Measured,
     pub(super) began: Instant,
@@ -58,28 +56,59 @@ pub struct Measured {
     pub begun: bool,
 }
 
-impl Replay<FreeBsd48> {
-    /// Makes a run ready: `verdicts` are of the creates, in order; where there are none, nothing
-    /// is hot.
-    pub fn ready(
+/// Makes a run ready. Without a disk nothing takes time but the operations.
+pub fn ready(
+    trace: Arc<Trace>,
+    config: Config,
+    verdicts: Verdicts,
+    disk: Option<&Parameters>,
+) -> Result<Box<dyn Running>, Error> {
+    let geometry = geometry(config.geometry, config.bytes)?;
+    let drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose().map_err(wrong)?;
+    match config.geometry {
+        Kernel::FreeBsd48 => Replay::on(FreeBsd48, geometry, trace, config, verdicts, drive),
+        Kernel::FreeBsd14 => Replay::on(FreeBsd14, geometry, trace, config, verdicts, drive),
+    }
+}
+
+/// The sizes of a file system in a partition of so many bytes.
+pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
+    if !(0.0..=(1u64 << 42) as f64).contains(&bytes) {
+        return Err(wrong(format!("bytes: {bytes}: expected at most 4 TB")));
+    }
+    let made = match kernel {
+        Kernel::FreeBsd48 => Geometry::freebsd48(bytes as u64),
+        Kernel::FreeBsd14 => Geometry::freebsd14(bytes as u64),
+    };
+    made.map_err(wrong)
+}
+
+/// The region of a configuration.
+pub fn region(geometry: &Geometry, config: &RegionConfig) -> Result<Region, Error> {
+    let (start, length) = (config.start as u64, config.length as u64);
+    Region::of(geometry, start, length, config.reserved).map_err(wrong)
+}
+
+fn wrong(error: impl Display) -> Error {
+    Error::Config(error.to_string())
+}
+
+impl<P: Policy + Send + 'static> Replay<P> {
+    fn on(
+        policy: P,
+        geometry: Geometry,
         trace: Arc<Trace>,
         config: Config,
-        verdicts: Vec<u8>,
-        disk: Option<&Parameters>,
+        verdicts: Verdicts,
+        mut drive: Option<Drive>,
     ) -> Result<Box<dyn Running>, Error> {
         let began = Instant::now();
-        let wrong = |error: &dyn std::fmt::Display| Error::Config(error.to_string());
-        let geometry = geometry(&config)?;
-        let drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose();
-        let mut drive = drive.map_err(|error| wrong(&error))?;
-        let random = Seeded(config.seed);
-        let mut fs = FileSystem::new(geometry, FreeBsd48, random).map_err(|error| wrong(&error))?;
-        if let Some(region) = config.region {
-            let (start, length) = (region.start as u64, region.length as u64);
-            let made = Region::of(&geometry, start, length, region.reserved);
-            fs.set_region(Some(made.map_err(|error| wrong(&error))?));
+        let mut fs = FileSystem::new(geometry, policy, Seeded(config.seed)).map_err(wrong)?;
+        if let Some(place) = config.region {
+            fs.set_region(Some(region(&geometry, &place)?));
             if let Some(drive) = drive.as_mut().filter(|_| config.nvram) {
-                drive.set_nvram(start..start.saturating_add(length));
+                let start = place.start as u64;
+                drive.set_nvram(start..start.saturating_add(place.length as u64));
             }
         }
         let bytes = u64::from(geometry.size) * u64::from(geometry.fsize);
@@ -90,22 +119,12 @@ impl Replay<FreeBsd48> {
             flush: config.flush,
             rounds: config.geometry == Kernel::FreeBsd48,
         };
-        let system = System::new(trace, settings, fs, device, config.cache_bytes as u64);
-        let mut replay =
-            Replay { system, config, verdicts, next: 0, measured: Measured::default(), began };
+        let cache = config.cache_bytes as u64;
+        let system = System::new(trace, settings, fs, device, cache, verdicts);
+        let mut replay = Replay { system, config, next: 0, measured: Measured::default(), began };
         replay.build();
         Ok(Box::new(replay))
     }
-}
-
-fn geometry(config: &Config) -> Result<Geometry, Error> {
-    let wrong = |what: &str| Err(Error::Config(what.to_owned()));
-    if !(config.bytes >= 0.0 && config.bytes <= (1u64 << 39) as f64) {
-        return wrong("bytes: expected at most 512 GB");
-    }
-    let geometry = Geometry::new((config.bytes as u64 / 2048) as u32, 91136, 22400);
-    geometry.check().map_err(|error| Error::Config(error.to_string()))?;
-    Ok(geometry)
 }
 
 impl<P: Policy> Replay<P> {
@@ -145,11 +164,18 @@ impl<P: Policy> Replay<P> {
     }
 
     /// Whether the policy follows what a hint says of a create.
-    fn is_hot(&self, place: u32) -> bool {
-        let Some(create) = self.system.trace.creates.get(place as usize) else { return false };
-        let verdict = self.verdicts.get(place as usize).copied().unwrap_or(0);
-        let which = if create.directory { HOT_DIRECTORY } else { HOT_NAME | HOT_WRITE };
-        verdict & self.config.policy & which != 0
+    fn is_hot(&mut self, place: u32) -> bool {
+        let system = &mut self.system;
+        let Some(create) = system.trace.creates.get(place as usize) else { return false };
+        let verdict = system.verdicts.of(place, create, system.trace.names.get(create.name));
+        let which = match create.directory {
+            true => Verdict::DIR,
+            false => Verdict(Verdict::NAME.0 | Verdict::WRITE.0),
+        };
+        let hot = Verdict(verdict.0 & self.config.policy).any(which);
+        system.hinted[0] += 1;
+        system.hinted[1] += u64::from(hot);
+        hot
     }
 
     /// Goes on to an operation's time; writes what is due on the way.

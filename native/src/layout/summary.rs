@@ -1,7 +1,10 @@
 //! The figures of a run.
 
+use super::config::RegionConfig;
 use super::counters::Traffic;
-use super::replay::Replay;
+use super::replay::{region, Replay};
+use super::system::System;
+use super::verdicts::Books;
 use crate::disk::Statistics;
 use crate::ffs::Policy;
 use serde::Serialize;
@@ -30,8 +33,13 @@ pub struct Summary {
     pub cache_hits: u64,
     /// Blocks read for want of that.
     pub cache_misses: u64,
-    /// What became of hints: how often by outcome.
+    /// Creates asked for, those hinted that the policy follows, and what became of these: how
+    /// often by outcome, for inodes and for blocks.
     pub hook: BTreeMap<&'static str, u64>,
+    /// The hook's own books, if it was asked.
+    pub books: Option<Books>,
+    /// What the region has room for.
+    pub region: Option<Room>,
     /// What is wrong with the file system in the end.
     pub inconsistency: Option<String>,
     /// What happened that should not, and how often.
@@ -51,6 +59,22 @@ pub struct Space {
     pub free_fragments: u64,
     /// Fragments for data.
     pub fragments: u64,
+}
+
+/// What a region has room for.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Room {
+    /// Inodes.
+    pub inodes: usize,
+    /// Fragments.
+    pub fragments: usize,
+}
+
+impl Room {
+    fn of<P: Policy>(system: &System<P>, config: &RegionConfig) -> Option<Room> {
+        let region = region(&system.geometry, config).ok()?;
+        Some(Room { inodes: region.inodes.len(), fragments: region.fragments.len() })
+    }
 }
 
 /// What a drive did over the whole run.
@@ -84,6 +108,7 @@ impl Summary {
         let operations = system.trace.operations.len();
         let total = &system.fs.volume.total;
         let free = u64::from(total.nbfree) * u64::from(system.geometry.frag());
+        let hinted = [("asked", system.hinted[0]), ("hinted", system.hinted[1])];
         Summary {
             operations,
             measured_operations: operations - measured.operations,
@@ -95,7 +120,9 @@ impl Summary {
             disk: system.device.counters.kinds(),
             cache_hits: system.hits,
             cache_misses: system.misses,
-            hook: OUTCOMES.into_iter().zip(system.outcomes).collect(),
+            hook: OUTCOMES.into_iter().zip(system.outcomes).chain(hinted).collect(),
+            books: system.verdicts.books(),
+            region: replay.config.region.as_ref().and_then(|config| Room::of(system, config)),
             inconsistency: consistent.err(),
             unexpected: system.unexpected.clone(),
             space: Space {

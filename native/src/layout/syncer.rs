@@ -57,7 +57,6 @@ impl Syncer {
         self.second += 1;
         let mut due = std::mem::take(&mut self.slots[(second % SLOTS as u64) as usize]);
         due.retain(|&owner| self.due[owner as usize] == second);
-        due.dedup();
         due.iter().for_each(|&owner| self.remove(owner));
         due
     }
@@ -106,14 +105,14 @@ mod tests {
     fn who_was_written_meanwhile_waits_anew_and_a_round_takes_all_but_the_device() {
         let mut syncer = Syncer::new(4);
         syncer.add(1, FILE);
-        (1..=10).for_each(|_| assert_eq!(syncer.tick(), []));
+        (1..=10).for_each(|_| assert!(syncer.tick().is_empty()));
         syncer.remove(1);
         syncer.add(1, FILE);
         syncer.add(2, DIRECTORY);
         syncer.add(3, DEVICE);
-        (11..=37).for_each(|_| assert_eq!(syncer.tick(), []));
+        (11..=37).for_each(|_| assert!(syncer.tick().is_empty()));
         assert_eq!(syncer.take_all(3), [2, 1]);
         assert_eq!(syncer.tick(), [3]);
-        (39..=80).for_each(|_| assert_eq!(syncer.tick(), []));
+        (39..=80).for_each(|_| assert!(syncer.tick().is_empty()));
     }
 }

@@ -8,6 +8,7 @@ use super::object::Object;
 use super::random::Seeded;
 use super::syncer::Syncer;
 use super::trace::{Trace, What};
+use super::verdicts::Verdicts;
 use crate::ffs::{FileSystem, Geometry, Outcome, Policy, ROOT};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -61,8 +62,12 @@ pub struct System<P> {
     pub misses: u64,
     /// What happened that should not, and how often.
     pub unexpected: BTreeMap<String, u64>,
+    /// Whence verdicts come.
+    pub verdicts: Verdicts,
+    /// Verdicts that were followed: asked for, and hot.
+    pub hinted: [u64; 2],
     /// What became of hints.
-    pub outcomes: [u64; 8],
+    pub outcomes: [u64; 7],
 }
 
 impl<P: Policy> System<P> {
@@ -73,6 +78,7 @@ impl<P: Policy> System<P> {
         mut fs: FileSystem<P, Seeded>,
         device: Device,
         cache_bytes: u64,
+        verdicts: Verdicts,
     ) -> System<P> {
         let (geometry, own) = (fs.volume.geometry, trace.objects() as u32);
         let owners = trace.objects() + 1;
@@ -99,7 +105,9 @@ impl<P: Policy> System<P> {
             hits: 0,
             misses: 0,
             unexpected: BTreeMap::new(),
-            outcomes: [0; 8],
+            verdicts,
+            hinted: [0; 2],
+            outcomes: [0; 7],
             trace,
         }
     }
@@ -109,10 +117,10 @@ impl<P: Policy> System<P> {
         *self.unexpected.entry(format!("{what}: {why}")).or_default() += 1;
     }
 
-    /// An object that is there.
+    /// An object that is there, and that a name leads to.
     #[inline]
     pub fn live(&self, object: u32) -> Option<&Object> {
-        self.objects.get(object as usize).filter(|object| object.inode != 0)
+        self.objects.get(object as usize).filter(|object| object.inode != 0 && object.links > 0)
     }
 
     /// Its bytes.
@@ -131,6 +139,7 @@ impl<P: Policy> System<P> {
     }
 
     pub(super) fn count_outcome(&mut self, outcome: Outcome) {
+        self.verdicts.outcome(outcome);
         if let Some(count) = self.outcomes.get_mut(outcome as usize) {
             *count += 1;
         }

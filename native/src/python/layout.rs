@@ -1,7 +1,7 @@
 //! `LayoutTrace` and `LayoutRun`, for Python.
 
 use crate::disk::Parameters;
-use crate::layout::{Config, Replay, Results, Trace};
+use crate::layout::{self, Config, Kernel, Results, Trace, Verdicts};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
@@ -57,14 +57,18 @@ impl LayoutTrace {
     ) -> PyResult<LayoutRun> {
         let config: Config = parse("config", config_json)?;
         let disk: Option<Parameters> = disk_json.map(|json| parse("disk", json)).transpose()?;
-        if image.is_some() {
-            return Err(PyValueError::new_err("image: expected hints instead"));
-        }
-        let verdicts = hints.map(|hints| verdicts(hints, &self.trace)).transpose()?;
+        let (query, policy) = (config.query.as_ref(), config.policy);
+        let verdicts = match hints {
+            Some(_) if image.is_some() || query.is_some() => {
+                return Err(PyValueError::new_err("hints: expected no image and no query beside"));
+            }
+            Some(hints) => Verdicts::Given(verdicts(hints, &self.trace)?),
+            None if image.is_none() && query.is_none() => Verdicts::Given(Vec::new()),
+            None => Verdicts::asked(image.as_deref(), query, policy).map_err(raise)?,
+        };
         let trace = Arc::clone(&self.trace);
-        let verdicts = verdicts.unwrap_or_default();
         let mut run =
-            py.detach(|| Replay::ready(trace, config, verdicts, disk.as_ref())).map_err(raise)?;
+            py.detach(|| layout::ready(trace, config, verdicts, disk.as_ref())).map_err(raise)?;
         while py.detach(|| run.step()) {
             py.check_signals()?;
         }
@@ -91,6 +95,32 @@ impl LayoutRun {
     fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         table(py, self.results.objects().map_err(raise)?)
     }
+}
+
+#[pyfunction]
+fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
+    let name = serde_json::Value::from(name);
+    let kernel: Kernel = serde_json::from_value(name)
+        .map_err(|error| PyValueError::new_err(format!("geometry: {error}")))?;
+    let geometry = layout::geometry(kernel, bytes as f64).map_err(raise)?;
+    let inodes = geometry.inode_table() / u64::from(geometry.fsize);
+    let sizes = serde_json::json!({
+        "fsize": geometry.fsize,
+        "bsize": geometry.bsize,
+        "fpg": geometry.fpg,
+        "ipg": geometry.ipg,
+        "groups": geometry.ncg(),
+        "inode_bytes": geometry.inode_size(),
+        "iblkno": inodes,
+        "dblkno": geometry.dblkno(),
+    });
+    Ok(sizes.to_string())
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<LayoutTrace>()?;
+    module.add_class::<LayoutRun>()?;
+    module.add_function(wrap_pyfunction!(layout_geometry, module)?)
 }
 
 /// A verdict per create.

@@ -9,6 +9,7 @@ mod components;
 mod ffs;
 mod forest;
 mod history;
+mod hook;
 mod image;
 mod layout;
 mod lives;
@@ -20,8 +21,6 @@ mod trace;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
-    module.add_class::<layout::LayoutTrace>()?;
-    module.add_class::<layout::LayoutRun>()?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<scan::ScanCounter>()?;
     module.add_class::<scan::ScanMerger>()?;
@@ -30,9 +29,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTextWriter>()?;
     module.add_class::<text::PyTraceLines>()?;
     module.add_class::<image::PyImage>()?;
+    module.add_class::<hook::PyHook>()?;
     components::register(module)?;
     ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
+    layout::register(module)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What FreeBSD 14 does otherwise than 4.8.
 
 use super::{addresses, made, todays, Today};
-use crate::ffs::{Format, FreeBsd14, Geometry, Random, ROOT};
+use crate::ffs::{Error, Format, FreeBsd14, Geometry, Random, ROOT};
 
 fn large() -> Today {
     let geometry = Geometry {
@@ -45,6 +45,40 @@ fn the_double_indirect_block_is_with_the_inode_and_its_blocks_where_there_is_roo
     // as many groups on as the file has had of 512 blocks, and in it where data begin
     assert_eq!(addresses(&filesystem, file)[12 + 512], geometry.data(1));
     assert_eq!(filesystem.check(), Ok(()));
+}
+
+#[test]
+fn files_with_holes_lead_to_few_blocks_through_three_indirect_ones_and_give_all_back() {
+    let mut filesystem = large();
+    let (begin, nindir) = (filesystem.volume.total, 512_u64);
+    let file = filesystem.create(ROOT, false).unwrap();
+    let triple = 12 + nindir + nindir * nindir;
+    filesystem.write(file, triple * 4096, triple * 4096 + 1).unwrap();
+    let indirect: Vec<_> = filesystem.file(file).unwrap().indirect_blocks().collect();
+    let meta = filesystem.volume.geometry.meta(0);
+    assert_eq!(indirect[1..], [indirect[0] + 1, indirect[0] + 2]);
+    assert!((meta..meta + 39).contains(&indirect[0]));
+    let shown = filesystem.file(file).unwrap().shown(512);
+    let marks: Vec<_> = shown.split(' ').map(|word| word.get(..1).unwrap_or("")).collect();
+    assert_eq!(marks[..4], ["", "T", "I", "i"], "{shown}");
+    let last = triple + nindir * nindir * nindir;
+    assert_eq!(filesystem.write(file, last * 4096, last * 4096 + 1), Err(Error::TooLarge));
+    filesystem.truncate(file, triple * 4096).unwrap();
+    assert_eq!(filesystem.file(file).unwrap().indirect_blocks().count(), 0);
+    let mut random = super::Lcg::default();
+    for _ in 0..4000 {
+        let bits = 12 + random.next_u32() % 28;
+        let at = (u64::from(random.next_u32()) << 20 | u64::from(random.next_u32())) % (1 << bits);
+        let done = match random.next_u32() % 6 {
+            0 => filesystem.truncate(file, at),
+            1 => filesystem.truncate(file, at / 4096 * 4096),
+            _ => filesystem.write(file, at, at + 5000),
+        };
+        assert!(matches!(done, Ok(()) | Err(Error::NoSpace | Error::TooLarge)), "{done:?}");
+    }
+    assert_eq!(filesystem.check(), Ok(()));
+    filesystem.unlink(file).unwrap();
+    assert_eq!((filesystem.volume.total, filesystem.check()), (begin, Ok(())));
 }
 
 #[test]

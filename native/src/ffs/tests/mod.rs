@@ -45,5 +45,5 @@ fn fresh(geometry: Geometry) -> Small {
 
 fn addresses<P: Policy>(filesystem: &FileSystem<P, Lcg>, inode: u32) -> Vec<u32> {
     let file = filesystem.file(inode).unwrap();
-    (0..file.blocks()).filter_map(|lbn| file.block(lbn)).collect()
+    file.blocks().filter_map(|lbn| file.block(lbn)).collect()
 }

@@ -1,0 +1,122 @@
+"""Creates that wait for the service's answer: what it says, and what its absence costs."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from birthmark._native import Hook
+from features import CREATES
+from tests.serving.conftest import publish, served, settings_for
+
+LONG = 60.0
+DAWN = datetime(2001, 10, 22, 5, 30, tzinfo=UTC)
+
+
+def batch(names: list[bytes | None], **columns: Any) -> pa.RecordBatch:
+    """Return creates of one owner."""
+    row = {"mode": 0o600, "uid": 1, "gid": 1, "time": DAWN} | columns
+    rows = [{"name": name, **row} for name in names]
+    return pa.Table.from_pylist(rows, schema=CREATES).combine_chunks().to_batches()[0]
+
+
+def kinds(n: int) -> list[bytes | None]:
+    """Return names of as many kinds, none of which a number tells apart."""
+    return ["".join(letters).encode() for letters in list(product(ascii_lowercase, repeat=2))[:n]]
+
+
+def counted(hook: Hook) -> dict[str, Any]:
+    counters: dict[str, Any] = json.loads(hook.counters)
+    return counters
+
+
+@pytest.fixture
+def uds(tmp_path: Path) -> Path:
+    return tmp_path / "service"
+
+
+def test_the_service_says_of_each_create_what_its_image_says(tmp_path, uds):
+    settings = settings_for(tmp_path / "registry", uds=uds)
+    publish(settings.registry, heat=True)
+    names = [
+        b"u1.lock",
+        b"app1.log",
+        b"page1.html",
+        "é.lock".encode(),
+        b"\xff.lock",
+        b'".lock',
+        b"x",
+    ]
+    with served(settings) as client:
+        waits = Hook(service=f"unix:{uds}", deadline=LONG)
+        table = Hook(image=client.get("/v1/model/image").content)
+        said = set()
+        for directory, owner in product(
+            [False, True], [{}, {"mode": None, "uid": 7, "time": None}]
+        ):
+            creates = batch(names, **owner)
+            (verdicts, _), (expected, _) = (
+                waits.ask(creates, directory),
+                table.ask(creates, directory),
+            )
+            assert verdicts.to_pylist() == expected.to_pylist()
+            said |= set(verdicts.to_pylist())
+        assert len(said) > 1
+        (verdicts, _), (expected, _) = waits.ask(same := batch([b"u77.lock"])), table.ask(same)
+        assert verdicts.to_pylist() == expected.to_pylist() != [0]
+    counters = counted(waits)
+    assert counters["service"]["answered"] == 4 * len(names) == counters["cache_misses"]
+    assert counters["cache_hits"] == 1, "a create of the same kind asks no more"
+
+
+def test_creates_go_on_cold_while_the_service_is_gone_and_are_hinted_once_it_is_back(tmp_path, uds):
+    settings = settings_for(tmp_path / "registry", uds=uds)
+    publish(settings.registry, heat=True)
+    hook = Hook(service=f"unix:{uds}", deadline=LONG, back_off=(3600.0, 3600.0), failures=3)
+    short = Hook(service=f"unix:{uds}", deadline=LONG, back_off=(0.001, 0.001), failures=3)
+    for gone in (hook, short):
+        verdicts, _ = gone.ask(batch(kinds(20)))
+        assert verdicts.to_pylist() == [0] * 20
+    counters = counted(hook)["service"]
+    assert (counters["gone"], counters["opened"], counters["unasked"]) == (3, 1, 17)
+    with served(settings):
+        time.sleep(0.01)
+        assert hook.ask(batch([b"u1.lock"]))[0].to_pylist() == [0]
+        assert short.ask(batch([b"u1.lock"]))[0].to_pylist() != [0]
+    assert counted(short)["service"]["probes"] >= 1
+
+
+def test_a_service_without_a_model_gives_no_hints(tmp_path, uds):
+    with served(settings_for(tmp_path / "registry", uds=uds)):
+        hook = Hook(service=f"unix:{uds}", deadline=LONG)
+        assert hook.ask(batch([b"u1.lock"]))[0].to_pylist() == [0]
+    assert counted(hook)["service"]["bad"] == 1
+
+
+def test_a_service_that_hangs_is_late_for_the_first_creates_alone(uds):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(uds))
+        listener.listen()
+        hook = Hook(service=f"unix:{uds}", deadline=0.002, failures=4, back_off=(3600.0, 3600.0))
+        verdicts, _ = hook.ask(batch(kinds(100)))
+    assert verdicts.to_pylist() == [0] * 100
+    counters = counted(hook)["service"]
+    assert (counters["late"], counters["answered"], counters["unasked"]) == (4, 0, 96)
+
+
+def test_hooks_refuse_what_is_no_image_no_address_and_no_create():
+    with pytest.raises(ValueError, match="not a compiled image"):
+        Hook(image=b"x" * 99)
+    with pytest.raises(ValueError, match="expected unix:PATH or http://HOST:PORT"):
+        Hook(service="nowhere")
+    with pytest.raises(ValueError, match='no column "name"'):
+        Hook().ask(pa.RecordBatch.from_pydict({"x": [1]}))
