@@ -7,8 +7,9 @@ NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
 	$(wildcard layout_hint/hook/*.[ch] layout_hint/include/*.h) \
 	native/Cargo.toml native/Cargo.lock pyproject.toml
 MANIFEST := --manifest-path native/Cargo.toml
+HINTD := --manifest-path layout_hint/hintd/Cargo.toml
 
-.PHONY: quickstart test help system-packages install lint types rust-test fuzz-regression fuzz pytest lock clean
+.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz pytest lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +17,7 @@ help: ## list the targets
 quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next
 	@$(BIN)/python -m birthmark.quickstart
 
-test: system-packages lint types rust-test fuzz-regression pytest ## everything that CI runs
+test: system-packages lint types rust-test hintd fuzz-regression pytest ## everything that CI runs
 
 # One virtual environment, filled from the lock files alone.
 $(VENV)/.runtime: requirements.lock
@@ -44,12 +45,18 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	cargo fmt --check --manifest-path native/fuzz/Cargo.toml
 	cargo clippy $(MANIFEST) --locked --all-targets -- -D warnings
 	cargo clippy $(MANIFEST) --locked --features python -- -D warnings
+	cargo fmt --check $(HINTD)
+	cargo clippy $(HINTD) --locked --all-targets -- -D warnings
 
 types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
 	$(BIN)/mypy
 
-rust-test: ## tests of the native crate
+rust-test: ## tests of the native crate and of the layout hint's helper
 	cargo test $(MANIFEST) --locked --quiet
+	cargo test $(HINTD) --locked --quiet
+
+hintd: $(VENV)/.dev ## the layout hint's helper, for this Linux and for FreeBSD
+	ZIG="$(CURDIR)/$(BIN)/python -m ziglang" layout_hint/hintd/build
 
 fuzz-regression: ## a few seconds of fuzzing from the corpora
 	native/fuzz/run 5
@@ -67,4 +74,4 @@ lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) quickstart native/target native/fuzz/target
+	rm -rf $(VENV) quickstart native/target native/fuzz/target layout_hint/hintd/target

@@ -1,5 +1,6 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
+from collections.abc import Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,79 @@ class CaptureWriter:
 
     def finish(self) -> Written:
         """End the capture, and return what it holds."""
+
+class LayoutTrace:
+    """A build of ``birthmark replay build``, decoded once to be replayed on a model of a disk.
+
+    ``docs/layout.md`` ("The replay") says what is modelled. Runs may go on in several threads.
+    """
+
+    def __init__(
+        self, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
+    ) -> None:
+        """Take the tables of a build (``data.replay.schema``), the manifest first.
+
+        Raises ``ValueError``, naming the table and the row, counted from 0, if one is not as a
+        build has it: an object that nothing made, a name that no entry can have, sizes that no
+        file can have.
+        """
+
+    @property
+    def operations(self) -> int:
+        """How many operations there are."""
+
+    def creates(self) -> pa.Table:
+        """Return a row for each create that the hook is asked of, in order.
+
+        First those of the manifest, then mkdir, create, symlink and mknod. ``place``: int64, its
+        number; ``name``: binary; ``directory``: bool; ``mode``, ``uid``, ``gid``: uint32, the owner
+        as the server gave it, else the caller; ``hour``: uint8, UTC, null before the trace;
+        ``id``: int64, the stable identifier of what is made.
+        """
+
+    def run(
+        self,
+        config_json: str,
+        hints: pa.Array | None = None,
+        image: bytes | None = None,
+        disk_json: str | None = None,
+    ) -> LayoutRun:
+        """Replay the trace; ``docs/layout.md`` lists the members of the configuration.
+
+        ``hints`` has a verdict for each of :meth:`creates`, uint8. With an ``image``, or with
+        ``query`` in the configuration, the hook is asked instead; with none, nothing is hot.
+        ``disk_json`` has the parameters of the drive; without, the disk takes no time.
+
+        Raises ``ValueError``, saying what was expected, if the configuration, the hints, the image
+        or the drive are not as they should be.
+        """
+
+class LayoutRun:
+    """What a replay came to."""
+
+    @property
+    def summary(self) -> str:
+        """The figures, JSON; ``docs/layout.md`` lists them."""
+
+    def counts(self) -> pa.Table:
+        """Return what reached the disk after the warm-up, per 4 KB of the partition.
+
+        ``block``: int64, its number; ``reads``, ``writes``: uint32. Blocks not touched have none.
+        """
+
+    def objects(self) -> pa.Table:
+        """Return a row for each create, with what reached the disk of its own blocks.
+
+        ``id`` and ``place``: int64, as in ``LayoutTrace.creates``; ``reads``, ``writes``: uint64,
+        of 4 KB each; ``fragments``: uint64, how many its bytes took at most.
+        """
+
+def layout_geometry(name: str, bytes: int) -> str:
+    """Return the sizes that ``newfs`` of a kernel takes for so many bytes, as JSON.
+
+    Names are those of ``fs.h``, with ``groups`` and ``inode_bytes``. Raises ``ValueError`` if there
+    is no such geometry, or none of that size.
+    """
 
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
@@ -204,6 +278,14 @@ def place_files(
 
     Raises ``ValueError``, saying what is wrong, for impossible sizes, inodes that are taken, and
     files that do not fit; and if in the end the file system is not consistent.
+    """
+
+def layout_geometry(name: str, bytes: int) -> str:
+    """Return the sizes that ``newfs`` takes for a file system in so many bytes, as JSON.
+
+    ``name`` is freebsd48 or freebsd14. The sizes have their names in ``fs.h``, but for ``groups``
+    and ``inode_bytes``. Raises ``ValueError``, saying what was expected, for another name, and for
+    a size that no file system has.
     """
 
 class TextRewriter:

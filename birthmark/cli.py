@@ -13,6 +13,7 @@ from birthmark.commands.dump import dump
 from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
 from birthmark.commands.ingest import ingest
+from birthmark.commands.layout import layout
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
@@ -42,6 +43,7 @@ COMMANDS = (
     explain,
     rules,
     image,
+    layout,
     workload,
 )
 for command in COMMANDS:

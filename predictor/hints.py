@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from features import CREATES
+from predictor.hint_models import HOT_NAME
 from predictor.image import Image, compile_image, predict
 from predictor.image_models import sections_of
 from predictor.image_places import rules_of, tree_of
@@ -45,7 +46,8 @@ class Room:
 def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Room()) -> bytes:
     """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
 
-    HotName answers as the model of ``kind`` does at ``point``. HotDir and HotWrite are yes for the
+    HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what
+    kernels know (``predictor.hint_models``). HotDir and HotWrite are yes for the
     directories and files of the highest ``predictor.heat.Places.scores`` for which there is
     ``room``: more than that would only take the room from what is hotter. So HotWrite is of fewer
     files than the predicate holds of, and of files that were there before the trace, too.
@@ -53,9 +55,10 @@ def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Roo
     Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and
     where an image has no room.
     """
-    if "HotName" not in trained.predicates:
-        raise ValueError("the model has not learned HotName")
-    sections, abstained = sections_of(trained.of_kind(kind), point, ["HotName"])
+    trained.of_kind(kind)  # refuses one that there is not
+    if kind not in trained.hints:
+        raise ValueError(f"the model has not learned {HOT_NAME}")
+    sections, abstained = sections_of(trained.hints[kind], point, [HOT_NAME])
     heat = trained.heat
     places = [
         ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),

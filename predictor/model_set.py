@@ -77,6 +77,11 @@ class ModelSet(dict[str, Model]):
         super().__init__(models)
         self.points: dict[str, OperatingPoints] = {}
 
+    @classmethod
+    def own(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of ``parameters`` that the kind's models are constructed with."""
+        return {name: parameters[name] for name in cls.parameters}
+
     def train(
         self, columns: pa.Table, labels: Mapping[str, pa.BooleanArray], **parameters: Any
     ) -> None:

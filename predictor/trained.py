@@ -10,18 +10,19 @@ from typing import Any
 import pyarrow as pa
 
 from features import History, from_directories, from_files, from_names
-from predictor import parts
+from predictor import hint_models, parts
 from predictor.able_models import AbleModels
-from predictor.calibration import Holdout, points_from_json
+from predictor.calibration import points_from_json
 from predictor.forest_models import ForestModels
 from predictor.heat import Heat, directories
 from predictor.labels import births, tally
+from predictor.learning import learn
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
 from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
 from predictor.rule_models import RuleModels
-from predictor.thresholds import Bools, Limit, Point, Scores
+from predictor.thresholds import Limit, Point, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
@@ -48,7 +49,8 @@ class TrainedModel:
 
     After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key;
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
-    subject, ``file`` and ``name``; and ``heat`` (``predictor.heat``).
+    subject, ``file`` and ``name``; ``heat`` (``predictor.heat``); and ``hints``, by kind, what
+    answers HotName for file systems (``predictor.hint_models``), if HotName is a predicate.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class TrainedModel:
         self.models: dict[str, ModelSet[Any]] = {}
         self.histories: dict[str, History] = {}
         self.heat = Heat()
+        self.hints: dict[str, ModelSet[Any]] = {}
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -120,6 +123,9 @@ class TrainedModel:
             self._learn(lives, known(lives), labels)
         self._learn_directories(files)
         self.heat = Heat().fit(files)
+        if hint_models.HOT_NAME in self.predicates:
+            self.hints = {kind: _set_of(kind)() for kind in kinds}
+            hint_models.train(self.hints, files, self.parameters)
         return self
 
     def _learn_directories(self, files: pa.Table) -> None:
@@ -132,21 +138,8 @@ class TrainedModel:
     def _learn(
         self, lives: pa.Table, creates: pa.Table, labels: dict[str, pa.BooleanArray]
     ) -> None:
-        holdout = Holdout.of(lives, self.parameters["calibration"])
-
-        def learning(models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
-            some = pa.array(mask)
-            seen = {key: answers.filter(some) for key, answers in labels.items()}
-            known = models.columns(creates.filter(some))
-            models.train(known, seen, **self._parameters_of(models))
-            return models
-
-        learned = pa.array(holdout.learned)
+        learned = pa.array(learn(self.models.values(), lives, creates, labels, self.parameters))
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
-        for models in self.models.values():
-            learning(models, holdout.learned)
-            holdout.calibrate(models, learning, creates, labels, self.limit)
-            models.condense(creates, labels)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
         """Return the creates of a later period's births, told of what was seen before each.
@@ -225,10 +218,8 @@ class TrainedModel:
             "parameters": self.parameters,
             "predicates": predicates,
             "tallies": self.tallies,
-            "points": {
-                kind: {key: asdict(points) for key, points in models.points.items()}
-                for kind, models in self.models.items()
-            },
+            "points": _points(self.models),
+            "hints": _points(self.hints),
         }
         parts.write_json(directory / _FILE, content)
         return [
@@ -236,6 +227,7 @@ class TrainedModel:
             *files,
             *(_save(history, directory, s) for s, history in self.histories.items()),
             *self.heat.save(directory),
+            *hint_models.save(self.hints, directory),
         ]
 
     @classmethod
@@ -258,20 +250,30 @@ class TrainedModel:
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             kinds = {kind: _set_of(kind) for kind in content["kinds"]}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
+            hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise parts.DamagedModelError(
                 path, f"the description of a model ({error!r})"
             ) from error
         for kind, models in kinds.items():
-            own = model._parameters_of(models)
+            own = models.own(model.parameters)
             model.models[kind] = models.load(path.parent, model.predicates, own, counts)
             model.models[kind].points = points[kind]
+            if kind in hinted:
+                hints = hint_models.load(models, path.parent, model.parameters, counts)
+                hints.points = hinted[kind]
+                model.hints[kind] = hints
         model.histories = {subject: _load(path.parent, subject) for subject in ("file", "name")}
         model.heat = Heat.load(path.parent)
         return model
 
-    def _parameters_of(self, models: ModelSet[Any] | type[ModelSet[Any]]) -> dict[str, Any]:
-        return {name: self.parameters[name] for name in models.parameters}
+
+def _points(sets: dict[str, ModelSet[Any]]) -> dict[str, Any]:
+    """Return all operating points, for JSON."""
+    return {
+        kind: {key: asdict(points) for key, points in models.points.items()}
+        for kind, models in sets.items()
+    }
 
 
 def _save(history: History, directory: Path, subject: str) -> str:

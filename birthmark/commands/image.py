@@ -16,18 +16,25 @@ def image(
     registry: RegistryOption = DEFAULTS.registry,
     model: ModelOption = DEFAULTS.model,
     point: PointOption = DEFAULTS.point,
+    hints: Annotated[
+        bool, typer.Option("--hints", help="only HotName, HotDir and HotWrite, as file systems ask")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
+    from birthmark._native import Image
     from data.durable import replaced
+    from predictor.hints import hint_image
     from predictor.image_models import compile_models
     from serving.models import load_model
     from training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
-    models = loaded.trained.models[loaded.kind]
-    content = compile_models(models, loaded.point)
+    if hints:
+        content = hint_image(loaded.trained, loaded.kind, loaded.point)
+    else:
+        content = compile_models(loaded.trained.models[loaded.kind], loaded.point)
     with replaced(out) as path:
         path.write_bytes(content)
     told = {
@@ -35,7 +42,7 @@ def image(
         "version": loaded.version,
         "kind": loaded.kind,
         "point": loaded.point,
-        "predicates": len(models),
+        "predicates": len(Image(content).predicates),
         "bytes": len(content),
     }
     if as_json:

@@ -11,9 +11,9 @@ from predictor import blocks
 from predictor.heat.directories import directories
 from predictor.heat.places import Places
 
-HOT_BLOCKS = 48
-"""Of a file's blocks of 4 KB, those that may lie in the region: what a file of 12 blocks of 16 KB
-has, to which an inode points directly."""
+HOT_BLOCKS = 128
+"""Of a file's blocks of 4 KB, those that may lie in the region: its first 32 blocks of 16 KB, which
+is where the allocator stops to place a hot file's blocks there, unless it is told otherwise."""
 
 _SYNC = 30 / 3600
 """Hours between two writes of a block that is always dirty: a syncer comes by every 30 seconds."""
@@ -30,8 +30,9 @@ def hot_directories() -> Places:
 def hot_writes() -> Places:
     """Return a ``Places`` of files.
 
-    Their worth are block writes that reach the disk, their size the blocks that they hold times
-    hours, their room the blocks that the region holds of them, on average over the period.
+    Their worth are block writes that reach the disk again and again, their size the blocks that
+    they hold times hours, their room the blocks that the region holds of them, on average over the
+    period.
     """
     levels = [["suffix"], ["uid", "suffix"], ["name"], ["uid", "name"]]
     return Places("heat-hot-writes.arrow", levels)
@@ -57,10 +58,14 @@ def files_in(files: pa.Table) -> pa.Table:
     """Return the regular files of a files table, those that were there before included, likewise.
 
     A block is written to the disk at most once in 30 seconds, however often a client writes it.
+    The first time is not counted of files that were born: a block must be written once to be there
+    at all, wherever it is.
     """
     files = files.filter(pc.fill_null(pc.equal(files["kind"], "file"), False))
     hours, own = (np.asarray(each(files)) for each in (blocks.hours_watched, blocks.own_blocks))
-    written = np.minimum(np.asarray(blocks.block_writes(files)), own * hours / _SYNC)
+    first = own * np.asarray(files["birth_seen"])
+    again = np.asarray(blocks.block_writes(files)) - first
+    written = np.clip(again, 0, own * hours / _SYNC)
     return pa.table(
         {
             "uid": pc.coalesce(files["uid"], files["owner"]),

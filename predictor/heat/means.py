@@ -25,7 +25,9 @@ class ShrunkenMeans:
     Cestnik, *Estimating probabilities*, ECAI 1990; scikit-learn's ``TargetEncoder`` has one level
     of it).
 
-    Keys of less weight than ``least`` are as if they were new.
+    Keys of less weight than ``least`` are as if they were new. Without ``overall`` a row's estimate
+    starts as nothing known: the first level at which its key was seen has its own mean, and a row
+    of which every key is new is estimated at 0.
 
     ``levels`` name the columns that each level's key is made of. After ``fit``, ``sums_`` has a
     row per level and key (level 0: all rows): ``weight``, and the weighted sum of each value.
@@ -39,6 +41,7 @@ class ShrunkenMeans:
         values: Sequence[str],
         strength: float = 1.0,
         least: float = 0.0,
+        overall: bool = True,
     ) -> None:
         if not strength > 0:
             raise ValueError(f"strength must be above 0, not {strength!r}")
@@ -46,6 +49,7 @@ class ShrunkenMeans:
         self.values = list(values)
         self.strength = strength
         self.least = least
+        self.overall = overall
         self.sums_ = self.schema.empty_table()
 
     @property
@@ -83,13 +87,14 @@ class ShrunkenMeans:
         That is the weight of the learned rows with the row's finest key that was seen.
         """
         estimate = np.zeros((len(groups), len(self.values)))
-        weight = np.zeros(len(groups))
+        weight, begun = np.zeros(len(groups)), np.zeros(len(groups), dtype=np.bool_)
         deciding = self.deciding()
         for level, key in enumerate(self._keys(groups)):
             own, sums = self._looked_up(deciding.filter(pc.equal(deciding["level"], level)), key)
-            drawn = self.strength if level else 1e-9  # the mean of all rows is drawn to nothing
-            estimate = (sums + drawn * estimate) / (own + drawn)[:, None]
+            drawn = np.where(begun, self.strength, 1e-9)  # the first mean is drawn to nothing
+            estimate = (sums + drawn[:, None] * estimate) / (own + drawn)[:, None]
             weight = np.where(own > 0, own, weight)
+            begun |= own > 0
         return {"weight": weight} | dict(zip(self.values, estimate.T, strict=True))
 
     def deciding(self) -> pa.Table:
@@ -108,7 +113,7 @@ class ShrunkenMeans:
         return found[0], np.column_stack(found[1:])
 
     def _keys(self, groups: pa.Table) -> list[pa.Array]:
-        everything = pa.repeat(pa.scalar(b""), len(groups))
+        everything = pa.repeat(pa.scalar(b"" if self.overall else None, pa.binary()), len(groups))
         return [everything, *(_joined(groups.select(level)) for level in self.levels)]
 
     def _summed(self, rows: pa.Table) -> pa.Table:

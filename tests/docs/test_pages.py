@@ -68,6 +68,18 @@ def options() -> dict[str, set[str]]:
     return found
 
 
+def helper_options() -> dict[str, tuple[str, str]]:
+    """Return the variable and the default of each option of the layout hint's helper."""
+    source = (ROOT / "layout_hint/hintd/src/settings.rs").read_text(encoding="utf-8")
+    found = {}
+    for attributes, name in re.findall(r"#\[arg\((.*?)\)\]\s*pub (\w+):", source, re.S):
+        variable = re.search(r'env = "(\w+)"', attributes)
+        default = re.search(r'default_value(?:_t)? = "?([^",\s]+(?:,\w+)*)', attributes)
+        option = "--" + name.replace("_", "-")
+        found[option] = (variable[1] if variable else "", default[1] if default else "")
+    return found
+
+
 def mentioned(mention: str, known: dict[str, set[str]]) -> str:
     """Return the command that a mention is of; of a group without its command, any in it."""
     one, *more = mention.strip("$` ").split()[1:]
@@ -96,7 +108,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_that_are_mentioned_exist(page: Path) -> None:
     known = options()
-    every = set().union(*known.values(), {"--help", "--strict"})
+    every = set().union(*known.values(), helper_options(), {"--help", "--strict"})
     for mention in re.findall(r"^\$ birthmark .*|`birthmark [^`]*`", page.read_text(), re.M):
         command = mentioned(mention, known)
         if command != "COMMAND":
@@ -119,6 +131,15 @@ def test_every_setting_of_the_service_is_listed_with_its_variable_and_default() 
         shown = unset if field.default is None else f"`{field.default}`"
         option = f"--{name.replace('_', '-')}"
         assert f"| `{option}` | `{variable(name)}` | {shown} |" in text("serving.md")
+
+
+def test_every_option_of_the_helper_is_listed_with_its_variable_and_default() -> None:
+    found = helper_options()
+    assert len(found) > 10
+    for option, (variable, default) in found.items():
+        shown = [f"`{value}`" if value else "" for value in (option, variable, default)]
+        row = "| " + " | ".join(shown).replace("|  |", "| |")
+        assert row in text("layout.md"), row
 
 
 def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path: Path) -> None:
@@ -189,6 +210,9 @@ def test_exactly_the_direct_dependencies_are_listed() -> None:
     ]
     assert sorted(rows("dependencies.md", "Python")) == direct(python)
     assert sorted(rows("dependencies.md", "Rust")) == sorted(crates)
+    helper = tomllib.loads((ROOT / "layout_hint/hintd/Cargo.toml").read_text(encoding="utf-8"))
+    crates = [*helper["dependencies"], *helper["build-dependencies"]]
+    assert sorted(rows("dependencies.md", "The helper")) == sorted(crates)
 
 
 def test_what_the_packages_import_is_what_the_project_depends_on() -> None:

@@ -188,7 +188,9 @@ def test_an_explanation_gives_the_answer_that_the_prediction_gives(model, kind):
 
 def test_a_loaded_model_answers_and_explains_as_the_saved_one(model, tmp_path):
     files = model.save(tmp_path)
-    assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
+    assert sorted(files) == sorted(
+        path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()
+    )
     loaded = TrainedModel.load(tmp_path)
     assert loaded.kinds == model.kinds
     assert loaded.predicates == model.predicates
@@ -273,6 +275,7 @@ PARTS += ["rules-rules.arrow", "rules-counts.arrow", "forest.json", "forest-node
 PARTS += ["forest-scores.arrow", "forest-codes.arrow"]
 PARTS += ["history-file.arrow", "history-name.arrow", "heat-rates.arrow", "heat-directories.arrow"]
 PARTS += ["heat-hot-directories.arrow", "heat-hot-writes.arrow"]
+PARTS += [f"hints/{part}" for part in PARTS if part.startswith(("name", "able", "rules", "forest"))]
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -3,12 +3,13 @@
 use super::filesystem::{FileSystem, ROOT};
 use super::group::{Group, Summary};
 use super::policy::{Policy, Random};
+use hashbrown::HashMap;
 use thiserror::Error;
 
 /// What is wrong with a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Inconsistency {
-    /// A file has a fragment that cannot be its own.
+    /// A file, or what is left of one, has a fragment that cannot be its own.
     #[error("inode {inode} has fragment {address}, which is no place for data or has an owner")]
     Owned {
         /// The file's inode.
@@ -43,20 +44,29 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         }
         for (inode, file) in self.files() {
             let whole = file.indirect_blocks().map(|address| (address, geometry.frag()));
-            let blocks = (0..file.blocks()).filter_map(|lbn| {
+            let blocks = file.blocks().filter_map(|lbn| {
                 Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
             });
             for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {
-                match owned.get_mut(address as usize) {
-                    Some(owned) if !*owned => *owned = true,
-                    _ => return Err(Inconsistency::Owned { inode, address }),
-                }
+                own(&mut owned, inode, address)?;
             }
         }
-        self.check_groups(&owned)
+        for remains in self.detached.iter().map(|(_, remains)| remains) {
+            let inode = remains.inode.map_or(0, |(inode, _)| inode);
+            let fragments = remains.fragments.iter();
+            for address in fragments.flat_map(|&(address, n)| address..address + n) {
+                own(&mut owned, inode, address)?;
+            }
+        }
+        let detached = self.detached.iter().filter_map(|(_, remains)| remains.inode).collect();
+        self.check_groups(&owned, &detached)
     }
 
-    fn check_groups(&self, owned: &[bool]) -> Result<(), Inconsistency> {
+    fn check_groups(
+        &self,
+        owned: &[bool],
+        detached: &HashMap<u32, bool>,
+    ) -> Result<(), Inconsistency> {
         let geometry = &self.volume.geometry;
         for (cg, owned) in (0..).zip(owned.chunks_exact(geometry.fpg as usize)) {
             let group = &self.volume.groups[cg as usize];
@@ -66,7 +76,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
                     return Err(Inconsistency::Fragment(cg * geometry.fpg + at));
                 }
             }
-            if *group != self.recount(cg)? {
+            if *group != self.recount(cg, detached)? {
                 return Err(Inconsistency::Group(cg));
             }
         }
@@ -75,24 +85,36 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         (sum == self.volume.total).then_some(()).ok_or(Inconsistency::Total)
     }
 
-    /// The group made anew from its fragments and from the files.
-    fn recount(&self, cg: u32) -> Result<Group, Inconsistency> {
+    /// The group made anew from its fragments, from the files and from detached inodes.
+    fn recount(&self, cg: u32, detached: &HashMap<u32, bool>) -> Result<Group, Inconsistency> {
         let geometry = &self.volume.geometry;
         let group = &self.volume.groups[cg as usize];
         let mut fresh = Group::new(geometry, cg);
         (0..geometry.fpg / geometry.frag()).for_each(|block| fresh.set(block, group.block(block)));
         for at in 0..geometry.ipg {
             let inode = cg * geometry.ipg + at;
-            let free = inode >= ROOT && self.file(inode).is_none();
+            let gone = detached.get(&inode);
+            let free = inode >= ROOT && self.file(inode).is_none() && gone.is_none();
             if free != group.is_free(at) {
                 return Err(Inconsistency::Inode(inode));
             }
             fresh.set_inode(at, free);
             fresh.summary.nifree -= u32::from(!free);
-            let directory = self.file(inode).is_some_and(|file| file.directory);
+            let directory = self.file(inode).map_or(gone == Some(&true), |file| file.directory);
             fresh.summary.ndir += u32::from(directory);
         }
         (fresh.rotor, fresh.frotor, fresh.irotor) = (group.rotor, group.frotor, group.irotor);
         Ok(fresh)
+    }
+}
+
+/// Says that a fragment has an owner.
+fn own(owned: &mut [bool], inode: u32, address: u32) -> Result<(), Inconsistency> {
+    match owned.get_mut(address as usize) {
+        Some(owned) if !*owned => {
+            *owned = true;
+            Ok(())
+        }
+        _ => Err(Inconsistency::Owned { inode, address }),
     }
 }

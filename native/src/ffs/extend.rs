@@ -5,13 +5,15 @@ use super::{runs, Error};
 
 impl Volume {
     /// Makes a file's last fragments, `old` of them at `address`, `new` ones: where they are, if
-    /// what follows is free, else elsewhere (`ffs_realloccg`). Returns where they are then.
+    /// what follows is free, else elsewhere (`ffs_realloccg`); if they are for something hot, in the
+    /// region if they fit. Returns where they are then.
     pub fn extend(
         &mut self,
         address: u32,
         preference: Option<u32>,
         old: u32,
         new: u32,
+        hot: bool,
     ) -> Result<u32, Error> {
         if !self.may_give(new - old) {
             return Err(Error::NoSpace);
@@ -25,8 +27,10 @@ impl Volume {
             Optimization::Space => new,
         };
         let cg = self.geometry.group(address);
-        let moved = self.alloc_near(cg, preference, n).ok_or(Error::NoSpace)?;
-        self.release(address, old);
+        let near = |volume: &mut Volume| Some((volume.alloc_near(cg, preference, n)?, n));
+        let placed = self.place_hot(n, new, hot).or_else(|| near(self));
+        let (moved, n) = placed.ok_or(Error::NoSpace)?;
+        self.free(address, old);
         if new < n {
             self.release(moved + new, n - new);
         }

@@ -1,12 +1,18 @@
 //! Files and directories: made, written, cut and removed.
 
-use super::file::{File, Level};
+use super::changes::Change;
+use super::detached::Remains;
+use super::file::File;
 use super::geometry::Geometry;
 use super::growth::Growth;
+use super::level::Level;
 use super::policy::{Policy, Random};
+use super::region::Region;
 use super::volume::Volume;
 use super::Error;
 use hashbrown::HashMap;
+use slab::Slab;
+use std::vec::Drain;
 
 /// The root directory's inode.
 pub const ROOT: u32 = 2;
@@ -18,8 +24,9 @@ const DIRECTORY: u64 = 512;
 pub struct FileSystem<P, R> {
     /// The cylinder groups.
     pub volume: Volume,
-    files: HashMap<u32, File>,
-    policy: P,
+    pub(super) files: HashMap<u32, File>,
+    pub(super) detached: Slab<Remains>,
+    pub(super) policy: P,
     random: R,
 }
 
@@ -36,8 +43,9 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
 
     /// One with no directory at all. The sizes must have been checked.
     pub fn bare(geometry: Geometry, policy: P, random: R) -> FileSystem<P, R> {
-        let volume = Volume::new(geometry);
-        let mut made = FileSystem { volume, files: HashMap::new(), policy, random };
+        let volume = Volume::new(geometry, P::RULES);
+        let files = HashMap::new();
+        let mut made = FileSystem { volume, files, detached: Slab::new(), policy, random };
         // 0 stands for none; 1 was for bad blocks
         (0..ROOT).for_each(|inode| made.volume.set_inode(0, inode, false, false));
         made
@@ -51,8 +59,24 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
             return Err(Error::Taken(inode));
         }
         self.volume.set_inode(cg, at, directory, false);
-        self.files.insert(inode, File::new(directory));
+        self.files.insert(inode, File::new(directory, false));
         Ok(())
+    }
+
+    /// Says where what is hot is placed from now on.
+    pub fn set_region(&mut self, region: Option<Region>) {
+        self.volume.region = region;
+    }
+
+    /// Keeps a log of changes from now on.
+    pub fn log_changes(&mut self) {
+        self.volume.changes.on = true;
+    }
+
+    /// What was changed since they were taken last, in order. Nothing without
+    /// [`Self::log_changes`].
+    pub fn take_changes(&mut self) -> Drain<'_, Change> {
+        self.volume.changes.list.drain(..)
     }
 
     /// The file or directory of an inode.
@@ -65,15 +89,22 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         self.files.iter().map(|(&inode, file)| (inode, file))
     }
 
-    /// Makes a directory, with a fragment for its entries (`ufs_mkdir`). Returns its inode.
-    pub fn mkdir(&mut self, parent: u32) -> Result<u32, Error> {
+    /// Makes a directory, with a fragment for its entries (`ufs_mkdir`); in the region, if it is
+    /// said to be hot and there is room. Returns its inode.
+    pub fn mkdir(&mut self, parent: u32, hot: bool) -> Result<u32, Error> {
         self.directory(parent)?;
         if self.volume.total.nifree == 0 {
             return Err(Error::NoInodes); // before a random number is drawn, as `ffs_valloc` does
         }
-        let root = parent == ROOT;
-        let preference = self.policy.directory(&self.volume, parent, root, &mut self.random);
-        let inode = self.make(preference, true)?;
+        let inode = match self.place(true, hot) {
+            Some(inode) => inode,
+            None => {
+                let (root, random) = (parent == ROOT, &mut self.random);
+                let preference = self.policy.directory(&self.volume, parent, root, random);
+                self.volume.alloc_inode(preference, true)?
+            }
+        };
+        self.insert(inode, true, hot);
         if let Err(error) = self.extend(inode, DIRECTORY) {
             self.unlink(inode)?;
             return Err(error);
@@ -81,10 +112,15 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         Ok(inode)
     }
 
-    /// Makes an empty file (`ufs_makeinode`). Returns its inode.
-    pub fn create(&mut self, parent: u32) -> Result<u32, Error> {
+    /// Makes an empty file (`ufs_makeinode`); in the region, if it is said to be hot and there is
+    /// room. Returns its inode.
+    pub fn create(&mut self, parent: u32, hot: bool) -> Result<u32, Error> {
         self.directory(parent)?;
-        self.make(parent, false)
+        let inode = match self.place(false, hot) {
+            Some(inode) => inode,
+            None => self.volume.alloc_inode(parent, false)?,
+        };
+        Ok(self.insert(inode, false, hot))
     }
 
     /// Makes a file longer, at most a block at a time, in order. Where there is no space for all
@@ -98,8 +134,10 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
     pub fn write(&mut self, inode: u32, from: u64, to: u64) -> Result<(), Error> {
         let bsize = u64::from(self.volume.geometry.bsize);
         let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;
-        let last = u32::try_from(to.saturating_sub(1) / bsize).map_err(|_| Error::TooLarge)?;
+        let last = u32::try_from(to.saturating_sub(1) / bsize).unwrap_or(u32::MAX);
+        let last = Some(last).filter(|&last| last < u32::MAX).ok_or(Error::TooLarge)?;
         Level::of(last, self.volume.geometry.nindir()).ok_or(Error::TooLarge)?;
+        self.volume.changes.push(Change::Inode(inode));
         let mut growth = Growth { volume: &mut self.volume, policy: &self.policy, inode, file };
         let mut at = from;
         while at < to {
@@ -112,35 +150,21 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         Ok(())
     }
 
-    /// Cuts a file, or makes it longer with a hole; its last byte has a place (`ffs_truncate`).
-    pub fn truncate(&mut self, inode: u32, size: u64) -> Result<(), Error> {
-        let bsize = u64::from(self.volume.geometry.bsize);
-        let before = self.files.get(&inode).ok_or(Error::NoFile(inode))?.size;
-        if size > before || !size.is_multiple_of(bsize) {
-            self.write(inode, size - 1, size)?;
+    /// An inode of the region, if it is for something hot and there is one.
+    fn place(&mut self, directory: bool, hot: bool) -> Option<u32> {
+        if !hot || self.volume.total.nifree == 0 {
+            return None;
         }
-        let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;
-        if size < before {
-            self.volume.shrink(file, size);
-        }
-        Ok(())
+        self.volume.place_inode(directory)
     }
 
-    /// Removes a file or a directory: its blocks, then its inode.
-    pub fn unlink(&mut self, inode: u32) -> Result<(), Error> {
-        if inode == ROOT {
-            return Err(Error::Root);
-        }
-        let mut file = self.files.remove(&inode).ok_or(Error::NoFile(inode))?;
-        self.volume.shrink(&mut file, 0);
-        self.volume.release_inode(inode, file.directory);
-        Ok(())
-    }
-
-    fn make(&mut self, preference: u32, directory: bool) -> Result<u32, Error> {
-        let inode = self.volume.alloc_inode(preference, directory)?;
-        self.files.insert(inode, File::new(directory));
-        Ok(inode)
+    /// An empty file or directory with an inode that it has been given; hot if that is one of the
+    /// region, or if the region has none.
+    fn insert(&mut self, inode: u32, directory: bool, hot: bool) -> u32 {
+        let region = self.volume.region.as_ref().map(|region| &region.inodes);
+        let placed = region.is_some_and(|inodes| inodes.is_empty() || inodes.contains(&inode));
+        self.files.insert(inode, File::new(directory, hot && placed));
+        inode
     }
 
     fn directory(&self, inode: u32) -> Result<(), Error> {

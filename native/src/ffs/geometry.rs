@@ -2,17 +2,21 @@
 
 use thiserror::Error;
 
-/// Bytes of the boot block, and of a superblock (`BBSIZE`, `SBSIZE`).
-const BOOT: u32 = 8192;
+/// Bytes of a superblock (`SBSIZE`), and of a group's summary.
 const SUPERBLOCK: u32 = 8192;
-/// Bytes of an inode on disk (UFS1), of a group's summary, and of a block's address.
-const INODE: u32 = 128;
 const SUMMARY: u32 = 16;
-const ADDRESS: u32 = 4;
-/// At most so many fragments: 512 GB in fragments of 2 KB, whose maps take 64 MB here.
-const MOST: u32 = 1 << 28;
+const MOST: u32 = Geometry::MOST;
 
-/// A file system's sizes, as `newfs` has them in FreeBSD 4.8. Fields have their names in `fs.h`.
+/// What a file system looks like on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The first, with inodes of 128 bytes and addresses of 4.
+    Ufs1,
+    /// The second, with inodes of 256 bytes, addresses of 8, and the superblock at 64 KB.
+    Ufs2,
+}
+
+/// A file system's sizes, as `newfs` has them. Fields have their names in `fs.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Fragments of the file system.
@@ -31,6 +35,13 @@ pub struct Geometry {
     pub avgfilesize: u32,
     /// Expected files of a directory.
     pub avgfpdir: u32,
+    /// What it looks like on disk.
+    pub format: Format,
+    /// Fragments at the beginning of a group's data that are for directories and indirect blocks,
+    /// if the kernel knows of that.
+    pub metaspace: u32,
+    /// Blocks that may be moved together, at most.
+    pub contigsumsize: u32,
 }
 
 /// Why sizes are none of a file system.
@@ -43,10 +54,30 @@ pub struct GeometryError {
 }
 
 impl Geometry {
-    /// The sizes that `newfs` takes where it is not told others.
+    /// The sizes that `newfs` of FreeBSD 4.8 takes where it is not told others.
     pub fn new(size: u32, fpg: u32, ipg: u32) -> Geometry {
-        let (bsize, fsize, minfree) = (16384, 2048, 8);
-        Geometry { size, fpg, ipg, bsize, fsize, minfree, avgfilesize: 16384, avgfpdir: 64 }
+        Geometry {
+            size,
+            fpg,
+            ipg,
+            bsize: 16384,
+            fsize: 2048,
+            minfree: 8,
+            avgfilesize: 16384,
+            avgfpdir: 64,
+            format: Format::Ufs1,
+            metaspace: 0,
+            contigsumsize: 7,
+        }
+    }
+
+    /// At most so many fragments: 512 GB in fragments of 2 KB, whose maps take 64 MB here.
+    pub(super) const MOST: u32 = 1 << 28;
+
+    /// More fragments than there may be.
+    pub(super) fn too_large() -> GeometryError {
+        let expected = format!("from 1 to {}", Geometry::MOST);
+        GeometryError { name: "size_frags", value: u32::MAX, expected }
     }
 
     /// Says what is wrong with them, if anything is.
@@ -61,7 +92,7 @@ impl Geometry {
 
     /// The sizes of blocks and fragments, and of what inodes must fill: fragments, and bytes of maps.
     fn check_units(&self) -> Result<(), GeometryError> {
-        let Geometry { bsize, fsize, ipg, .. } = *self;
+        let (Geometry { bsize, fsize, ipg, .. }, inode) = (*self, self.inode_size());
         if !bsize.is_power_of_two() || !(4096..=65536).contains(&bsize) {
             return wrong("bsize", bsize, "a power of two from 4096 to 65536");
         }
@@ -69,7 +100,7 @@ impl Geometry {
         if !fsize.is_power_of_two() || fsize < least || fsize > bsize {
             return wrong("fsize", fsize, format!("a power of two from {least} to {bsize}"));
         }
-        let unit = (fsize / INODE).max(8);
+        let unit = (fsize / inode).max(8);
         if ipg == 0 || !ipg.is_multiple_of(unit) || ipg > MOST {
             return wrong("ipg", ipg, format!("a multiple of {unit} from {unit} to {MOST}"));
         }
@@ -83,6 +114,10 @@ impl Geometry {
             let frag = self.frag();
             let expected = format!("a multiple of {frag} over {dblkno}, where data begin");
             return wrong("fpg", fpg, expected);
+        }
+        if !self.metaspace.is_multiple_of(self.frag()) || self.metaspace > fpg - dblkno {
+            let expected = format!("a multiple of {} up to {}", self.frag(), fpg - dblkno);
+            return wrong("metaspace", self.metaspace, expected);
         }
         if size == 0 || size > MOST {
             return wrong("size_frags", size, format!("from 1 to {MOST}"));
@@ -115,13 +150,16 @@ impl Geometry {
     /// Addresses in an indirect block.
     #[inline]
     pub fn nindir(&self) -> u32 {
-        self.bsize / ADDRESS
+        match self.format {
+            Format::Ufs1 => self.bsize / 4,
+            Format::Ufs2 => self.bsize / 8,
+        }
     }
 
     /// Blocks that a file may take one after the other in one group.
     #[inline]
     pub fn maxbpg(&self) -> u32 {
-        self.bsize / ADDRESS
+        self.nindir()
     }
 
     /// The group of an inode (`ino_to_cg`).
@@ -138,13 +176,44 @@ impl Geometry {
 
     /// Where the superblock, or its copy, is in a group.
     fn sblkno(&self) -> u32 {
-        (BOOT + SUPERBLOCK).div_ceil(self.fsize).next_multiple_of(self.frag())
+        let boot = match self.format {
+            Format::Ufs1 => 8192,
+            Format::Ufs2 => 65536,
+        };
+        (boot + SUPERBLOCK).div_ceil(self.fsize).next_multiple_of(self.frag())
+    }
+
+    /// Bytes of an inode on disk.
+    #[inline]
+    pub fn inode_size(&self) -> u32 {
+        match self.format {
+            Format::Ufs1 => 128,
+            Format::Ufs2 => 256,
+        }
+    }
+
+    /// Where in a group its inodes begin, in bytes.
+    pub fn inode_table(&self) -> u64 {
+        let bytes = u64::from(self.ipg) * u64::from(self.inode_size());
+        u64::from(self.dblkno()) * u64::from(self.fsize) - bytes
     }
 
     /// Where data begin in a group: after superblock, group and inodes.
     pub fn dblkno(&self) -> u32 {
         let superblock = SUPERBLOCK.div_ceil(self.fsize).next_multiple_of(self.frag());
-        self.sblkno() + superblock + self.frag() + self.ipg / (self.fsize / INODE)
+        self.sblkno() + superblock + self.frag() + self.ipg / (self.fsize / self.inode_size())
+    }
+
+    /// Where a group's space for directories and indirect blocks begins (`cgmeta`).
+    #[inline]
+    pub fn meta(&self, group: u32) -> u32 {
+        group * self.fpg + self.dblkno()
+    }
+
+    /// Where a group's space for other data begins (`cgdata`).
+    #[inline]
+    pub fn data(&self, group: u32) -> u32 {
+        self.meta(group) + self.metaspace
     }
 
     /// The fragments of a group, from its beginning, that never are a file's. The first group also

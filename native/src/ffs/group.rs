@@ -3,6 +3,7 @@
 use super::bitmap::Bitmap;
 use super::geometry::Geometry;
 use super::runs::{self, LENGTHS};
+use std::ops::Range;
 
 /// What is free, and how many directories there are: in a group, or in all (`struct csum`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,13 +107,19 @@ impl Group {
     }
 
     /// The first run of exactly `length` fragments, at or above `from` rounded down to a byte of
-    /// the free map, else from the beginning of the group (`ffs_mapsearch`).
+    /// the free map, else from the beginning of the group (`ffs_mapsearch`). Not in the blocks of
+    /// `skip`.
     #[inline]
-    pub fn search(&mut self, from: u32, length: u32) -> Option<u32> {
-        let block = self.runs[length as usize - 1].next_around((from & !7) / self.frag)?;
+    pub fn search(&mut self, from: u32, length: u32, skip: &Range<u32>) -> Option<u32> {
+        let block = self.runs[length as usize - 1].next_around((from & !7) / self.frag, skip)?;
         self.frotor = (block * self.frag) & !7;
         let (start, _) = runs::of(self.block(block)).find(|run| run.1 == length)?;
         Some(block * self.frag + start)
+    }
+
+    /// The first of so many free blocks in a row, none of them before `from` or in `skip`.
+    pub fn cluster(&self, from: u32, blocks: u32, skip: &Range<u32>) -> Option<u32> {
+        self.runs[self.frag as usize - 1].row(from, blocks, skip)
     }
 
     /// Whether an inode is free.
@@ -121,10 +128,17 @@ impl Group {
         self.inodes.has(inode)
     }
 
-    /// The first free inode, from the rotor's byte of the map on, else from the first on.
+    /// The first free inode outside `skip`, from the rotor's byte of the map on, else from the
+    /// first on.
     #[inline]
-    pub fn next_inode(&self) -> Option<u32> {
-        self.inodes.next_around(self.irotor & !7)
+    pub fn next_inode(&self, skip: &Range<u32>) -> Option<u32> {
+        self.inodes.next_around(self.irotor & !7, skip)
+    }
+
+    /// The first free inode that is not below `from`.
+    #[inline]
+    pub fn first_inode(&self, from: u32) -> Option<u32> {
+        self.inodes.next(from)
     }
 
     /// Says whether an inode is free.
@@ -170,7 +184,7 @@ mod tests {
                 group.set(below(blocks), if below(3) > 0 { 0 } else { free });
                 let (from, length) = (below(2048), 1 + below(group.frag));
                 let expected = naive(&group, from, length);
-                assert_eq!(group.search(from, length), expected);
+                assert_eq!(group.search(from, length, &(0..0)), expected);
                 expected.inspect(|&at| assert_eq!(group.frotor, at / 8 * 8));
             }
             let whole = group.free.iter().filter(|&&free| free == group.whole()).count() as u32;

@@ -1,11 +1,14 @@
 //! Inodes: taken near a preference, and given back.
 
+use super::changes::Change;
+use super::policy::Rules;
 use super::volume::Volume;
 use super::Error;
+use std::ops::Range;
 
 impl Volume {
     /// Takes an inode, the preferred one if it is free, else in its group, else in another
-    /// (`ffs_valloc` after `ffs_dirpref`).
+    /// (`ffs_valloc` after `ffs_dirpref`); those that are kept for what is hot last.
     pub fn alloc_inode(&mut self, preference: u32, directory: bool) -> Result<u32, Error> {
         if self.total.nifree == 0 {
             return Err(Error::NoInodes);
@@ -18,8 +21,16 @@ impl Volume {
         };
         // to the real one, too, 0 is no preference
         let preference = Some(preference).filter(|&inode| inode != 0);
+        if self.reserves() {
+            let outside = self.rehash(cg, preference, |volume, cg, preference| {
+                volume.alloc_inode_in_group(cg, preference, directory, volume.kept_inodes(cg))
+            });
+            if let Some(inode) = outside {
+                return Ok(inode);
+            }
+        }
         let take = |volume: &mut Volume, cg, preference| {
-            volume.alloc_inode_in_group(cg, preference, directory)
+            volume.alloc_inode_in_group(cg, preference, directory, 0..0)
         };
         self.rehash(cg, preference, take).ok_or(Error::NoInodes)
     }
@@ -31,17 +42,22 @@ impl Volume {
         cg: u32,
         preference: Option<u32>,
         directory: bool,
+        skip: Range<u32>,
     ) -> Option<u32> {
         let ipg = self.geometry.ipg;
         let group = &mut self.groups[cg as usize];
-        let preferred = preference.map(|inode| inode % ipg).filter(|&at| group.is_free(at));
+        let preferred = preference.map(|inode| inode % ipg);
+        let preferred = preferred.filter(|at| group.is_free(*at) && !skip.contains(at));
         let at = match preferred {
             Some(at) => at,
             None => {
-                group.irotor = group.next_inode()?;
+                group.irotor = group.next_inode(&skip)?;
                 group.irotor
             }
         };
+        if self.rules == Rules::FreeBsd14 {
+            group.irotor = at;
+        }
         self.set_inode(cg, at, directory, false);
         Some(cg * ipg + at)
     }
@@ -68,5 +84,7 @@ impl Volume {
                 summary.ndir += u32::from(directory);
             }
         }
+        self.changes.push(Change::Group(cg));
+        self.changes.push(Change::Inode(cg * self.geometry.ipg + at));
     }
 }

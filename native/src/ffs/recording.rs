@@ -2,8 +2,9 @@
 
 use super::file::File;
 use super::filesystem::{FileSystem, ROOT};
+use super::freebsd48::FreeBsd48;
 use super::lines::{Lines, RecordingError};
-use super::policy::{FreeBsd48, Random};
+use super::policy::Random;
 use super::request::{self, short, Request};
 use super::volume::Optimization;
 use super::Error;
@@ -152,10 +153,10 @@ impl<R: BufRead> Replay<R> {
         let filesystem = &mut self.filesystem;
         match request {
             Request::Mkdir(parent) => {
-                let inode = filesystem.mkdir(parent)?;
+                let inode = filesystem.mkdir(parent, false)?;
                 Ok(self.blocks(inode))
             }
-            Request::Create(parent) => Ok(filesystem.create(parent)?.to_string()),
+            Request::Create(parent) => Ok(filesystem.create(parent, false)?.to_string()),
             Request::Write(inode, size) => {
                 filesystem.extend(inode, size)?;
                 Ok(self.blocks(inode))

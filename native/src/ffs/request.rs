@@ -65,7 +65,7 @@ pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry
     let inode =
         |text: &str| number(text).is_ok_and(|inode| geometry.inode_group(inode) < geometry.ncg());
     let address = |text: &str| {
-        let text = text.strip_prefix(['i', 'I']).unwrap_or(text);
+        let text = text.strip_prefix(['i', 'I', 'T']).unwrap_or(text);
         number(text).is_ok_and(|address| address < geometry.size)
     };
     match request {

@@ -1,7 +1,10 @@
 //! The cylinder groups of a file system, and what is kept of all together.
 
+use super::changes::{Change, Changes};
 use super::geometry::Geometry;
 use super::group::{Group, Summary};
+use super::policy::Rules;
+use super::region::Region;
 
 /// What fragments that grow and must move are given (`fs_optim`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub enum Optimization {
 pub struct Volume {
     /// The sizes.
     pub geometry: Geometry,
+    /// How preferences are followed.
+    pub rules: Rules,
     /// The cylinder groups.
     pub groups: Vec<Group>,
     /// Their counts together.
@@ -27,21 +32,27 @@ pub struct Volume {
     pub optimization: Optimization,
     /// Whether blocks are given as to the superuser, from the reserve of `minfree` percent, too.
     pub superuser: bool,
+    /// Where hot files and directories are placed.
+    pub(super) region: Option<Region>,
+    pub(super) changes: Changes,
     dsize: u32,
 }
 
 impl Volume {
     /// A volume without files, not even a root directory. The sizes must have been checked.
-    pub fn new(geometry: Geometry) -> Volume {
+    pub fn new(geometry: Geometry, rules: Rules) -> Volume {
         let groups: Vec<_> = (0..geometry.ncg()).map(|cg| Group::new(&geometry, cg)).collect();
         let total = groups.iter().fold(Summary::default(), |total, group| total + group.summary);
         Volume {
             geometry,
+            rules,
             total,
             contigdirs: vec![0; groups.len()],
             groups,
             optimization: Optimization::Time,
             superuser: false,
+            region: None,
+            changes: Changes::default(),
             dsize: geometry.dsize(),
         }
     }
@@ -52,12 +63,23 @@ impl Volume {
         i64::from(self.dsize) * numerator / denominator
     }
 
-    /// Whether so many fragments may be given without touching the reserve (`freespace`).
+    /// Whether so many fragments may be given without touching the reserve.
     #[inline]
     pub(super) fn may_give(&self, fragments: u32) -> bool {
+        self.superuser || self.free_beside(self.geometry.minfree.into()) >= i64::from(fragments)
+    }
+
+    /// Whether so many percent of the fragments are free.
+    #[inline]
+    pub(super) fn spares(&self, percent: i64) -> bool {
+        self.free_beside(percent) >= 0
+    }
+
+    /// How many fragments are free beside a reserve of so many percent (`freespace`).
+    #[inline]
+    fn free_beside(&self, percent: i64) -> i64 {
         let free = i64::from(self.total.nbfree * self.geometry.frag() + self.total.nffree);
-        let reserve = self.share(self.geometry.minfree.into(), 100);
-        self.superuser || free - reserve >= i64::from(fragments)
+        free - self.share(percent, 100)
     }
 
     /// Says which fragments of a group's block are free, and keeps all counts.
@@ -69,6 +91,7 @@ impl Volume {
         let after = group.summary;
         self.total.nbfree = self.total.nbfree + after.nbfree - before.nbfree;
         self.total.nffree = self.total.nffree + after.nffree - before.nffree;
+        self.changes.push(Change::Group(cg));
     }
 
     /// Asks the preferred group, which is told the preference, then others, which are not: at
@@ -115,7 +138,7 @@ mod tests {
 
     #[test]
     fn groups_are_asked_at_growing_distance_then_in_order() {
-        let mut volume = Volume::new(Geometry::new(9 * 512, 512, 128));
+        let mut volume = Volume::new(Geometry::new(9 * 512, 512, 128), Rules::FreeBsd48);
         let mut asked = Vec::new();
         let none = volume.rehash(5, Some(7), |_, cg, preference| {
             asked.push((cg, preference));

@@ -11,6 +11,7 @@ mod forest;
 mod history;
 mod hook;
 mod image;
+mod layout;
 mod lives;
 mod scan;
 mod text;
@@ -33,5 +34,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
+    layout::register(module)?;
     Ok(())
 }

@@ -1,25 +1,8 @@
 //! Random operations on small file systems, after each of which all must be consistent.
 
-use super::recording::Lcg;
-use super::{Error, FileSystem, FreeBsd48, Geometry, Optimization, Random, Volume, ROOT};
-
-type Small = FileSystem<FreeBsd48, Lcg>;
-
-/// Small file systems: fragments in a block 8, 4, 2 and 1, groups 8, 3 and 1, the last one short.
-fn geometries() -> [Geometry; 4] {
-    let eight = Geometry::new(8 * 1024, 1024, 128);
-    [
-        eight,
-        Geometry { bsize: 4096, fsize: 1024, ..Geometry::new(2 * 1024 + 518, 1024, 128) },
-        Geometry { bsize: 4096, fsize: 2048, minfree: 5, ..Geometry::new(1001, 1002, 64) },
-        Geometry { bsize: 4096, fsize: 4096, ..Geometry::new(900, 300, 64) },
-    ]
-}
-
-fn fresh(geometry: Geometry) -> Small {
-    geometry.check().unwrap();
-    FileSystem::new(geometry, FreeBsd48, Lcg::default()).unwrap()
-}
+use super::{fresh, geometries, Small};
+use crate::ffs::recording::Lcg;
+use crate::ffs::{Error, Geometry, Optimization, Random, Volume, ROOT};
 
 /// What is left of a volume if one does not look where searches begin.
 fn without_rotors(volume: &Volume) -> Volume {
@@ -41,8 +24,8 @@ fn operate(filesystem: &mut Small, alive: &mut Vec<(u32, bool)>, random: &mut Lc
     let scale = below(4);
     let more = below([2000, 20_000, 200_000, 2_000_000][scale]) as u64;
     let done = match (below(8), directory) {
-        (0, true) => filesystem.mkdir(inode),
-        (_, true) => filesystem.create(inode),
+        (0, true) => filesystem.mkdir(inode, false),
+        (_, true) => filesystem.create(inode, false),
         (0..=3, false) => filesystem.extend(inode, size + more).map(|()| inode),
         (4, false) => filesystem.write(inode, more, more + 3000).map(|()| inode),
         (5, false) => filesystem.truncate(inode, more).map(|()| inode),
@@ -79,7 +62,7 @@ fn every_operation_leaves_all_consistent_and_nothing_is_lost() {
 #[test]
 fn a_file_written_in_order_lies_in_order_but_for_its_indirect_blocks() {
     let mut filesystem = fresh(Geometry::new(65536, 65536, 1024));
-    let inode = filesystem.create(ROOT).unwrap();
+    let inode = filesystem.create(ROOT, false).unwrap();
     filesystem.extend(inode, 20 * 16384 - 5000).unwrap();
     let file = filesystem.file(inode).unwrap();
     let blocks: Vec<_> = (0..20).filter_map(|lbn| file.block(lbn)).collect();
@@ -94,7 +77,7 @@ fn a_file_through_double_indirect_blocks_is_freed_whole() {
     let geometry = Geometry { bsize: 4096, fsize: 4096, ..Geometry::new(9000, 3000, 128) };
     let mut filesystem = fresh(geometry);
     let begin = without_rotors(&filesystem.volume);
-    let inode = filesystem.create(ROOT).unwrap();
+    let inode = filesystem.create(ROOT, false).unwrap();
     let (blocks, bsize) = (12 + 1024 + 2 * 1024 + 7, 4096);
     filesystem.extend(inode, blocks * bsize).unwrap();
     assert_eq!(filesystem.file(inode).unwrap().indirect_blocks().count(), 5);
@@ -107,7 +90,7 @@ fn a_file_through_double_indirect_blocks_is_freed_whole() {
     }
     filesystem.unlink(inode).unwrap();
     assert_eq!(without_rotors(&filesystem.volume), begin);
-    let inode = filesystem.create(ROOT).unwrap();
+    let inode = filesystem.create(ROOT, false).unwrap();
     assert_eq!(filesystem.extend(inode, 1 << 43), Err(Error::TooLarge));
     assert_eq!(filesystem.extend(inode, u64::MAX), Err(Error::TooLarge));
 }
@@ -116,13 +99,13 @@ fn a_file_through_double_indirect_blocks_is_freed_whole() {
 fn only_the_superuser_gets_the_last_blocks_and_indirect_blocks_without_data_go_back() {
     let geometry = Geometry { bsize: 4096, fsize: 4096, ..Geometry::new(900, 300, 64) };
     let mut filesystem = fresh(geometry);
-    let inode = filesystem.create(ROOT).unwrap();
+    let inode = filesystem.create(ROOT, false).unwrap();
     assert_eq!(filesystem.extend(inode, 1 << 30), Err(Error::NoSpace));
     let reserve = geometry.dsize() * 8 / 100;
     assert_eq!(filesystem.volume.total.nbfree, reserve);
     filesystem.volume.superuser = true;
     // up to where the next block needs an indirect one and there is but one block left
-    let other = filesystem.create(ROOT).unwrap();
+    let other = filesystem.create(ROOT, false).unwrap();
     filesystem.extend(other, 12 * 4096).unwrap();
     let left = u64::from(filesystem.volume.total.nbfree - 1);
     let size = filesystem.file(inode).unwrap().size;
@@ -133,7 +116,7 @@ fn only_the_superuser_gets_the_last_blocks_and_indirect_blocks_without_data_go_b
     // a directory that gets no fragment leaves no inode behind
     filesystem.extend(inode, size + (left + 1) * 4096).unwrap();
     let before = filesystem.volume.total;
-    assert_eq!(filesystem.mkdir(ROOT), Err(Error::NoSpace));
+    assert_eq!(filesystem.mkdir(ROOT, false), Err(Error::NoSpace));
     assert_eq!((filesystem.volume.total, before.nbfree), (before, 0));
 }
 
@@ -141,13 +124,13 @@ fn only_the_superuser_gets_the_last_blocks_and_indirect_blocks_without_data_go_b
 fn inodes_run_out_in_one_group_then_in_all() {
     let geometry = Geometry { bsize: 4096, fsize: 4096, ..Geometry::new(900, 300, 64) };
     let mut filesystem = fresh(geometry);
-    let made: Vec<_> = (0..3 * 64 - 3).map(|_| filesystem.create(ROOT).unwrap()).collect();
+    let made: Vec<_> = (0..3 * 64 - 3).map(|_| filesystem.create(ROOT, false).unwrap()).collect();
     // the root's group, the next (1 away), then 2 away from that one: itself again, then the third
     assert_eq!(made, (3..64).chain(64..128).chain(128..192).collect::<Vec<_>>());
-    assert_eq!(filesystem.create(ROOT), Err(Error::NoInodes));
-    assert_eq!(filesystem.mkdir(ROOT), Err(Error::NoInodes));
+    assert_eq!(filesystem.create(ROOT, false), Err(Error::NoInodes));
+    assert_eq!(filesystem.mkdir(ROOT, false), Err(Error::NoInodes));
     filesystem.unlink(100).unwrap();
-    assert_eq!(filesystem.create(ROOT), Ok(100));
+    assert_eq!(filesystem.create(ROOT, false), Ok(100));
 }
 
 #[test]
@@ -157,7 +140,8 @@ fn fragments_that_must_move_are_given_a_block_until_many_are_free() {
     let (many, few) = (120, 80);
     let mut changes = 0;
     while changes < 3 {
-        let pair = [filesystem.create(ROOT).unwrap(), filesystem.create(ROOT).unwrap()];
+        let pair =
+            [filesystem.create(ROOT, false).unwrap(), filesystem.create(ROOT, false).unwrap()];
         pair.iter().for_each(|&inode| filesystem.extend(inode, 2048).unwrap());
         let begin = |filesystem: &Small| filesystem.file(pair[0]).unwrap().block(0);
         let (at, free) = (begin(&filesystem), filesystem.volume.total.nffree);
@@ -177,10 +161,10 @@ fn fragments_that_must_move_are_given_a_block_until_many_are_free() {
 #[test]
 fn what_is_not_there_is_refused_and_changes_nothing() {
     let mut filesystem = fresh(Geometry::new(8 * 1024, 1024, 128));
-    let file = filesystem.create(ROOT).unwrap();
+    let file = filesystem.create(ROOT, false).unwrap();
     let before = filesystem.volume.clone();
-    assert_eq!(filesystem.create(77), Err(Error::NoFile(77)));
-    assert_eq!(filesystem.mkdir(file), Err(Error::NotDirectory(file)));
+    assert_eq!(filesystem.create(77, false), Err(Error::NoFile(77)));
+    assert_eq!(filesystem.mkdir(file, false), Err(Error::NotDirectory(file)));
     assert_eq!(filesystem.extend(77, 1), Err(Error::NoFile(77)));
     assert_eq!(filesystem.truncate(u32::MAX, 1), Err(Error::NoFile(u32::MAX)));
     assert_eq!(filesystem.unlink(ROOT), Err(Error::Root));

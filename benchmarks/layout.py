@@ -1,0 +1,258 @@
+"""What hints do to locality and time on disk, beside the thesis's Tables 7.1 to 7.4; and how fast.
+
+    python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--captures DAY...] [--seeds 3]
+                                [--region-start 0] [--scratch DIR] [--json OUT]
+
+Of each generated workload five days are made; a model learns from Monday's, and Tuesday's to
+Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thesis section 7.1.
+``--rate`` is the part of the thesis's load; the cache has as great a part of the thesis's. Of
+captures, the first trains, and each of the others is a day.
+
+A row is a day: the writes in the region, in percent, by default, with HotDir and HotName, with
+HotWrite besides, with an oracle's hints, and at most (Optimal); then the gain of elapsed time of
+both heuristics, of all three, and the least of any policy. Under a generated day stands the
+thesis's. The verdict says whether both heuristics raise the writes in the region on each day,
+whether reads hardly move (by less than ``READS``), whether all three get half of what is possible,
+and whether no policy is slower than Default by more than the spread of the seeds.
+
+Replays make ``rate`` operations per second, beside ``decode``: the rows per second at which pyarrow
+reads the same operations from Parquet.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from data.ingest import ingest
+from data.replay import build
+from data.schema import OPERATIONS
+from data.workloads import WORKLOADS, Workload
+from data.workloads.output import write
+from data.workloads.profile import read_profile
+from layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
+from layout_hint.options import Options
+from layout_hint.study import study
+from training.config import Settings
+from training.registry import Registry
+from training.train import train
+
+THESIS = Path(__file__).with_name("thesis")
+CACHE_MB = 800
+READS = 0.01
+BOTH, ALL = "HotDir+HotName", "all three"
+SHOWN = (DEFAULT, BOTH, ALL, ORACLE)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Days to replay, and a model from a day before."""
+
+    name: str
+    traces: list[Path]
+    model: Path
+    options: Options
+
+
+def generated(name: str, rate: float, options: Options, scratch: Path) -> Site:
+    """Generate a week, and train on its Monday."""
+    start = date.fromisoformat(read_profile(name).start)
+    week, monday = scratch / f"{name}.parquet", scratch / f"{name}-monday.parquet"
+    if not week.exists():
+        write(Workload(name, options.seed, start.isoformat(), 5, rate), week)
+        cut(week, monday, start + timedelta(days=1))
+    days = f"{start + timedelta(days=1)}..{start + timedelta(days=4)}"
+    own = replace(options, days=days, cache=f"{max(1, round(CACHE_MB * rate))}M")
+    return Site(name, [week], trained(name, monday, scratch), own)
+
+
+def cut(week: Path, out: Path, end: date) -> None:
+    """Write the operations before a day."""
+    until = pa.scalar(
+        datetime(end.year, end.month, end.day, tzinfo=UTC), OPERATIONS.field("time").type
+    )
+    file = pq.ParquetFile(week)
+    with pq.ParquetWriter(out, file.schema_arrow, compression="zstd") as writer:
+        for batch in file.iter_batches(1 << 16):
+            writer.write_batch(batch.filter(pc.less(batch["time"], until)))
+
+
+def captured(days: list[Path], options: Options, scratch: Path) -> Site:
+    """Take captures as days, the first to train on."""
+    builds = []
+    for day in days[1:]:
+        builds.append(scratch / f"captured-{day.stem}")
+        if not builds[-1].exists():
+            build([day], builds[-1])
+    return Site("captured", builds, trained("captured", days[0], scratch), options)
+
+
+def trained(name: str, trace: Path, scratch: Path) -> Path:
+    """Train on a trace; return the registry."""
+    registry, dataset = scratch / f"{name}-models", scratch / f"{name}-first"
+    if not registry.exists():
+        ingest([trace], dataset)
+        model, manifest = train([dataset], Settings())
+        Registry(registry).publish(model.save, manifest)
+    return registry
+
+
+def decode_rate(build_directory: Path) -> float:
+    """Return how many operations per second pyarrow reads of a build."""
+    began, rows = time.monotonic(), 0
+    for batch in pq.ParquetFile(build_directory / "operations.parquet").iter_batches(1 << 16):
+        rows += len(batch)
+    return rows / (time.monotonic() - began)
+
+
+def thesis(name: str, number: int) -> dict[str, float] | None:
+    """Return what the thesis has of a workload's day, by its number, in percent."""
+    days: dict[str, dict[str, float]] = {}
+    with (THESIS / "locality.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["trace"] == name.upper():
+                day = days.setdefault(row["day"], {})
+                for what in ("target_write_pct", "target_read_pct", "optimal_write_pct"):
+                    day[f"{row['policy']} {what}"] = float(row[what])
+    with (THESIS / "elapsed.csv").open(encoding="utf-8") as file:
+        gains = [row for row in csv.DictReader(file) if row["trace"] == name.upper()]
+    if number >= len(days):
+        return None
+    gain, found = gains[number], list(days.values())[number]
+    return {
+        "default": found[f"{DEFAULT} target_write_pct"],
+        "both": found[f"{BOTH} target_write_pct"],
+        "reads": found[f"{BOTH} target_read_pct"] - found[f"{DEFAULT} target_read_pct"],
+        "optimal": found[f"{BOTH} optimal_write_pct"],
+        "gain_both": float(gain["hotdir_hotname_pct"]),
+        "nvram": float(gain["nvram_pct"]),
+    }
+
+
+def measured(found: Comparison, day: str, mode: str) -> dict[str, Any]:
+    """Return the same of a day here, and more."""
+
+    def of(policy: str, nvram: bool = False) -> Result:
+        result = found.find(day, policy, mode, nvram=nvram)
+        assert result is not None
+        return result
+
+    default, both, every = of(DEFAULT), of(BOTH), of(ALL)
+    others = [each for each in found.of_state("fresh") if each.day == day and each.mode == mode]
+    return {
+        "default": 100 * default.target.write.mean,
+        "both": 100 * both.target.write.mean,
+        "reads": 100 * (both.target.read.mean - default.target.read.mean),
+        "all": 100 * every.target.write.mean,
+        "oracle": 100 * of(ORACLE).target.write.mean,
+        "optimal": 100 * every.optimal.write.mean,
+        "of_optimal": every.of_optimal,
+        "gain_both": 100 * both.improvement.mean,
+        "gain_all": 100 * every.improvement.mean,
+        "nvram": 100 * of(BOTH, True).improvement.mean,
+        "least": 100 * min(each.improvement.mean for each in others),
+        "raised": both.target.write.mean > default.target.write.mean,
+        "reads_still": abs(both.target.read.mean - default.target.read.mean) < READS,
+        "half": every.of_optimal >= 0.5,
+        "none_slower": not any(slower(each) for each in others),
+        "consistent": all(each.inconsistency is None for each in others),
+    }
+
+
+def slower(result: Result) -> bool:
+    """Tell whether a policy is slower than Default, by more than seeds differ."""
+    return result.improvement.mean < -(result.improvement.deviation or 0.0)
+
+
+COLUMNS = ("default", "both", "all", "oracle", "optimal", "reads", "gain_both", "gain_all")
+COLUMNS = (*COLUMNS, "nvram", "least")
+CHECKS = ("raised", "reads_still", "half", "none_slower", "consistent")
+
+
+def rows(site: Site, found: Comparison) -> Iterator[dict[str, Any]]:
+    """Yield a row for each day and mode."""
+    for number, day in enumerate(found.days):
+        for mode in found.modes:
+            own = {"workload": site.name, "day": day, "mode": mode}
+            yield own | measured(found, day, mode) | {"thesis": thesis(site.name, number)}
+
+
+def show(row: dict[str, Any]) -> None:
+    """Print a row, and the thesis's under the last of a day."""
+    wrong = [check for check in CHECKS if not row[check]]
+    cells = "".join(f"{row[column]:10.2f}" for column in COLUMNS)
+    name = f"{row['workload']} {row['day']} {row['mode']}"
+    print(f"{name:38}{cells}  {', '.join(f'not {each}' for each in wrong)}")
+    if row["thesis"] and row["mode"] == "preferred":
+        beside = "".join(
+            f"{row['thesis'][c]:10.2f}" if c in row["thesis"] else f"{'':10}" for c in COLUMNS
+        )
+        print(f"{'  thesis':38}{beside}")
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workloads", nargs="*", default=WORKLOADS)
+    parser.add_argument("--rate", type=float, default=0.1)
+    parser.add_argument("--captures", nargs="+", type=Path, default=[])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--region-start", default="0")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--scratch", type=Path, help="where to work, and what is there is reused")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    options = Options(seeds=given.seeds, region_start=given.region_start)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = given.scratch or Path(folder)
+        sites = [generated(name, given.rate, options, scratch) for name in given.workloads]
+        if given.captures:
+            sites.append(captured(given.captures, options, scratch))
+        result = run(sites, scratch, given.jobs)
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=2) + "\n")
+    if not all(row[check] for row in result["days"] for check in CHECKS):
+        raise SystemExit("not as it is to be")
+
+
+def run(sites: list[Site], scratch: Path, jobs: int) -> dict[str, Any]:
+    """Compare policies at all sites; print and return what was found."""
+    print(f"{'writes in the region, %, and gains, %':38}{''.join(f'{c:>10}' for c in COLUMNS)}")
+    days: list[dict[str, Any]] = []
+    comparisons, speeds = {}, {}
+    for site in sites:
+        kept = scratch / f"{site.name}-days"
+        began = time.monotonic()
+        found = study(site.traces, site.model, site.options, kept, jobs)
+        for row in rows(site, found):
+            show(row)
+            days.append(row)
+        comparisons[site.name] = found.to_json()
+        first = site.traces[0] if site.traces[0].is_dir() else kept / found.days[0]
+        speeds[site.name] = {
+            "replay": max(speed for each in found.results for speed in each.speed.values),
+            "decode": decode_rate(first),
+            "seconds": time.monotonic() - began,
+        }
+    for name, speed in speeds.items():
+        print(
+            f"{name}: {speed['replay']:,.0f} operations/s, {speed['replay'] / speed['decode']:.2f} "
+            f"of decode; {speed['seconds']:.0f} s in all"
+        )
+    return {"days": days, "speeds": speeds, "comparisons": comparisons}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Comparing policies: which runs there are, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from layout_hint.comparison import (
+    DEFAULT,
+    INVERTED,
+    ORACLE,
+    POLICIES,
+    RANDOM,
+    Comparison,
+    Result,
+    Settings,
+    Shares,
+    Spread,
+)
+from layout_hint.days import Day
+from layout_hint.runs import Outcome, Replay, Run, run_all
+
+ALL_POLICIES = (*POLICIES, ORACLE, INVERTED, RANDOM)
+USUAL = (*POLICIES, ORACLE)
+BOTH = "HotDir+HotName"
+DRAWN = (DEFAULT, BOTH, "all three")
+"""The policies whose counts are kept for the map of the disk."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which runs are made of each day."""
+
+    policies: tuple[str, ...] = USUAL  # Default is always run
+    modes: tuple[str, ...] = ("reserved", "preferred")
+    states: tuple[str, ...] = ("fresh",)
+    nvram: bool = True  # HotDir+HotName with the region in memory, too
+
+    def runs(self, seeds: Sequence[int]) -> list[Run]:
+        """Return the runs, those by default first."""
+        found = [Run(DEFAULT, None, state, seed) for state in self.states for seed in seeds]
+        others = [each for each in ALL_POLICIES if each in self.policies and each != DEFAULT]
+        kinds = [(policy, False) for policy in others]
+        if self.nvram and BOTH in others:
+            kinds.append((BOTH, True))
+        return found + [
+            Run(policy, mode, state, seed, nvram)
+            for state in self.states
+            for mode in self.modes
+            for policy, nvram in kinds
+            for seed in seeds
+        ]
+
+
+def read_policies(text: str) -> tuple[str, ...]:
+    """Return the policies of a list with commas; ``all`` are those of the tables and the oracle.
+
+    Raises:
+        ValueError: one is none.
+    """
+    known = {each.lower(): each for each in ALL_POLICIES} | {"all three": "all three"}
+    found: list[str] = []
+    for word in text.split(","):
+        if word == "all":
+            found += USUAL
+        elif word.lower() in known:
+            found.append(known[word.lower()])
+        else:
+            raise ValueError(
+                f"{word!r} is no policy: expected all, or of {', '.join(ALL_POLICIES)}"
+            )
+    return tuple(dict.fromkeys((DEFAULT, *found)))
+
+
+def compare(
+    title: str,
+    days: Sequence[Day],
+    image: bytes,
+    disk: dict[str, Any],
+    settings: Settings,
+    plan: Plan,
+    jobs: int = 2,
+    progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Run all policies on all days, one day after the other.
+
+    ``progress`` is called with how many runs have ended, and of how many.
+
+    Raises:
+        ValueError: a build or a setting is not what it should be.
+    """
+    runs = plan.runs(settings.seeds)
+    kept = {run for run in runs if _drawn(run, settings)}
+    results: list[Result] = []
+    heat: dict[tuple[str, str, str | None, str], pa.Table] = {}
+    tell, done = progress or (lambda done, of: None), 0
+    tell(0, len(runs) * len(days))
+    for day in days:
+        replay = Replay(day, settings, image, disk)
+        outcomes: dict[Run, Outcome] = {}
+        for outcome in run_all(replay, runs, kept, jobs):
+            outcomes[outcome.run] = outcome
+            done += 1
+            tell(done, len(runs) * len(days))
+        results += _results(day.name, runs, outcomes)
+        for run in runs:
+            if (counts := outcomes[run].counts) is not None:
+                heat[day.name, run.policy, run.mode, run.state] = counts
+    marks = {repr(mark): mark for day in days for mark in day.generated}
+    names = tuple(day.name for day in days)
+    return Comparison(title, settings, names, tuple(results), heat, tuple(marks.values()))
+
+
+def _drawn(run: Run, settings: Settings) -> bool:
+    return run.policy in DRAWN and run.seed == settings.seeds[0] and not run.nvram
+
+
+def _results(day: str, runs: Sequence[Run], outcomes: dict[Run, Outcome]) -> list[Result]:
+    """Return the results of a day: runs that differ in their seeds only are one."""
+    groups: dict[tuple[Any, ...], list[Outcome]] = {}
+    for run in runs:
+        key = (run.policy, run.mode, run.state, run.nvram)
+        groups.setdefault(key, []).append(outcomes[run])
+    return [_result(day, group, outcomes) for group in groups.values()]
+
+
+def _result(day: str, group: list[Outcome], outcomes: dict[Run, Outcome]) -> Result:
+    run, localities = group[0].run, [each.locality for each in group]
+    return Result(
+        day=day,
+        policy=run.policy,
+        mode=run.mode,
+        state=run.state,
+        nvram=run.nvram,
+        target=_shares([each.target for each in localities]),
+        optimal=_shares([each.optimal for each in localities]),
+        random=Spread(tuple(each.random for each in localities)),
+        reads=Spread(tuple(float(each.reads) for each in localities)),
+        writes=Spread(tuple(float(each.writes) for each in localities)),
+        elapsed=Spread(tuple(each.elapsed for each in group)),
+        improvement=Spread(tuple(_improvement(each, outcomes) for each in group)),
+        speed=Spread(tuple(each.summary["operations"] / each.summary["seconds"] for each in group)),
+        inconsistency=next((s for each in group if (s := each.summary["inconsistency"])), None),
+    )
+
+
+def _shares(each: list[tuple[float, float, float]]) -> Shares:
+    return Shares(*(Spread(tuple(values)) for values in zip(*each, strict=True)))
+
+
+def _improvement(outcome: Outcome, outcomes: dict[Run, Outcome]) -> float:
+    run = outcome.run
+    default = outcomes[Run(DEFAULT, None, run.state, run.seed)].elapsed
+    return (default - outcome.elapsed) / default if default else 0.0

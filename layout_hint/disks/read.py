@@ -1,0 +1,53 @@
+"""Reading a drive's parameters."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from data.anonymize.settings import reasons
+from layout_hint.disks.disk import Disk
+
+DEFAULT = "wd1200bb"
+"""The drive taken where none is named: one like the thesis's."""
+
+DISKS = (DEFAULT, "cheetah9lp")
+"""The drives that come with the package."""
+
+
+def read_disk(name: str | Path = "") -> dict[str, Any]:
+    """Return the parameters of a drive, checked, as the engine has them.
+
+    Args:
+        name: one of :data:`DISKS`, nothing for :data:`DEFAULT`, or a file that ends in ``.toml``.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no drive; the message names the file and the key.
+    """
+    return read(name).parameters()
+
+
+def read(name: str | Path = "") -> Disk:
+    """Return a drive; arguments and errors as above."""
+    path = _path(str(name) or DEFAULT)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: expected a TOML file: {error}") from error
+    try:
+        return Disk.model_validate(table)
+    except ValidationError as error:
+        lines = (reason.removeprefix(": ") for reason in reasons(error))
+        raise ValueError("\n".join(f"{path}: {line}" for line in lines)) from error
+
+
+def _path(name: str) -> Path:
+    if name in DISKS:
+        return Path(__file__).with_name(f"{name}.toml")
+    if name.endswith(".toml"):
+        return Path(name)
+    raise ValueError(f"disk {name!r}: expected {', '.join(DISKS)} or a file that ends in .toml")

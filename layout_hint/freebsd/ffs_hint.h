@@ -1,0 +1,347 @@
+/*-
+ * SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Hints for the layout of FFS: which new files and directories are expected to
+ * be hot, and the region of the disk that they are placed in.
+ *
+ * The patches put this header into sys/ufs/ffs; the module birthmark includes
+ * it, too. Above, what is plain arithmetic, for the kernel and for programs;
+ * below, what the kernel alone has.
+ */
+#ifndef _UFS_FFS_HINT_H_
+#define	_UFS_FFS_HINT_H_
+
+#ifndef _KERNEL
+#include <stdint.h>
+#endif
+
+/* The low and the high end of something: [lo, hi). */
+struct ffs_range {
+	uint32_t	lo;
+	uint32_t	hi;
+};
+
+/*
+ * A region: inodes and fragments of one cylinder group, counted from its first.
+ * Nothing of it is on disk. A file is hot if its inode is one of these.
+ */
+#define	FFS_REGION_SET		0x1	/* there is one */
+#define	FFS_REGION_RESERVED	0x2	/* others are kept out */
+
+struct ffs_region {
+	uint32_t	r_flags;	/* FFS_REGION_... */
+	uint32_t	r_cg;		/* the cylinder group */
+	uint32_t	r_ipg;		/* inodes per group */
+	uint32_t	r_fpg;		/* fragments per group */
+	struct ffs_range r_inodes;
+	struct ffs_range r_frags;
+	uint32_t	r_blocks;	/* of a file that are placed here */
+};
+
+/* The sizes of a file system that a region follows from. */
+struct ffs_sizes {
+	uint64_t	s_size;		/* fragments */
+	uint32_t	s_fsize;	/* bytes of a fragment */
+	uint32_t	s_fpg;		/* fragments per group */
+	uint32_t	s_ncg;		/* groups */
+	uint32_t	s_ipg;		/* inodes per group */
+	uint32_t	s_isize;	/* bytes of an inode on disk */
+	uint32_t	s_sblkno;	/* fragment of a group's superblock */
+	uint32_t	s_iblkno;	/* ... of its inodes */
+	uint32_t	s_dblkno;	/* ... of its data */
+	uint32_t	s_summary;	/* fragments of summaries: group 0 alone */
+};
+
+/* What ffs_region_of() says. */
+enum ffs_region_error {
+	FFS_REGION_OK = 0,
+	FFS_REGION_BEYOND = 1,	/* it ends behind the file system */
+	FFS_REGION_GROUPS = 2,	/* it has parts of two groups */
+	FFS_REGION_NO_INODE = 3	/* no whole inode: nothing could be hot */
+};
+
+/* What became of a hint; numbered as enum bm_outcome in birthmark_hint.h. */
+enum ffs_hint_outcome {
+	FFS_HINT_INODE_PLACED = 0,
+	FFS_HINT_BLOCK_PLACED = 1,
+	FFS_HINT_INODES_FULL = 3,
+	FFS_HINT_BLOCKS_FULL = 4,
+	FFS_HINT_TOO_LARGE = 6
+};
+
+#define	FFS_HINT_ROOTINO	2	/* the root's inode, and those before it */
+
+static inline uint64_t
+ffs_hint_min(uint64_t a, uint64_t b)
+{
+
+	return (a < b ? a : b);
+}
+
+/* The inodes that lie whole in bytes [start, end) of a group. */
+static inline struct ffs_range
+ffs_region_inodes(const struct ffs_sizes *s, uint32_t cg, uint64_t start,
+    uint64_t end)
+{
+	uint64_t table = (uint64_t)s->s_iblkno * s->s_fsize;
+	uint64_t last = s->s_ipg, first;
+	struct ffs_range range;
+
+	start = start > table ? start - table : 0;
+	end = end > table ? end - table : 0;
+	last = ffs_hint_min(end / s->s_isize, last);
+	first = ffs_hint_min((start + s->s_isize - 1) / s->s_isize, last);
+	if (cg == 0 && first <= FFS_HINT_ROOTINO)
+		first = FFS_HINT_ROOTINO + 1;
+	range.lo = (uint32_t)first;
+	range.hi = (uint32_t)(last > first ? last : first);
+	return (range);
+}
+
+/* The fragments for data that lie whole in bytes [start, end) of a group. */
+static inline struct ffs_range
+ffs_region_frags(const struct ffs_sizes *s, uint32_t cg, uint64_t start,
+    uint64_t end)
+{
+	uint64_t first = (start + s->s_fsize - 1) / s->s_fsize;
+	uint64_t last = end / s->s_fsize;
+	uint64_t meta = cg == 0 ? 0 : s->s_sblkno;
+	uint64_t data = (uint64_t)s->s_dblkno + (cg == 0 ? s->s_summary : 0);
+	struct ffs_range range;
+
+	if (first >= meta && first < data)
+		first = data;
+	if (last >= meta && last < data)
+		last = meta;
+	range.lo = (uint32_t)first;
+	range.hi = (uint32_t)(last > first ? last : first);
+	return (range);
+}
+
+/* The region of length bytes from byte start of the partition on. */
+static inline enum ffs_region_error
+ffs_region_of(const struct ffs_sizes *s, uint64_t start, uint64_t length,
+    struct ffs_region *region)
+{
+	uint64_t group = (uint64_t)s->s_fpg * s->s_fsize;
+	uint64_t size = s->s_size * s->s_fsize;
+	uint64_t cg;
+
+	if (start > size || length > size - start)
+		return (FFS_REGION_BEYOND);
+	cg = ffs_hint_min(start / group, s->s_ncg - 1);
+	start -= cg * group;
+	if (start + length > group)
+		return (FFS_REGION_GROUPS);
+	region->r_flags = FFS_REGION_SET;
+	region->r_cg = (uint32_t)cg;
+	region->r_ipg = s->s_ipg;
+	region->r_fpg = s->s_fpg;
+	region->r_blocks = 0;
+	region->r_inodes = ffs_region_inodes(s, (uint32_t)cg, start,
+	    start + length);
+	region->r_frags = ffs_region_frags(s, (uint32_t)cg, start,
+	    start + length);
+	if (region->r_inodes.lo == region->r_inodes.hi)
+		return (FFS_REGION_NO_INODE);
+	return (FFS_REGION_OK);
+}
+
+static inline int
+ffs_range_has(struct ffs_range range, uint32_t at)
+{
+
+	return (at >= range.lo && at < range.hi);
+}
+
+/* Whether what has this inode is hot. */
+static inline int
+ffs_region_hot(const struct ffs_region *region, uint64_t ino)
+{
+
+	return (region->r_flags != 0 && ino / region->r_ipg == region->r_cg &&
+	    ffs_range_has(region->r_inodes, (uint32_t)(ino % region->r_ipg)));
+}
+
+/*
+ * The bytes of a group's map of free fragments that others are kept out of, and
+ * the inodes. Empty if the region is not reserved, or is in another group.
+ */
+static inline struct ffs_range
+ffs_region_kept(const struct ffs_region *region, uint32_t cg, int inodes)
+{
+	struct ffs_range kept = { 0, 0 };
+
+	if (region->r_flags != (FFS_REGION_SET | FFS_REGION_RESERVED) ||
+	    region->r_cg != cg)
+		return (kept);
+	if (inodes)
+		return (region->r_inodes);
+	kept.lo = region->r_frags.lo / 8;
+	kept.hi = (region->r_frags.hi + 7) / 8;
+	return (kept);
+}
+
+/* The first clear bit of [lo, hi) in a map, or hi. */
+static inline uint32_t
+ffs_hint_clear(const uint8_t *map, uint32_t lo, uint32_t hi)
+{
+
+	while (lo < hi && (map[lo / 8] >> (lo % 8) & 1) != 0)
+		lo += map[lo / 8] == 0xff && lo % 8 == 0 ? 8 : 1;
+	return (lo < hi ? lo : hi);
+}
+
+/* As that, but outside of the range kept. */
+static inline uint32_t
+ffs_hint_clear_around(const uint8_t *map, uint32_t lo, uint32_t hi,
+    struct ffs_range kept)
+{
+	uint32_t at;
+
+	if (kept.lo >= kept.hi)
+		return (ffs_hint_clear(map, lo, hi));
+	if (lo < kept.lo) {
+		at = ffs_hint_clear(map, lo, (uint32_t)ffs_hint_min(kept.lo, hi));
+		if (at < kept.lo && at < hi)
+			return (at);
+	}
+	return (ffs_hint_clear(map, lo > kept.hi ? lo : kept.hi, hi));
+}
+
+/*
+ * A free inode of a group for something that is not hot: from the byte of the
+ * rotor on, then from the beginning. -1 if all others are taken.
+ */
+static inline int64_t
+ffs_hint_inode(const uint8_t *inosused, uint32_t ipg, uint32_t rotor,
+    struct ffs_range kept)
+{
+	uint32_t at = ffs_hint_clear_around(inosused, rotor / 8 * 8, ipg, kept);
+
+	if (at >= ipg)
+		at = ffs_hint_clear_around(inosused, 0, ipg, kept);
+	return (at < ipg ? (int64_t)at : -1);
+}
+
+/*
+ * The first byte of [lo, hi) of a map that has one of the bits of mask in a
+ * table (as scanc()), or hi.
+ */
+static inline uint32_t
+ffs_hint_scan(const uint8_t *map, uint32_t lo, uint32_t hi,
+    const uint8_t *table, uint8_t mask)
+{
+
+	while (lo < hi && (table[map[lo]] & mask) == 0)
+		lo++;
+	return (lo < hi ? lo : hi);
+}
+
+/*
+ * As ffs_mapsearch(): the byte of the first such run from start on, then from
+ * the beginning, but outside of the bytes kept. -1 if there is none.
+ */
+static inline int64_t
+ffs_hint_search(const uint8_t *map, uint32_t bytes, uint32_t start,
+    struct ffs_range kept, const uint8_t *table, uint8_t mask)
+{
+	uint32_t round, lo, at, hi;
+
+	for (round = 0; round < 2; round++) {
+		lo = round == 0 ? start : 0;
+		hi = (uint32_t)ffs_hint_min(kept.lo, bytes);
+		at = ffs_hint_scan(map, lo, hi, table, mask);
+		if (at < hi)
+			return (at);
+		lo = lo > kept.hi ? lo : kept.hi;
+		at = ffs_hint_scan(map, lo, bytes, table, mask);
+		if (at < bytes)
+			return (at);
+	}
+	return (-1);
+}
+
+/*
+ * The first of want free fragments within a range, which are of one block of
+ * frag: in the shortest run that has enough, of those the first. -1 if there is
+ * none. Looks at no more than the blocks of the range.
+ */
+static inline int64_t
+ffs_hint_fit(const uint8_t *free, struct ffs_range within, uint32_t frag,
+    uint32_t want)
+{
+	uint32_t at, run = 0, best = frag + 1;
+	int64_t found = -1;
+
+	for (at = within.lo; at < within.hi && best > want; at++) {
+		if ((free[at / 8] >> (at % 8) & 1) != 0)
+			run++;
+		else
+			run = 0;
+		/* the end of a run: what follows is taken, or another block */
+		if (run < want || run >= best ||
+		    (at + 1 < within.hi && (at + 1) % frag != 0 &&
+		    (free[(at + 1) / 8] >> ((at + 1) % 8) & 1) != 0)) {
+			if ((at + 1) % frag == 0)
+				run = 0;
+			continue;
+		}
+		best = run;
+		found = (int64_t)at + 1 - run;
+		run = 0;
+	}
+	return (found);
+}
+
+#ifdef _KERNEL
+
+struct componentname;
+struct inode;
+struct mount;
+struct vnode;
+
+/*
+ * Set in the mode that is given to UFS_VALLOC() if the new inode is hinted. It
+ * is no bit of a mode, and ffs_valloc() takes it away.
+ */
+#define	FFS_HINT_HOT	0x10000
+
+/* What is asked at a create. The name is valid during the call. */
+struct ffs_create {
+	const char	*c_name;
+	size_t		 c_len;
+	mode_t		 c_mode;	/* of type IFDIR or other */
+	uid_t		 c_uid;
+	gid_t		 c_gid;
+};
+
+/*
+ * Who knows. Both are called in a read section of a lock that must not be slept
+ * in, h_outcome with the ufsmount lock held, too.
+ */
+struct ffs_hint_ops {
+	int	(*h_ask)(const struct ffs_create *);	/* 1: hot */
+	void	(*h_outcome)(enum ffs_hint_outcome);
+};
+
+/* EBUSY if there is one; after unregister no call of the former is running. */
+int	ffs_hint_register(const struct ffs_hint_ops *);
+void	ffs_hint_unregister(const struct ffs_hint_ops *);
+
+/*
+ * The region of a mounted file system, which the caller has busy: find computes
+ * it, set makes it the one in effect (NULL: none), used counts what is taken of
+ * it on disk. find and set do not sleep, used does.
+ */
+int	ffs_hint_find(struct mount *, uint64_t, uint64_t, struct ffs_region *);
+void	ffs_hint_set(struct mount *, const struct ffs_region *);
+int	ffs_hint_used(struct mount *, const struct ffs_region *, uint64_t *,
+	    uint64_t *);
+
+/* The mode for UFS_VALLOC() of a create in a directory. */
+int	ffs_hint_mode(struct vnode *, struct componentname *, int);
+
+#endif /* _KERNEL */
+
+#endif /* _UFS_FFS_HINT_H_ */

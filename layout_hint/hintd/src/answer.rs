@@ -1,0 +1,174 @@
+//! Query mode: takes the device's questions to the service, and the answers back.
+
+use std::time::Duration;
+
+use base64::prelude::{Engine, BASE64_STANDARD};
+use hyper::StatusCode;
+use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
+
+use crate::counters::Counters;
+use crate::device::{Device, DeviceError, Place};
+use crate::fetch::delays;
+use crate::http::{Answer, Client, HttpError};
+use crate::log::{line, Trouble};
+use crate::wire::{Question, HOT_DIR, HOT_NAME, HOT_WRITE};
+
+const PATH: &str = "/v1/hints";
+const LARGEST: usize = 64 * 1024;
+
+/// A create, as the service takes it; what is unknown is left out.
+#[derive(Serialize)]
+struct Asked {
+    name_base64: String,
+    directory: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Verdict {
+    hot_name: bool,
+    hot_dir: bool,
+    hot_write: bool,
+    model: String,
+}
+
+/// Who answers.
+pub struct Answerer<'a> {
+    place: &'a Place,
+    client: Client,
+    counters: &'a Counters,
+    trouble: Trouble,
+    /// The model that answered last.
+    model: Option<String>,
+}
+
+impl<'a> Answerer<'a> {
+    /// Answers the device at `place` as the service does that `client` reaches.
+    pub fn new(place: &'a Place, client: Client, counters: &'a Counters) -> Self {
+        let trouble = Trouble::new("the service's hints");
+        Answerer { place, client, counters, trouble, model: None }
+    }
+
+    /// Answers for ever; looks for a device that is not there `pause` after each time at most.
+    pub async fn answer(&mut self, pause: Duration) {
+        let mut delays = delays(pause);
+        loop {
+            // That it is not there, or not as it should be, the keeper tells and counts.
+            if let Ok(mut device) = self.place.open().await {
+                while let Ok(questions) = device.questions().await {
+                    delays = self::delays(pause);
+                    if self.all(&mut device, questions, pause).await.is_err() {
+                        break;
+                    }
+                }
+            }
+            sleep(delays.next().unwrap_or(pause)).await;
+        }
+    }
+
+    async fn all(
+        &mut self,
+        device: &mut Device,
+        questions: Vec<Question>,
+        pause: Duration,
+    ) -> Result<(), DeviceError> {
+        for question in questions {
+            self.counters.questions_taken.add();
+            match asked(&question) {
+                Some(json) => self.one(device, question.id, json, pause).await?,
+                None => self.counters.questions_refused.add(),
+            }
+        }
+        Ok(())
+    }
+
+    async fn one(
+        &mut self,
+        device: &mut Device,
+        id: u64,
+        json: Vec<u8>,
+        pause: Duration,
+    ) -> Result<(), DeviceError> {
+        let Some(verdict) = self.ask(json, pause).await else { return Ok(()) };
+        if self.model.as_ref() != Some(&verdict.model) {
+            let before = self.model.replace(verdict.model.clone());
+            if before.is_some() {
+                // What another model decided must not stay; this question is forgotten with it.
+                line(format_args!("model {} answers from now on", verdict.model));
+                device.flush().await?;
+            }
+        }
+        if device.answer(id, verdict.mask()).await? {
+            self.counters.questions_answered.add();
+        } else {
+            self.counters.questions_stale.add();
+        }
+        Ok(())
+    }
+
+    /// Asks until there is a verdict; none if the service refuses the question itself.
+    async fn ask(&mut self, json: Vec<u8>, pause: Duration) -> Option<Verdict> {
+        let mut delays = delays(pause);
+        loop {
+            match self.client.post(PATH, json.clone(), LARGEST).await.and_then(verdict) {
+                Ok(verdict) => {
+                    self.trouble.is_over();
+                    return Some(verdict);
+                }
+                Err(error) => {
+                    let refused = refused(&error);
+                    self.trouble.is(error);
+                    if refused {
+                        self.counters.questions_refused.add();
+                        return None;
+                    }
+                }
+            }
+            self.counters.questions_retried.add();
+            sleep(delays.next().unwrap_or(pause)).await;
+        }
+    }
+}
+
+impl Verdict {
+    fn mask(&self) -> u32 {
+        [(self.hot_name, HOT_NAME), (self.hot_dir, HOT_DIR), (self.hot_write, HOT_WRITE)]
+            .iter()
+            .fold(0, |mask, (hot, bit)| if *hot { mask | bit } else { mask })
+    }
+}
+
+fn verdict(answer: Answer) -> Result<Verdict, HttpError> {
+    match answer.status {
+        StatusCode::OK => serde_json::from_slice(&answer.body).map_err(|_| answer.unexpected()),
+        _ => Err(answer.unexpected()),
+    }
+}
+
+/// Whether it is the question that is at fault, so that asking again would not help.
+fn refused(error: &HttpError) -> bool {
+    matches!(error, HttpError::Status(status, _) if status.is_client_error())
+}
+
+/// The request about a question; none without a name.
+fn asked(question: &Question) -> Option<Vec<u8>> {
+    let [mode, uid, gid, hour] = question.numbers();
+    let asked = Asked {
+        name_base64: BASE64_STANDARD.encode(question.name()?),
+        directory: question.directory != 0,
+        mode,
+        uid,
+        gid,
+        // Of a time the models know the hour alone.
+        time: hour.map(|hour| format!("1970-01-01T{hour:02}:00:00Z")),
+    };
+    serde_json::to_vec(&asked).ok()
+}

@@ -1,0 +1,111 @@
+//! Follows the service: the image that it has now, through its restarts and failures.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use hyper::header::{HeaderValue, ETAG, IF_NONE_MATCH};
+use hyper::StatusCode;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::counters::Counters;
+use crate::http::{Client, HttpError};
+use crate::image::{Image, ImageError};
+use crate::log::{line, Trouble};
+use crate::wire::IMAGE_MAX;
+
+const PATH: &str = "/v1/model/image";
+
+/// Why there is no image.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// No answer, or not one of those expected.
+    #[error("{0}")]
+    Http(#[from] HttpError),
+    /// An answer that is no image.
+    #[error("what it gave as an image is not: {0}")]
+    Unsound(#[from] ImageError),
+}
+
+/// Who fetches.
+pub struct Fetcher<'a> {
+    client: Client,
+    counters: &'a Counters,
+    tag: Option<HeaderValue>,
+}
+
+impl<'a> Fetcher<'a> {
+    /// Fetches from the service that `client` reaches.
+    pub fn new(client: Client, counters: &'a Counters) -> Self {
+        Fetcher { client, counters, tag: None }
+    }
+
+    /// The image that the service has now; none if it is the one that it gave last.
+    pub async fn fetch(&mut self) -> Result<Option<Image>, FetchError> {
+        let fetched = self.ask().await;
+        let counters = self.counters;
+        match &fetched {
+            Ok(Some(_)) => counters.images_fetched.add(),
+            Ok(None) => counters.images_unchanged.add(),
+            Err(FetchError::Http(_)) => counters.fetches_failed.add(),
+            Err(FetchError::Unsound(_)) => counters.images_unsound.add(),
+        }
+        fetched
+    }
+
+    async fn ask(&mut self) -> Result<Option<Image>, FetchError> {
+        let known = self.tag.clone().map(|tag| (IF_NONE_MATCH, tag));
+        let asked = known.is_some();
+        let answer = self.client.get(PATH, known, IMAGE_MAX).await?;
+        match answer.status {
+            StatusCode::OK => {
+                let image = Image::read(answer.body.into())?;
+                self.tag = answer.headers.get(ETAG).cloned();
+                Ok(Some(image))
+            }
+            StatusCode::NOT_MODIFIED if asked => Ok(None),
+            _ => Err(answer.unexpected().into()),
+        }
+    }
+
+    /// Fetches for ever, `pause` after each time before; sooner after a failure, at first. What
+    /// is no sound image never takes the place of one.
+    pub async fn follow(&mut self, pause: Duration, images: &watch::Sender<Option<Rc<Image>>>) {
+        let trouble = Trouble::new("the service's image");
+        let mut delays = delays(pause);
+        loop {
+            let delay = match self.fetch().await {
+                Ok(image) => {
+                    trouble.is_over();
+                    delays = self::delays(pause);
+                    image.into_iter().for_each(|image| send(images, image));
+                    pause
+                }
+                Err(error) => {
+                    trouble.is(error);
+                    delays.next().unwrap_or(pause)
+                }
+            };
+            sleep(delay).await;
+        }
+    }
+}
+
+fn send(images: &watch::Sender<Option<Rc<Image>>>, image: Image) {
+    line(format_args!("image fetched: {} bytes, checksum {:08x}", image.size(), image.checksum()));
+    images.send_replace(Some(Rc::new(image)));
+}
+
+/// How long to wait before each attempt after a failure: twice as long each time, up to `most`, and
+/// not at the same moment as all others who wait for the same service.
+pub fn delays(most: Duration) -> ExponentialBackoff {
+    // Jitter makes each longer, by as much again at most.
+    let most = most / 2;
+    ExponentialBuilder::default()
+        .with_min_delay(most.min(Duration::from_millis(100)))
+        .with_max_delay(most)
+        .without_max_times()
+        .with_jitter()
+        .build()
+}

@@ -1,0 +1,69 @@
+//! A compiled image (`docs/image-format.md`), checked by the code that the kernel checks it with.
+
+use std::ffi::c_void;
+
+/// The bytes of a sound image.
+#[derive(Debug)]
+pub struct Image {
+    bytes: Vec<u8>,
+}
+
+/// Why bytes are no image: `enum bm_status` of `birthmark.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", text(*.0))]
+pub struct ImageError(pub u32);
+
+impl Image {
+    /// The shortest image's length: that of a header.
+    const HEADER: usize = 40;
+
+    /// Checks `bytes`.
+    pub fn read(bytes: Vec<u8>) -> Result<Self, ImageError> {
+        match check(&bytes) {
+            0 if bytes.len() >= Self::HEADER => Ok(Image { bytes }),
+            status => Err(ImageError(status)),
+        }
+    }
+
+    /// The bytes themselves.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// How many there are, as the device tells it.
+    pub fn size(&self) -> u32 {
+        self.bytes.len() as u32
+    }
+
+    /// The checksum in its header, which `read` compared.
+    pub fn checksum(&self) -> u32 {
+        u32::from_le_bytes(std::array::from_fn(|i| self.bytes[16 + i]))
+    }
+}
+
+/// What a status of an image means; 7 and 8 are what the device refuses besides.
+pub fn text(status: u32) -> &'static str {
+    match status {
+        0 => "a sound image",
+        1 => "truncated: bytes of the image are missing",
+        2 => "not a compiled image",
+        3 => "an image of a newer version than this reader knows",
+        4 => "more bytes than the image has",
+        5 => "damaged: the checksum does not match",
+        6 => "malformed: not as the format says",
+        7 => "an image without HotName, HotDir and HotWrite",
+        8 => "an image larger than a device takes",
+        _ => "refused for a reason that is not known here",
+    }
+}
+
+extern "C" {
+    fn hintd_image_check(bytes: *const c_void, size: usize) -> i32;
+}
+
+// A call of C code: it reads `size` bytes from `bytes` on, and keeps nothing.
+#[allow(unsafe_code)]
+fn check(bytes: &[u8]) -> u32 {
+    // SAFETY: the pointer and the length are those of one slice, which outlives the call.
+    unsafe { hintd_image_check(bytes.as_ptr().cast(), bytes.len()) as u32 }
+}

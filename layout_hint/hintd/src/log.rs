@@ -1,0 +1,40 @@
+//! Lines on standard error, as syslog and journals take them: they add the time themselves.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::io::{stderr, Write};
+
+/// Writes a line. Nobody may be there to read it, which is no reason to stop.
+pub fn line(text: impl Display) {
+    let _ = writeln!(stderr(), "birthmark-hintd: {text}");
+}
+
+/// What goes wrong again and again, told when it begins, changes and ends.
+pub struct Trouble {
+    with: String,
+    last: RefCell<Option<String>>,
+}
+
+impl Trouble {
+    /// Trouble `with` something.
+    pub fn new(with: impl Display) -> Self {
+        Trouble { with: with.to_string(), last: RefCell::new(None) }
+    }
+
+    /// It went wrong.
+    pub fn is(&self, error: impl Display) {
+        let error = error.to_string();
+        let mut last = self.last.borrow_mut();
+        if last.as_deref() != Some(error.as_str()) {
+            line(format_args!("{}: {error}", self.with));
+            *last = Some(error);
+        }
+    }
+
+    /// It went well.
+    pub fn is_over(&self) {
+        if self.last.borrow_mut().take().is_some() {
+            line(format_args!("{}: well again", self.with));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `birthmark-hintd`: keeps the layout hint's device informed by the service.
+//!
+//! All its timers are of the clock that only runs forward; the other clock is never read.
+
+mod address;
+mod answer;
+mod counters;
+mod device;
+mod fetch;
+mod fsid;
+mod http;
+mod image;
+mod keep;
+mod log;
+mod report;
+mod settings;
+mod wire;
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{signal, Signal, SignalKind};
+use tokio::sync::watch;
+
+use crate::answer::Answerer;
+use crate::counters::Counters;
+use crate::fetch::Fetcher;
+use crate::http::Client;
+use crate::keep::{Held, Keeper};
+use crate::log::line;
+use crate::settings::Settings;
+use crate::wire::Config;
+
+/// The longest that an answer for the device is waited for, before it is asked for again.
+const HINT: Duration = Duration::from_secs(2);
+
+fn main() -> ExitCode {
+    let settings = Settings::parse();
+    let done = Builder::new_current_thread().enable_all().build().and_then(|runtime| {
+        let done = runtime.block_on(run(&settings));
+        // A thread may wait for the device's questions; it is not waited for.
+        runtime.shutdown_background();
+        done
+    });
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            line(error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(settings: &Settings) -> io::Result<ExitCode> {
+    let config = keep::config(&settings.device_settings)?;
+    if settings.once {
+        return Ok(once(settings, config).await);
+    }
+    let mut ends = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    let counters = Counters::default();
+    line(format_args!("informs {} by {}", settings.device.display(), settings.service));
+    tokio::select! {
+        () = work(settings, config, &counters) => {}
+        () = any(&mut ends) => {}
+    }
+    let counts = counters.all().into_iter().map(|(name, n)| format!("{name} {n}"));
+    line(format_args!(
+        "ends; the device keeps its image; {}",
+        counts.collect::<Vec<_>>().join(", ")
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn any([one, other]: &mut [Signal; 2]) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}
+
+/// Does everything, for ever.
+async fn work(settings: &Settings, config: Option<Config>, counters: &Counters) {
+    let (place, limit) = (settings.place(), settings.timeout_seconds);
+    let client = |limit| Client::new(settings.service.clone(), limit);
+    let (sender, receiver) = watch::channel(None);
+    let mut fetcher = Fetcher::new(client(limit), counters);
+    let mut keeper = Keeper::new(&place, config, counters);
+    let mut answerer = Answerer::new(&place, client(limit.min(HINT)), counters);
+    tokio::join!(
+        fetcher.follow(settings.poll_seconds, &sender),
+        keeper.keep(settings.device_seconds, receiver),
+        answerer.answer(settings.poll_seconds),
+        report::report(&place, client(limit), counters, settings.report_seconds),
+    );
+}
+
+/// Fetches and loads, once.
+async fn once(settings: &Settings, config: Option<Config>) -> ExitCode {
+    let counters = Counters::default();
+    let client = Client::new(settings.service.clone(), settings.timeout_seconds);
+    let image = match Fetcher::new(client, &counters).fetch().await {
+        Ok(image) => image,
+        Err(error) => {
+            line(format_args!("{}: {error}", settings.service));
+            return ExitCode::FAILURE;
+        }
+    };
+    let place = settings.place();
+    let mut keeper = Keeper::new(&place, config, &counters);
+    match keeper.look_after(image.as_ref()).await {
+        Ok(Held::There) => ExitCode::SUCCESS,
+        Ok(Held::Refused(_)) => ExitCode::FAILURE,
+        Err(error) => {
+            line(format_args!("{}: {error}", settings.device.display()));
+            ExitCode::FAILURE
+        }
+    }
+}

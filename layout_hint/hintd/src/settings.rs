@@ -1,0 +1,140 @@
+//! The options, each of which the environment may hold as well.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, ValueEnum};
+
+use crate::address::Address;
+use crate::device::Place;
+use crate::wire::{HOT_DIR, HOT_NAME, HOT_WRITE};
+
+/// Keeps the layout hint's device informed: fetches the model's image from the service, checks it,
+/// and loads it into the device; takes the device's questions to the service, and reports to it.
+/// Each option may also stand in the environment, as BIRTHMARK_HINTD_ and its name.
+#[derive(Debug, Parser)]
+#[command(name = "birthmark-hintd", version)]
+pub struct Settings {
+    /// where the service is: http://HOST:PORT or unix:PATH
+    #[arg(long, env = "BIRTHMARK_HINTD_SERVICE", default_value = "http://127.0.0.1:8325")]
+    pub service: Address,
+
+    /// the module's device, or the socket of one in user space
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_DEVICE",
+        value_name = "PATH",
+        default_value = "/dev/birthmark"
+    )]
+    pub device: PathBuf,
+
+    /// fetch and load once: exits with 0 if the device has the image, else with 1
+    #[arg(long)]
+    pub once: bool,
+
+    /// time between looks for another image, and between attempts while that fails at most
+    #[arg(long, env = "BIRTHMARK_HINTD_POLL_SECONDS", value_name = "S", default_value = "5", value_parser = seconds)]
+    pub poll_seconds: Duration,
+
+    /// time between looks whether the device still has the image
+    #[arg(long, env = "BIRTHMARK_HINTD_DEVICE_SECONDS", value_name = "S", default_value = "1", value_parser = seconds)]
+    pub device_seconds: Duration,
+
+    /// time between reports of the counters to the service
+    #[arg(long, env = "BIRTHMARK_HINTD_REPORT_SECONDS", value_name = "S", default_value = "15", value_parser = seconds)]
+    pub report_seconds: Duration,
+
+    /// how long the service may take to answer, and the device
+    #[arg(long, env = "BIRTHMARK_HINTD_TIMEOUT_SECONDS", value_name = "S", default_value = "10", value_parser = seconds)]
+    pub timeout_seconds: Duration,
+
+    /// What the device is set to.
+    #[command(flatten)]
+    pub device_settings: DeviceSettings,
+}
+
+impl Settings {
+    /// Where the device is.
+    pub fn place(&self) -> Place {
+        Place { path: self.device.clone(), limit: self.timeout_seconds }
+    }
+}
+
+/// What the device is set to, and set to again when it returns without that.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Settings of the device, which keeps those it has without --mode")]
+pub struct DeviceSettings {
+    /// whence the device takes its verdicts
+    #[arg(long, env = "BIRTHMARK_HINTD_MODE", value_enum)]
+    pub mode: Option<Mode>,
+
+    /// which verdicts are followed
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_POLICY",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "name,dir,write",
+        requires = "mode"
+    )]
+    pub policy: Vec<Hint>,
+
+    /// file system that the region is in: a path in it
+    #[arg(long, env = "BIRTHMARK_HINTD_MOUNT", value_name = "PATH", requires = "mode")]
+    pub mount: Option<PathBuf>,
+
+    /// where the region begins in its partition, bytes
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_REGION_START",
+        value_name = "BYTES",
+        default_value_t = 0,
+        requires = "mode"
+    )]
+    pub region_start: u64,
+
+    /// how long it is; without it there is none
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_REGION_LENGTH",
+        value_name = "BYTES",
+        default_value_t = 0,
+        requires = "mode"
+    )]
+    pub region_length: u64,
+
+    /// keep other files out of the region
+    #[arg(long, env = "BIRTHMARK_HINTD_RESERVED", requires = "mode")]
+    pub reserved: bool,
+
+    /// blocks of a file that are placed in the region; without it as many as the device says
+    #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "mode")]
+    pub hot_blocks: Option<u32>,
+}
+
+/// Whence verdicts come: `BM_MODE_…`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Mode {
+    /// from nowhere: every create is cold
+    Off = 0,
+    /// from the image
+    Table = 1,
+    /// from the service, which is asked through this helper
+    Query = 2,
+}
+
+/// A kind of verdict: `BM_HOT_…`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Hint {
+    /// HotName
+    Name = HOT_NAME as isize,
+    /// HotDir
+    Dir = HOT_DIR as isize,
+    /// HotWrite
+    Write = HOT_WRITE as isize,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|s| (0.001..=86400.0).contains(s));
+    seconds.map(Duration::from_secs_f64).ok_or("expected 0.001 to 86400 seconds".into())
+}

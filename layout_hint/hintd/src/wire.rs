@@ -1,0 +1,126 @@
+//! The structures of `layout_hint/include/birthmark_hint.h`; `image.c` checks where their members lie.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+#[cfg(target_endian = "big")]
+compile_error!("frames are little-endian: this helper is for little-endian hosts");
+
+/// `BM_HINT_VERSION`.
+pub const VERSION: u32 = 1;
+/// `BM_IMAGE_MAX`, bytes.
+pub const IMAGE_MAX: usize = 16 << 20;
+/// `BM_HOT_NAME`.
+pub const HOT_NAME: u32 = 1;
+/// `BM_HOT_DIR`.
+pub const HOT_DIR: u32 = 2;
+/// `BM_HOT_WRITE`.
+pub const HOT_WRITE: u32 = 4;
+
+/// What a device is told: `BM_CMD_…`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Take an image.
+    Load = 1,
+    /// Tell all of it.
+    Status = 2,
+    /// Take the settings.
+    Config = 3,
+    /// Take the verdict on a question.
+    Answer = 4,
+    /// Forget all decisions.
+    Flush = 5,
+    /// Give the questions that wait: only in frames.
+    Read = 6,
+}
+
+macro_rules! structures {
+    ($($(#[$doc:meta])* $name:ident $size:literal { $($member:ident: $type:ty),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+        #[repr(C)]
+        #[allow(missing_docs)]
+        pub struct $name { $(pub $member: $type),* }
+        const _: () = assert!(size_of::<$name>() == $size);
+    )*};
+}
+
+structures! {
+    /// `struct bm_frame`.
+    Frame 8 { code: u32, length: u32 }
+    /// `struct bm_load`.
+    Load 24 { version: u32, size: u32, data: u64, status: u32, generation: u32 }
+    /// `struct bm_config`.
+    Config 48 {
+        version: u32, mode: u32, policy: u32, flags: u32, region_start: u64, region_length: u64,
+        fsid: [i32; 2], hot_blocks: u32, zero: u32,
+    }
+    /// `struct bm_decision`.
+    Decision 16 { version: u32, verdict: u32, id: u64 }
+    /// `struct bm_flush`.
+    Flush 8 { version: u32, generation: u32 }
+    /// `struct bm_wait`.
+    Wait 16 { version: u32, count: u32, milliseconds: u32, zero: u32 }
+    /// `struct bm_region`.
+    Region 48 {
+        flags: u32, cg: u32, inode_low: u32, inode_high: u32, fragment_low: u64,
+        fragment_high: u64, inodes_used: u64, fragments_used: u64,
+    }
+    /// `struct bm_state`; `counters` is `struct bm_counters`, named by [`COUNTERS`].
+    State 360 {
+        version: u32, generation: u32, image_size: u32, image_checksum: u32, image_hints: u32,
+        questions: u32, decisions: u32, zero: u32, config: Config, region: Region,
+        counters: [u64; COUNTERS.len()],
+    }
+    /// `struct bm_question`.
+    Question 296 {
+        id: u64, version: u32, generation: u32, known: u32, mode: u32, uid: u32, gid: u32,
+        hour: u32, directory: u16, name_len: u16, name: [u8; 256],
+    }
+}
+
+/// The members of `struct bm_counters`, as they are reported; "" for one that is always 0.
+pub const COUNTERS: [&str; 29] = [
+    "asked",
+    "hinted_name",
+    "hinted_dir",
+    "hinted_write",
+    "without_image",
+    "inode_placed",
+    "block_placed",
+    "no_region",
+    "inodes_full",
+    "blocks_full",
+    "block_taken",
+    "too_large",
+    "cache_hits",
+    "cache_misses",
+    "cache_waits",
+    "questions_queued",
+    "questions_dropped",
+    "answers_taken",
+    "answers_stale",
+    "images_loaded",
+    "",
+    "images_refused_truncated",
+    "images_refused_no_image",
+    "images_refused_newer",
+    "images_refused_trailing",
+    "images_refused_checksum",
+    "images_refused_malformed",
+    "images_refused_no_hint",
+    "images_refused_oversize",
+];
+
+impl Question {
+    /// The name, if it is known.
+    pub fn name(&self) -> Option<&[u8]> {
+        let name = self.name.get(..usize::from(self.name_len))?;
+        (self.known & 0x20 != 0).then_some(name)
+    }
+
+    /// Mode, uid, gid and hour: those that are known (`BM_KNOWN_…`).
+    pub fn numbers(&self) -> [Option<u32>; 4] {
+        [(0x01, self.mode), (0x02, self.uid), (0x04, self.gid), (0x10, self.hour)]
+            .map(|(bit, number)| (self.known & bit != 0).then_some(number))
+    }
+}

@@ -1,0 +1,64 @@
+"""How much of what a disk did fell into a region, and how much could have (thesis section 7.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from layout_hint.comparison import BLOCK
+
+Counts = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Locality:
+    """Shares of all operations (total, reads, writes), as fractions; 0 where there were none."""
+
+    target: tuple[float, float, float]  # of what fell into the region
+    optimal: tuple[float, float, float]  # of what went to the hottest blocks, as many as it has
+    random: float  # of a region's blocks in all blocks that were touched
+    reads: int  # operations: blocks read, and written
+    writes: int
+
+
+def locality(counts: pa.Table, start: int, length: int) -> Locality:
+    """Return what a run's counts (``LayoutTrace``: block, reads, writes) say of a region, in bytes.
+
+    The hottest blocks are those with the most operations for Total, with the most reads for Read
+    and with the most writes for Write. So does the thesis: in all but one row of its Tables 7.1 to
+    7.3 Optimal's Total is below the mean of Read and Write, weighted by their numbers, to which it
+    would be equal were the blocks the same ones.
+
+    A random region's expected share is that of its blocks among all that were touched at least
+    once, as in section 7.2.
+    """
+    blocks = counts["block"].to_numpy()
+    reads, writes = (counts[name].to_numpy().astype(np.uint64) for name in ("reads", "writes"))
+    room = -(-length // BLOCK)
+    inside = (blocks >= start // BLOCK) & (blocks < -(-(start + length) // BLOCK))
+    every = (reads + writes, reads, writes)
+    return Locality(
+        target=_each(*(_share(each[inside], each) for each in every)),
+        optimal=_each(*(_share(_hottest(each, room), each) for each in every)),
+        random=min(1.0, room / len(blocks)) if len(blocks) else 0.0,
+        reads=int(reads.sum()),
+        writes=int(writes.sum()),
+    )
+
+
+def _each(total: float, read: float, write: float) -> tuple[float, float, float]:
+    return total, read, write
+
+
+def _share(part: Counts, whole: Counts) -> float:
+    every = int(whole.sum())
+    return int(part.sum()) / every if every else 0.0
+
+
+def _hottest(counts: Counts, room: int) -> Counts:
+    if len(counts) <= room:
+        return counts
+    return np.partition(counts, len(counts) - room)[len(counts) - room :]

@@ -1,0 +1,82 @@
+"""Where the region lies: the geometry of a file system, and places named by what is there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from birthmark import _native
+from layout_hint.sizes import size
+
+TABLES_END, MIDDLE = "tables-end", "middle"
+GEOMETRIES = ("freebsd48", "freebsd14")
+SHARE = 8
+"""A place before the end of an inode table is one in so many of the region's bytes before it."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The sizes of a file system, by their names in FreeBSD's ``fs.h``; offsets in fragments."""
+
+    fsize: int  # bytes of a fragment
+    bsize: int  # bytes of a block
+    fpg: int  # fragments per cylinder group
+    ipg: int  # inodes per cylinder group
+    groups: int
+    inode_bytes: int
+    dblkno: int  # where a group's data begin, from its start: after its inodes
+
+    @property
+    def iblkno(self) -> int:
+        """Where its inodes begin."""
+        return self.dblkno - self.ipg * self.inode_bytes // self.fsize
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a region has room for."""
+
+    inodes: int
+    fragments: int
+
+
+def geometry(name: str, partition: int) -> Geometry:
+    """Return the sizes that ``newfs`` takes for a partition of so many bytes.
+
+    Raises:
+        ValueError: no such geometry, or the partition is too small.
+    """
+    found = json.loads(_native.layout_geometry(name, partition))
+    return Geometry(**{field: found[field] for field in Geometry.__dataclass_fields__})
+
+
+def region_start(text: str, length: int, sizes: Geometry) -> int:
+    """Return the first byte of a region of ``length`` bytes.
+
+    ``text`` is a size; or ``tables-end``: so that an eighth of it is the end of the first group's
+    inode table and the rest data; or ``middle``: likewise in the group in the partition's middle.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    if text not in (TABLES_END, MIDDLE):
+        try:
+            return size(text)
+        except ValueError:
+            raise ValueError(
+                f"{text!r} is no place of a region: expected bytes, {TABLES_END} or {MIDDLE}"
+            ) from None
+    group = sizes.groups // 2 if text == MIDDLE else 0
+    base = group * sizes.fpg * sizes.fsize
+    table = (sizes.dblkno - sizes.iblkno) * sizes.fsize
+    before = min(length // SHARE, table) // sizes.bsize * sizes.bsize
+    return base + sizes.dblkno * sizes.fsize - before
+
+
+def room(start: int, length: int, sizes: Geometry) -> Room:
+    """Return what a region has room for in the group that it begins in."""
+    first, last = start // sizes.fsize, -(-(start + length) // sizes.fsize)
+    base = first // sizes.fpg * sizes.fpg
+    table, data = base + sizes.iblkno, base + sizes.dblkno
+    inodes = max(0, min(last, data) - max(first, table)) * (sizes.fsize // sizes.inode_bytes)
+    return Room(inodes, max(0, min(last, base + sizes.fpg) - max(first, data)))

@@ -1,0 +1,86 @@
+"""Counts of blocks as pictures have them: in rows and columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from layout_hint.comparison import BLOCK
+from layout_hint.place import Geometry
+
+Grid = npt.NDArray[np.float64]
+Groups = npt.NDArray[np.int64]
+
+PIECES = 178
+"""Columns of the map: in the thesis's file system each is 1 MB of a cylinder group."""
+
+ZOOM_COLUMNS = 64
+
+FEW = 40
+"""Where no more groups than this were used, the map leaves the others out."""
+
+
+def groups(counts: pa.Table, column: str, sizes: Geometry) -> Grid:
+    """Return the operations in each piece of each cylinder group: a row for a group.
+
+    ``column`` is ``reads`` or ``writes``; pieces are :data:`PIECES` equal parts of a group.
+    """
+    each = sizes.fpg * sizes.fsize
+    starts = counts["block"].to_numpy() * BLOCK
+    rows, within = np.divmod(starts, each)
+    pieces = within * PIECES // each
+    inside = rows < sizes.groups
+    weights = counts[column].to_numpy()[inside].astype(np.float64)
+    places = rows[inside] * PIECES + pieces[inside]
+    grid: Grid = np.bincount(places, weights, minlength=sizes.groups * PIECES).astype(np.float64)
+    return grid.reshape(sizes.groups, PIECES)
+
+
+def shown(maps: Sequence[Grid], group: int) -> Groups:
+    """Return the groups that maps have rows for: all, or where few were used, these and one."""
+    used = np.any([each.any(axis=1) for each in maps], axis=0)
+    used[group] = True
+    return np.flatnonzero(used) if used.sum() <= FEW else np.arange(len(used))
+
+
+def blocks(counts: pa.Table, column: str, start: int, length: int) -> Grid:
+    """Return the operations on each 4 KB block of a region, :data:`ZOOM_COLUMNS` to a row.
+
+    Places behind its end are NaN.
+    """
+    first, last = start // BLOCK, -(-(start + length) // BLOCK)
+    number = last - first
+    block = counts["block"].to_numpy()
+    inside = (block >= first) & (block < last)
+    weights = counts[column].to_numpy()[inside].astype(np.float64)
+    line = np.full(math.ceil(number / ZOOM_COLUMNS) * ZOOM_COLUMNS, np.nan)
+    line[:number] = np.bincount(block[inside] - first, weights, minlength=number)
+    return line.reshape(-1, ZOOM_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Corner:
+    """Where the region's first byte is in the map."""
+
+    group: int
+    piece: float
+    pieces: float  # how long the region is
+
+
+def corner(start: int, length: int, sizes: Geometry) -> Corner:
+    """Return the region's place in the map, in rows and columns."""
+    each = sizes.fpg * sizes.fsize
+    group, within = divmod(start, each)
+    return Corner(group, within * PIECES / each, length * PIECES / each)
+
+
+def bounds(start: int, length: int, sizes: Geometry) -> list[int]:
+    """Return the blocks of a region before which its group's inode table and its data begin."""
+    base = start // (sizes.fpg * sizes.fsize) * sizes.fpg
+    places = [(base + at) * sizes.fsize for at in (sizes.iblkno, sizes.dblkno)]
+    return [(at - start) // BLOCK for at in places if start < at < start + length]

@@ -1,0 +1,29 @@
+"""What a comparison was made of: file systems, regions, policies."""
+
+from __future__ import annotations
+
+from layout_hint.comparison import POLICIES, Comparison
+
+Kind = tuple[str, str | None]
+"""A state and a mode; no mode where only Default was run."""
+
+
+def kinds(comparison: Comparison) -> list[Kind]:
+    """Return those that were run, in their order."""
+    return [(state, mode) for state in comparison.states for mode in comparison.modes or (None,)]
+
+
+def policies(comparison: Comparison) -> list[str]:
+    """Return the policies that were run: those of the tables in their order, then the others."""
+    found = dict.fromkeys(each.policy for each in comparison.results)
+    return [each for each in POLICIES if each in found] + [
+        each for each in found if each not in POLICIES
+    ]
+
+
+def words(comparison: Comparison, kind: Kind) -> str:
+    """Return what a table of that kind is of: trace, file system, region."""
+    state, mode = kind
+    size = f"{comparison.settings.region_length / 2**20:g} MB"
+    region = f"{size} region {mode}" if mode else f"{size} region"
+    return f"{comparison.title}, {state} file system, {region}"

@@ -1,0 +1,145 @@
+"""Runs of the replay: one day under one policy from one seed, and what each gave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from birthmark import _native
+from data import row_groups
+from layout_hint import hints
+from layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
+from layout_hint.days import MANIFEST, OPERATIONS, Day
+from layout_hint.lifetimes import lifetimes
+from layout_hint.locality import Locality, locality
+from layout_hint.place import geometry, room
+
+ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is run on a day."""
+
+    policy: str
+    mode: str | None  # reserved or preferred; None: without hints
+    state: str  # fresh or aged
+    seed: int
+    nvram: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave."""
+
+    run: Run
+    locality: Locality
+    elapsed: float  # seconds by the model's clock, after the warm-up
+    summary: dict[str, Any]  # as the replay tells it
+    counts: pa.Table | None  # operations of each block, where they are wanted
+
+
+class Replay:
+    """A day, decoded, on which policies are run.
+
+    Args:
+        day: the build.
+        settings: what all runs have in common.
+        image: the compiled model that hints.
+        disk: the drive's parameters.
+    """
+
+    def __init__(self, day: Day, settings: Settings, image: bytes, disk: dict[str, Any]) -> None:
+        self._day, self._settings = day, settings
+        self._disk = json.dumps(disk)
+        self._trace = _native.LayoutTrace(_batches(day, MANIFEST), _batches(day, OPERATIONS))
+        self._said = hints.of_model(image, self._trace.creates())
+        self._oracle: pa.Array | None = None
+
+    def learn(self, run: Run) -> Outcome:
+        """Make a run by default, and learn from it what the oracle knows."""
+        found = self._run(run)
+        settings = self._settings
+        sizes = geometry(settings.geometry, settings.partition)
+        place = room(settings.region_start, settings.region_length, sizes)
+        lives = lifetimes(self._day.path)
+        self._oracle = hints.oracle(found.objects(), lives, len(self._said), place)
+        return self._outcome(run, found, True)
+
+    def run(self, run: Run, keep: bool = False) -> Outcome:
+        """Make a run; ``keep`` its counts."""
+        return self._outcome(run, self._run(run), keep)
+
+    def _run(self, run: Run) -> _native.LayoutRun:
+        return self._trace.run(json.dumps(self._config(run)), self._hints(run), None, self._disk)
+
+    def _hints(self, run: Run) -> pa.Array | None:
+        if run.policy == DEFAULT:
+            return None
+        if run.policy == ORACLE:
+            return self._oracle
+        if run.policy == INVERTED:
+            return hints.inverted(self._said)
+        if run.policy == RANDOM:
+            return hints.at_random(len(self._said), run.seed)
+        return self._said
+
+    def _config(self, run: Run) -> dict[str, Any]:
+        settings = self._settings
+        region = {
+            "start": settings.region_start,
+            "length": settings.region_length,
+            "reserved": run.mode == "reserved",
+        }
+        return {
+            "geometry": settings.geometry,
+            "bytes": settings.partition,
+            "region": None if run.policy == DEFAULT else region,
+            "policy": POLICIES.get(run.policy, hints.ALL),
+            "seed": run.seed,
+            "cache_bytes": settings.cache,
+            "warmup_seconds": settings.warmup,
+            "pace": settings.pace,
+            "flush": settings.flush,
+            "age": {**(settings.age or {}), "seed": run.seed} if run.state == "aged" else None,
+            "nvram": run.nvram,
+        }
+
+    def _outcome(self, run: Run, found: _native.LayoutRun, keep: bool) -> Outcome:
+        counts, summary = found.counts(), json.loads(found.summary)
+        if not summary["measured"]:
+            raise ValueError(
+                f"--warmup: expected less than the trace has, found {self._settings.warmup:g} s"
+            )
+        place = (self._settings.region_start, self._settings.region_length)
+        return Outcome(
+            run,
+            locality(counts, *place),
+            summary["measured_elapsed"],
+            summary,
+            counts if keep else None,
+        )
+
+
+def _batches(day: Day, name: str) -> list[pa.RecordBatch]:
+    return list(row_groups.batches(pq.ParquetFile(day.path / name), ROWS))
+
+
+def run_all(replay: Replay, runs: list[Run], kept: set[Run], jobs: int) -> Iterator[Outcome]:
+    """Yield what each run gave, as they end; the first must be one by default.
+
+    As many go on at a time as there are ``jobs``; the counts of those in ``kept`` are kept.
+    """
+    first, *others = runs
+    yield replay.learn(first)
+    with ThreadPoolExecutor(jobs) as pool:
+        for future in as_completed(
+            [pool.submit(replay.run, each, each in kept) for each in others]
+        ):
+            yield future.result()

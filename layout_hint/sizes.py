@@ -1,0 +1,31 @@
+"""Sizes in bytes, as people write them."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def size(text: str) -> int:
+    """Return the bytes of a size such as ``4M``, ``1.5G`` or ``4096``; a K is 1024 bytes.
+
+    Raises:
+        ValueError: it is none.
+    """
+    match = re.fullmatch(
+        r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([KMGT]?)(?:B|iB)?", text.strip(), re.IGNORECASE
+    )
+    if not match:
+        raise ValueError(
+            f"{text!r} is no size: expected bytes, or a number with K, M, G or T, as in 4M"
+        )
+    return round(float(match[1]) * _UNITS[match[2].upper()])
+
+
+def shown(size: int) -> str:
+    """Return a size in the largest unit of which it is a whole number: ``4M``."""
+    for unit, factor in reversed(_UNITS.items()):
+        if size and size % factor == 0:
+            return f"{size // factor}{unit}"
+    return str(size)

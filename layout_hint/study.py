@@ -1,0 +1,96 @@
+"""From traces and a model to a comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from layout_hint.compare import compare
+from layout_hint.comparison import Comparison
+from layout_hint.days import Day, is_build, make_days
+from layout_hint.disks import read_disk
+from layout_hint.model import read_image, room_of
+from layout_hint.options import Options
+from layout_hint.place import geometry, room
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many of it are, and of how many."""
+
+WARMUP, PART = 3600.0, 6
+"""The thesis warms the cache for one hour of six; shorter sections, for a sixth of them."""
+
+
+def study(
+    traces: Sequence[Path],
+    model: Path,
+    options: Options,
+    builds: Path | None = None,
+    jobs: int = 2,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Replay days under policies of layout, and compare them.
+
+    Args:
+        traces: traces and datasets, of which sub-snapshots are made; or only builds, each a day.
+        model: a compiled image, or a registry.
+        options: what is compared.
+        builds: where sub-snapshots are kept; None: nowhere.
+        jobs: how many processes or threads at most.
+        progress: told of ``sub-snapshots`` and then of ``runs``.
+
+    Raises:
+        OSError: something cannot be read or written.
+        ValueError: something is not what it should be.
+    """
+    settings, plan = options.settings(), options.plan()
+    disk, sizes = read_disk(options.disk), geometry(settings.geometry, settings.partition)
+    region = room(settings.region_start, settings.region_length, sizes)
+    image = read_image(model, room_of(region, sizes.fsize), options.point)
+    tell = progress or (lambda what, done, of: None)
+    with _directory(builds) as into:
+        days = _days(traces, options, into, jobs, tell)
+        if not options.warmup:
+            settings = dataclasses.replace(settings, warmup=_warmup(days))
+        return compare(
+            _title(traces, days), days, image, disk, settings, plan, jobs,
+            lambda done, of: tell("runs", done, of),
+        )  # fmt: skip
+
+
+def _days(
+    traces: Sequence[Path], options: Options, into: Path, jobs: int, tell: Progress
+) -> list[Day]:
+    hours, dates = options.hours(), options.dates()
+    if all(is_build(trace) for trace in traces):
+        return [Day.of(trace) for trace in traces]
+    for trace in traces:
+        if is_build(trace):
+            raise ValueError(f"{trace}: expected a trace like the others, found a build")
+        if str(trace) == "-":
+            raise ValueError("-: expected a file: a trace is read once for every day")
+    return make_days(
+        traces, into, hours, dates, jobs, lambda done, of: tell("sub-snapshots", done, of)
+    )
+
+
+@contextmanager
+def _directory(kept: Path | None) -> Iterator[Path]:
+    if kept:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="birthmark-layout-") as made:
+        yield Path(made)
+
+
+def _warmup(days: Sequence[Day]) -> float:
+    return min(WARMUP, round(min(day.seconds for day in days) / PART))
+
+
+def _title(traces: Sequence[Path], days: Sequence[Day]) -> str:
+    """Return what the workload is called; a directory or file of traces, by its name."""
+    generated = {str(mark["name"]).upper() for day in days for mark in day.generated}
+    names = generated or {trace.resolve().name for trace in traces}
+    return ", ".join(sorted(names))

@@ -1,0 +1,104 @@
+//! Blocks of a file moved together (`ffs_reallocblks`).
+
+use super::changes::Change;
+use super::file::{File, DIRECT};
+use super::filesystem::FileSystem;
+use super::level::Level;
+use super::policy::{Policy, Random, Rules, Wanted};
+use super::volume::Volume;
+
+/// In how many groups FreeBSD 14 looks (`vfs.ffs.maxclustersearch`).
+const SEARCHED: u32 = 10;
+/// Less than this share of free space, in percent, and FreeBSD 14 moves nothing.
+const SPARE: i64 = 4;
+
+impl<P: Policy, R: Random> FileSystem<P, R> {
+    /// Moves `blocks` blocks of a file from `lbn` on, which have been written and are not on disk,
+    /// to where all of them lie in a row. Returns whether they were moved: not if they lie in a row
+    /// already, which the kernel sees before it asks; not those that are to be in the region.
+    pub fn reallocate(&mut self, inode: u32, lbn: u32, blocks: u32) -> bool {
+        let Some(file) = self.files.get(&inode) else { return false };
+        if !self.volume.may_move(file, lbn, blocks) {
+            return false;
+        }
+        let Some(address) = self.find_cluster(inode, lbn, blocks) else { return false };
+        let (frag, nindir) = (self.volume.geometry.frag(), self.volume.geometry.nindir());
+        let Some(file) = self.files.get_mut(&inode) else { return false };
+        for (block, address) in (lbn..lbn + blocks).zip((address..).step_by(frag as usize)) {
+            if let Some(old) = file.block(block) {
+                self.volume.free(old, frag);
+            }
+            file.set_block(block, address);
+            let placed = Change::Placed { inode, lbn: block, address, fragments: frag };
+            self.volume.changes.push(placed);
+            let slot = Level::of(block, nindir).and_then(|(level, _)| level.slots().last());
+            let pointer = match slot.and_then(|slot| file.indirect(slot)) {
+                Some(address) => Change::Indirect { inode, address },
+                None => Change::Inode(inode),
+            };
+            self.volume.changes.push(pointer);
+        }
+        true
+    }
+
+    /// Takes so many blocks in a row, near where the first of them should be.
+    fn find_cluster(&mut self, inode: u32, lbn: u32, blocks: u32) -> Option<u32> {
+        let file = self.files.get_mut(&inode)?;
+        let geometry = self.volume.geometry;
+        let (_, index) = Level::of(lbn, geometry.nindir())?;
+        let previous = (index > 0).then(|| file.block(lbn - 1)).flatten();
+        let wanted = Wanted { inode, lbn, index, previous, before: None };
+        let preference = match file.next_cluster {
+            Some(cg) => Some(geometry.data(cg)),
+            None => self.policy.block(&self.volume, file, &wanted),
+        };
+        let preference = preference.filter(|&address| address < geometry.size);
+        let cg = preference.map_or(geometry.inode_group(inode), |address| geometry.group(address));
+        if P::RULES == Rules::FreeBsd48 {
+            return self.volume.rehash(cg, preference, |volume, cg, preference| {
+                volume.alloc_cluster(cg, preference, blocks)
+            });
+        }
+        let searched = SEARCHED.min(geometry.ncg());
+        let mut groups = (0..searched).map(|step| (cg + step) % geometry.ncg());
+        let found = groups.find_map(|cg| self.volume.alloc_cluster(cg, preference, blocks));
+        file.next_cluster = found.is_none().then_some((cg + searched) % geometry.ncg());
+        found
+    }
+}
+
+impl Volume {
+    /// Whether blocks of a file are whole, in one group and not yet in a row, and may be moved.
+    fn may_move(&self, file: &File, lbn: u32, blocks: u32) -> bool {
+        let (geometry, frag) = (&self.geometry, self.geometry.frag());
+        let Some(end) = lbn.checked_add(blocks) else { return false };
+        let whole = |lbn| file.fragments(lbn, geometry.bsize, geometry.fsize) == frag;
+        let address = |lbn| file.block(lbn).filter(|_| whole(lbn));
+        let (Some(first), Some(last)) = (address(lbn), end.checked_sub(1).and_then(address)) else {
+            return false;
+        };
+        let hot = self.region.as_ref().is_some_and(|region| file.hot && lbn < region.hot_blocks);
+        let row = (lbn..end).zip((first..).step_by(frag as usize));
+        !hot && (2..=geometry.contigsumsize).contains(&blocks)
+            && geometry.group(first) == geometry.group(last)
+            && (self.rules == Rules::FreeBsd48
+                || self.spares(SPARE) && !(lbn < DIRECT && end > DIRECT))
+            && (lbn..end).all(|lbn| address(lbn).is_some())
+            && !row.clone().all(|(lbn, at)| file.block(lbn) == Some(at))
+    }
+
+    /// Takes so many blocks of a group in a row, the first ones at or after the preferred one, but
+    /// none that are kept for what is hot (`ffs_clusteralloc`).
+    fn alloc_cluster(&mut self, cg: u32, preference: Option<u32>, blocks: u32) -> Option<u32> {
+        let (geometry, skip) = (self.geometry, self.kept_blocks(cg));
+        let start = match self.rules {
+            Rules::FreeBsd48 => cg * geometry.fpg,
+            Rules::FreeBsd14 => geometry.data(cg),
+        };
+        let here = preference.filter(|&address| geometry.group(address) == cg);
+        let from = here.unwrap_or(start) - cg * geometry.fpg;
+        let first = self.groups[cg as usize].cluster(from / geometry.frag(), blocks, &skip)?;
+        (first..first + blocks).for_each(|block| self.set(cg, block, 0));
+        Some(cg * geometry.fpg + first * geometry.frag())
+    }
+}

@@ -1,0 +1,51 @@
+//! What is removed, but not yet free.
+
+use super::filesystem::FileSystem;
+use super::policy::{Policy, Random};
+use super::volume::Volume;
+
+/// Fragments, and perhaps an inode, that no file has any more and that are not free yet: with soft
+/// updates they stay taken until the disk has forgotten whose they were.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "what is detached is lost until it is released"]
+pub struct Detached {
+    pub(super) key: usize,
+}
+
+/// What a [`Detached`] stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remains {
+    /// The inode that goes with it, and whether it was a directory's.
+    pub inode: Option<(u32, bool)>,
+    /// The first fragment and how many, in the order in which the kernel frees them.
+    pub fragments: Vec<(u32, u32)>,
+}
+
+impl<P: Policy, R: Random> FileSystem<P, R> {
+    /// What a detached thing has.
+    pub fn remains(&self, detached: &Detached) -> Option<&Remains> {
+        self.detached.get(detached.key)
+    }
+
+    /// Makes detached things free: fragments, then the inode.
+    pub fn release(&mut self, detached: Detached) {
+        if let Some(remains) = self.detached.try_remove(detached.key) {
+            self.volume.free_remains(&remains);
+        }
+    }
+
+    pub(super) fn keep(&mut self, remains: Remains) -> Detached {
+        Detached { key: self.detached.insert(remains) }
+    }
+}
+
+impl Volume {
+    fn free_remains(&mut self, remains: &Remains) {
+        for &(address, n) in &remains.fragments {
+            self.free(address, n);
+        }
+        if let Some((inode, directory)) = remains.inode {
+            self.release_inode(inode, directory);
+        }
+    }
+}

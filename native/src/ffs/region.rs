@@ -1,0 +1,139 @@
+//! A region of the disk that hot files and directories are placed in.
+
+use super::filesystem::ROOT;
+use super::geometry::Geometry;
+use super::DIRECT;
+use std::ops::Range;
+use thiserror::Error;
+
+/// A range of bytes of a file system: inodes and fragments of one cylinder group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The cylinder group.
+    pub cg: u32,
+    /// Its inodes; there may be none.
+    pub inodes: Range<u32>,
+    /// Its fragments from the first to the last one for data; there may be none.
+    pub fragments: Range<u32>,
+    /// Whether others are kept out as long as there is room elsewhere.
+    pub reserved: bool,
+    /// How many blocks of a hot file are placed in it, from the first on.
+    pub hot_blocks: u32,
+}
+
+/// Why a range of bytes is no region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RegionError {
+    /// It ends where the file system has ended.
+    #[error("the region ends at byte {end}, expected at most {size}, where the file system ends")]
+    Beyond {
+        /// Where the region would end.
+        end: u64,
+        /// Bytes of the file system.
+        size: u64,
+    },
+    /// It has parts of two cylinder groups.
+    #[error("the region ends at byte {end}, expected at most {group}, where its group ends")]
+    Groups {
+        /// Where the region would end.
+        end: u64,
+        /// Where the group of its first byte ends.
+        group: u64,
+    },
+    /// It has no whole inode, and no whole fragment for data.
+    #[error("the region from byte {0} on has no inode and no fragment for data")]
+    Empty(u64),
+}
+
+impl Region {
+    /// The inodes and fragments that lie wholly in `length` bytes from byte `start` on. Never the
+    /// root's inode and those before it.
+    pub fn of(
+        geometry: &Geometry,
+        start: u64,
+        length: u64,
+        reserved: bool,
+    ) -> Result<Region, RegionError> {
+        let fsize = u64::from(geometry.fsize);
+        let (end, size) = (start.saturating_add(length), u64::from(geometry.size) * fsize);
+        if end > size {
+            return Err(RegionError::Beyond { end, size });
+        }
+        let bytes = u64::from(geometry.fpg) * fsize;
+        let cg = (start / bytes).min(u64::from(geometry.ncg() - 1));
+        if end > (cg + 1) * bytes {
+            return Err(RegionError::Groups { end, group: (cg + 1) * bytes });
+        }
+        let within = start - cg * bytes..end - cg * bytes;
+        let inodes = inodes(geometry, cg as u32, &within);
+        let fragments = fragments(geometry, cg as u32, &within);
+        if inodes.is_empty() && fragments.is_empty() {
+            return Err(RegionError::Empty(start));
+        }
+        Ok(Region { cg: cg as u32, inodes, fragments, reserved, hot_blocks: DIRECT })
+    }
+}
+
+/// The inodes of a group in a range of its bytes.
+fn inodes(geometry: &Geometry, cg: u32, within: &Range<u64>) -> Range<u32> {
+    let (table, bytes) = (geometry.inode_table(), u64::from(geometry.inode_size()));
+    let first = within.start.saturating_sub(table).div_ceil(bytes);
+    let end = (within.end.saturating_sub(table) / bytes).min(geometry.ipg.into());
+    let base = cg * geometry.ipg;
+    let first = (base + first.min(end) as u32).max(ROOT + 1);
+    first..(base + end as u32).max(first)
+}
+
+/// The fragments of a group in a range of its bytes, without metadata before and behind.
+fn fragments(geometry: &Geometry, cg: u32, within: &Range<u64>) -> Range<u32> {
+    let (fsize, metadata) = (u64::from(geometry.fsize), geometry.metadata(cg));
+    let (mut first, mut end) = (within.start.div_ceil(fsize) as u32, (within.end / fsize) as u32);
+    if metadata.contains(&first) {
+        first = metadata.end;
+    }
+    if metadata.contains(&end) {
+        end = metadata.start;
+    }
+    let base = cg * geometry.fpg;
+    base + first..base + end.max(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    #[test]
+    fn the_region_of_the_thesis_is_mostly_the_inodes_of_the_first_group() {
+        let geometry = Geometry::new(231 * 91136, 91136, 22400);
+        let region = Region::of(&geometry, 0, 4 * MB, true).unwrap();
+        assert_eq!((region.cg, region.inodes, region.fragments), (0, 3..22400, 1426..2048));
+        // behind the inodes; before them and of them; within them
+        let data = Region::of(&geometry, 4 * MB, MB, false).unwrap();
+        assert_eq!((data.inodes.is_empty(), data.fragments), (true, 2048..2560));
+        let base = 178 * MB;
+        let second = Region::of(&geometry, base, MB, false).unwrap();
+        assert_eq!((second.cg, second.inodes), (1, 22400..22400 + (512 - 24) * 16));
+        assert_eq!(second.fragments, 91136..91136 + 8);
+        let table = Region::of(&geometry, base + MB + 1, 4096, false).unwrap();
+        assert_eq!(table.inodes, 22400 + (512 - 24) * 16 + 1..22400 + (514 - 24) * 16);
+        assert!(table.fragments.is_empty());
+    }
+
+    #[test]
+    fn what_has_no_room_or_lies_in_two_groups_is_refused() {
+        let geometry = Geometry::new(231 * 91136, 91136, 22400);
+        let size = 231 * 178 * MB;
+        let of = |start, length| Region::of(&geometry, start, length, true);
+        assert_eq!(of(0, 4096), Err(RegionError::Empty(0)));
+        assert_eq!(of(10 * MB + 1, 4094), Err(RegionError::Empty(10 * MB + 1)));
+        assert_eq!(of(size, 0), Err(RegionError::Empty(size)));
+        assert_eq!(of(size - 1, 2), Err(RegionError::Beyond { end: size + 1, size }));
+        assert!(matches!(of(u64::MAX, u64::MAX), Err(RegionError::Beyond { .. })));
+        let group = 178 * MB;
+        let end = group + MB;
+        assert_eq!(of(group - MB, 2 * MB), Err(RegionError::Groups { end, group }));
+        assert_eq!(of(group - MB, MB).unwrap().fragments, 91136 - 512..91136);
+    }
+}

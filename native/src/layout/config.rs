@@ -1,0 +1,120 @@
+//! What a run is to be like, from JSON.
+
+use serde::Deserialize;
+
+/// How a run is made. See `docs/layout.md`, "The replay".
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Whose allocator and `newfs` it is.
+    pub geometry: System,
+    /// Bytes of the partition.
+    pub bytes: f64,
+    /// The region for hot objects.
+    pub region: Option<RegionConfig>,
+    /// Which verdicts are followed: a mask of their bits.
+    pub policy: u8,
+    /// What all random numbers but the ageing's follow from.
+    pub seed: u64,
+    /// Bytes of the buffer cache.
+    pub cache_bytes: f64,
+    /// Seconds of the trace before counting begins.
+    pub warmup_seconds: f64,
+    /// When operations begin.
+    pub pace: Pace,
+    /// What an operation takes without the disk, microseconds.
+    pub operation_us: f64,
+    /// Whether reading sets access times.
+    pub atime: bool,
+    /// Whether writes and commits wait for the disk.
+    pub flush: bool,
+    /// The ageing pass.
+    pub age: Option<Age>,
+    /// Whether requests in the region take no time.
+    pub nvram: bool,
+    /// The service that the hook asks, if it has no image.
+    pub query: Option<Query>,
+}
+
+/// Whose allocator and `newfs` it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum System {
+    /// FreeBSD 4.8.
+    FreeBsd48,
+    /// FreeBSD 12.1 to 14.
+    FreeBsd14,
+}
+
+/// When operations begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pace {
+    /// As soon as the one before has ended.
+    Fast,
+    /// At their own times, if the one before has ended.
+    Trace,
+}
+
+/// A range of bytes of the partition.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegionConfig {
+    /// The first byte.
+    pub start: f64,
+    /// Bytes.
+    pub length: f64,
+    /// Whether others are kept out.
+    pub reserved: bool,
+}
+
+/// Files made and removed before anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Age {
+    /// How much of the space is filled in each round.
+    pub fill: f64,
+    /// How often it is filled, and a half removed.
+    pub rounds: u32,
+    /// What its random numbers follow from.
+    pub seed: u64,
+}
+
+/// A service that the hook asks.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    /// `unix:PATH` or `http://HOST:PORT`.
+    pub address: String,
+    /// Whether creates wait for the answer; else it serves the next create of its kind.
+    #[serde(default)]
+    pub wait: bool,
+    /// For how long they wait, milliseconds.
+    #[serde(default = "deadline")]
+    pub deadline_ms: f64,
+}
+
+fn deadline() -> f64 {
+    2.0
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            geometry: System::FreeBsd48,
+            bytes: 40.0 * f64::from(1 << 30),
+            region: None,
+            policy: 0,
+            seed: 1,
+            cache_bytes: 800.0 * f64::from(1 << 20),
+            warmup_seconds: 3600.0,
+            pace: Pace::Fast,
+            operation_us: 100.0,
+            atime: true,
+            flush: false,
+            age: None,
+            nvram: false,
+            query: None,
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Files and directories read, written and cut.
+
+use super::buffers::{Wanted, INDIRECT};
+use super::cluster::{self, Before};
+use super::counters::Kind;
+use super::device::{Extent, Writer};
+use super::system::System;
+use super::trace::What;
+use crate::ffs::{Change, Error, Level, Policy, DIRECT};
+
+impl<P: Policy> System<P> {
+    /// Reads bytes of a file (`ffs_read`).
+    pub fn read(&mut self, object: u32, offset: u64, count: u64) {
+        let (size, bsize) = (self.size(object), self.geometry.bsize);
+        let end = offset.saturating_add(count).min(size);
+        if offset >= end {
+            return;
+        }
+        self.objects[object as usize].stream.access(offset, end - offset, bsize);
+        let last = (end - 1) / u64::from(bsize);
+        for lbn in offset / u64::from(bsize)..=last {
+            self.read_block(object, lbn as u32, last as u32);
+        }
+    }
+
+    /// Reads a block, and those up to `last` behind it on the disk; further ones ahead, if the
+    /// file is read in order (`cluster_read`).
+    fn read_block(&mut self, object: u32, lbn: u32, last: u32) {
+        let Some((address, fragments)) = self.place(object, lbn) else { return };
+        let sequential = self.objects[object as usize].stream.sequential;
+        if let Some(at) = self.cache.find(object, lbn) {
+            let ahead = std::mem::take(&mut self.cache.get_mut(at).ahead);
+            self.block(self.wanted(object, lbn, address, fragments), true);
+            if ahead && sequential > 0 {
+                self.read_ahead(object, lbn + 1, sequential);
+            }
+            return;
+        }
+        self.misses += 1;
+        self.read_indirect(object, lbn);
+        let run = self.run(object, lbn, last - lbn + 1);
+        let ticket = self.read_run(object, lbn, run, false);
+        self.device.wait(ticket);
+        if let Some(at) = self.cache.find(object, lbn) {
+            self.cache.get_mut(at).ticket = None;
+        }
+        if sequential > 0 {
+            self.read_ahead(object, lbn + run, sequential);
+        }
+    }
+
+    /// Begins to read the next blocks that are not in the cache.
+    fn read_ahead(&mut self, object: u32, from: u32, sequential: u32) {
+        let most = sequential.min(cluster::most(self.geometry.bsize) + 1);
+        let missing = (from..from + most).find(|&lbn| self.cache.find(object, lbn).is_none());
+        if let Some(lbn) = missing {
+            let run = self.run(object, lbn, most);
+            if run > 0 {
+                self.read_indirect(object, lbn);
+                self.read_run(object, lbn, run, true);
+            }
+        }
+    }
+
+    /// How many blocks from one on are beside each other and not in the cache.
+    fn run(&self, object: u32, lbn: u32, most: u32) -> u32 {
+        let most = most.min(cluster::most(self.geometry.bsize) + 1);
+        let Some((first, _)) = self.place(object, lbn) else { return 0 };
+        let follows = |n: &u32| {
+            let place = self.place(object, lbn + n).map(|(address, _)| address);
+            place == Some(first + n * self.geometry.frag())
+                && self.cache.find(object, lbn + n).is_none()
+        };
+        (0..most).take_while(follows).count() as u32
+    }
+
+    fn read_run(
+        &mut self,
+        object: u32,
+        lbn: u32,
+        run: u32,
+        ahead: bool,
+    ) -> Option<super::device::Ticket> {
+        let places: Vec<_> = (lbn..lbn + run).map(|lbn| (lbn, self.place(object, lbn))).collect();
+        let (_, Some((address, _))) = *places.first()? else { return None };
+        let fragments = places.iter().filter_map(|(_, place)| Some(place.as_ref()?.1)).sum();
+        let extent = Extent { fragments, ..self.wanted(object, lbn, address, 0).extent };
+        let ticket = self.device.read(extent);
+        for (number, place) in places {
+            let Some((address, fragments)) = place else { continue };
+            let at = self.admit(self.wanted(object, number, address, fragments), true);
+            let buffer = self.cache.get_mut(at);
+            buffer.ticket = ticket;
+            buffer.ahead = ahead && number == lbn;
+        }
+        ticket
+    }
+
+    /// Reads the indirect blocks on the way to a block.
+    fn read_indirect(&mut self, object: u32, lbn: u32) {
+        if lbn < DIRECT {
+            return;
+        }
+        let Some((level, _)) = Level::of(lbn, self.geometry.nindir()) else { return };
+        for slot in level.slots() {
+            let file = self.fs.file(self.objects[object as usize].inode);
+            if let Some(address) = file.and_then(|file| file.indirect(slot)) {
+                self.block(self.wanted_indirect(object, address), true);
+            }
+        }
+    }
+
+    fn wanted_indirect(&self, object: u32, address: u32) -> Wanted {
+        let fragments = self.geometry.frag();
+        let extent = Extent { address, fragments, kind: Kind::Indirect, owner: object };
+        Wanted { number: INDIRECT | address, extent }
+    }
+
+    /// Writes bytes from `from` up to `to` (`ffs_write`).
+    pub fn write(&mut self, object: u32, from: u64, to: u64) -> Result<(), Error> {
+        let bsize = u64::from(self.geometry.bsize);
+        self.objects[object as usize].stream.access(from, to - from, self.geometry.bsize);
+        let mut at = from;
+        while at < to {
+            let end = to.min((at / bsize + 1) * bsize);
+            self.write_block(object, at, end)?;
+            at = end;
+        }
+        let size = self.size(object);
+        let object = &mut self.objects[object as usize];
+        object.most = object.most.max(size);
+        Ok(())
+    }
+
+    fn write_block(&mut self, object: u32, from: u64, to: u64) -> Result<(), Error> {
+        let (bsize, inode) = (u64::from(self.geometry.bsize), self.objects[object as usize].inode);
+        let lbn = u32::try_from(from / bsize).map_err(|_| Error::TooLarge)?;
+        if !self.building {
+            self.read_before(object, lbn, from, to);
+        }
+        if let Err(error) = self.fs.write(inode, from, to) {
+            self.follow_changes(Some(object));
+            // what is being removed may still be made free
+            if error != Error::NoSpace || !self.work_all() {
+                return Err(error);
+            }
+            self.fs.write(inode, from, to)?;
+        }
+        self.follow_changes(Some(object));
+        let whole = to.is_multiple_of(bsize);
+        if let Some((address, fragments)) = self.place(object, lbn) {
+            let file = self.objects[object as usize].what == What::File;
+            if !self.building {
+                let at = self.block(self.wanted(object, lbn, address, fragments), false);
+                self.cache.moved(at, address, fragments);
+                self.change(at);
+            }
+            if whole && file {
+                self.cluster(object, lbn, address, to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what of a block is kept, and the fragments at the end that become a block.
+    fn read_before(&mut self, object: u32, lbn: u32, from: u64, to: u64) {
+        let (bsize, size) = (u64::from(self.geometry.bsize), self.size(object));
+        let begin = u64::from(lbn) * bsize;
+        let kept = from > begin || to < size.min(begin + bsize);
+        self.read_indirect(object, lbn);
+        if let Some((address, fragments)) = self.place(object, lbn).filter(|_| kept) {
+            self.block(self.wanted(object, lbn, address, fragments), true);
+        }
+        let Ok(end) = u32::try_from(size / bsize) else { return };
+        if end < lbn && end < DIRECT && !size.is_multiple_of(bsize) {
+            if let Some((address, fragments)) = self.place(object, end) {
+                if fragments < self.geometry.frag() {
+                    let at = self.block(self.wanted(object, end, address, fragments), true);
+                    self.change(at);
+                }
+            }
+        }
+    }
+
+    /// Gathers whole blocks, and writes them when there are enough (`cluster_write`).
+    fn cluster(&mut self, object: u32, lbn: u32, mut address: u32, end: u64) {
+        let (frag, at_end) = (self.geometry.frag(), end == self.size(object));
+        let mut stream = self.objects[object as usize].stream;
+        let mut before = stream.before(lbn, address, frag, at_end);
+        if let Before::Reallocate(start, blocks) = before {
+            let inode = self.objects[object as usize].inode;
+            if self.fs.reallocate(inode, start, blocks) {
+                self.follow_changes(Some(object));
+                address = self.place(object, lbn).map_or(address, |(address, _)| address);
+                stream.reallocated(lbn, address);
+                self.objects[object as usize].stream = stream;
+                return;
+            }
+            before = stream.not_reallocated(blocks);
+        }
+        if let Before::Write(start, blocks) = before {
+            self.write_range(object, start, blocks);
+        }
+        let whole = stream.add(lbn, address, frag, cluster::most(self.geometry.bsize));
+        if let Some((start, blocks)) = whole {
+            self.write_range(object, start, blocks);
+        }
+        self.objects[object as usize].stream = stream;
+    }
+
+    fn write_range(&mut self, object: u32, start: u32, blocks: u32) {
+        for lbn in start..start.saturating_add(blocks) {
+            let found = self.cache.find(object, lbn);
+            if let Some(at) = found.filter(|&at| self.cache.get(at).dirty) {
+                self.write_cluster(at, Writer::Operation);
+            }
+        }
+    }
+
+    /// Cuts a file, or makes it longer (`ffs_truncate`).
+    pub fn truncate(&mut self, object: u32, size: u64) -> Result<(), Error> {
+        let (before, inode) = (self.size(object), self.objects[object as usize].inode);
+        if size == before {
+            return Ok(());
+        }
+        if size > before {
+            return self.write(object, size - 1, size);
+        }
+        if size == 0 {
+            self.empty(object);
+            return Ok(());
+        }
+        // soft updates cannot cut a file that has anything delayed
+        self.fsync(object);
+        self.fs.truncate(inode, size)?;
+        let kept = size.div_ceil(self.geometry.bsize.into());
+        for at in self.cache.all_of(object) {
+            let number = self.cache.get(at).number;
+            if number & INDIRECT == 0 && u64::from(number) >= kept {
+                self.cache.remove(at);
+            }
+        }
+        self.follow_changes(Some(object));
+        Ok(())
+    }
+
+    /// Does to the cache what the file system's changes ask for. `object` is whose blocks changed.
+    pub fn follow_changes(&mut self, object: Option<u32>) {
+        let changes: Vec<Change> = self.fs.take_changes().collect();
+        for change in changes {
+            match change {
+                Change::Group(cg) => self.group_block(cg),
+                Change::Inode(inode) => self.inode_block(inode, true),
+                Change::Hint(outcome) => self.count_outcome(outcome),
+                _ if self.building => {}
+                Change::Indirect { address, .. } => {
+                    if let Some(object) = object {
+                        let at = self.block(self.wanted_indirect(object, address), false);
+                        self.change(at);
+                    }
+                }
+                Change::Placed { lbn, address, fragments, .. } => {
+                    let found = object.and_then(|object| self.cache.find(object, lbn));
+                    if let Some(at) = found {
+                        self.cache.moved(at, address, fragments);
+                        self.change(at);
+                    }
+                }
+                Change::Freed { address, .. } => {
+                    let found = object.and_then(|o| self.cache.find(o, INDIRECT | address));
+                    if let Some(at) = found {
+                        self.cache.remove(at);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What soft updates put off: names that are gone but on the disk, and what files had that are
+//! gone but on the disk.
+//!
+//! A removed name's file is there until the directory's block has been written; the file's inode
+//! and blocks are taken until then its inode's block has been written (`ffs_softdep.c`,
+//! `newdirrem`, `softdep_setup_freeblocks`, `softdep_freefile`).
+
+use super::directory::Entry;
+use super::system::System;
+use crate::ffs::{Change, Detached, Policy};
+use hashbrown::HashMap;
+
+/// Work that waits for a block to be written.
+#[derive(Debug, Default)]
+pub struct Delayed {
+    /// By directory and block: objects that lose a name then.
+    names: HashMap<(u32, u32), Vec<u32>>,
+    /// By the device and the block of inodes: what becomes free then.
+    remains: HashMap<(u32, u32), Vec<Detached>>,
+    ready: Vec<Work>,
+}
+
+#[derive(Debug)]
+enum Work {
+    Unlink(u32),
+    Release(Detached),
+}
+
+impl Delayed {
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.remains.is_empty() && self.ready.is_empty()
+    }
+
+    /// A block was written: what waited for it can be done.
+    pub fn written(&mut self, owner: u32, number: u32) {
+        if let Some(objects) = self.names.remove(&(owner, number)) {
+            self.ready.extend(objects.into_iter().map(Work::Unlink));
+        }
+        if let Some(remains) = self.remains.remove(&(owner, number)) {
+            self.ready.extend(remains.into_iter().map(Work::Release));
+        }
+    }
+
+    fn all(&mut self) {
+        let names = self.names.drain().flat_map(|(_, objects)| objects).map(Work::Unlink);
+        let mut all: Vec<Work> = names.collect();
+        all.extend(self.remains.drain().flat_map(|(_, remains)| remains).map(Work::Release));
+        self.ready.append(&mut all);
+    }
+}
+
+impl<P: Policy> System<P> {
+    /// An entry of a directory leads to an object no more.
+    pub fn entry_removed(&mut self, directory: u32, block: u32, entry: &Entry) {
+        let object = entry.object;
+        let links = &mut self.objects[object as usize].links;
+        *links = links.saturating_sub(1);
+        self.inode_block(self.objects[object as usize].inode, true);
+        let lbn = self.directory_lbn(block);
+        if self.building || !self.is_on_disk(directory, lbn, entry.stamp) {
+            return self.drop_if_unused(object);
+        }
+        self.objects[object as usize].held += 1;
+        self.delayed.names.entry((directory, lbn)).or_default().push(object);
+    }
+
+    /// Whether a block was written, or read, after `stamp`.
+    fn is_on_disk(&self, owner: u32, number: u32, stamp: u32) -> bool {
+        self.cache.find(owner, number).is_none_or(|at| self.cache.get(at).written > stamp)
+    }
+
+    /// Whether the disk knows an object's inode (`check_inode_unwritten`).
+    fn inode_is_on_disk(&self, object: u32) -> bool {
+        let object = &self.objects[object as usize];
+        let inode = self.wanted_inode(object.inode);
+        let group = self.wanted_group(self.geometry.inode_group(object.inode));
+        [inode, group].iter().any(|w| self.is_on_disk(self.own, w.number, object.stamp))
+    }
+
+    fn drop_if_unused(&mut self, object: u32) {
+        let live = self.objects[object as usize];
+        if live.inode == 0 || live.links > 0 || live.held > 0 {
+            return;
+        }
+        for at in self.cache.all_of(object) {
+            self.cache.remove(at);
+        }
+        let delayed = !self.building && self.inode_is_on_disk(object);
+        if delayed {
+            if let Ok(detached) = self.fs.detach(live.inode) {
+                self.wait_for_inode(live.inode, detached);
+            }
+        } else if let Err(error) = self.fs.unlink(live.inode) {
+            self.count_unexpected("remove", &error.to_string());
+        }
+        self.objects[object as usize].inode = 0;
+        self.follow_changes(None);
+    }
+
+    /// Takes all blocks from a file.
+    pub fn empty(&mut self, object: u32) {
+        for at in self.cache.all_of(object) {
+            self.cache.remove(at);
+        }
+        let inode = self.objects[object as usize].inode;
+        if self.building || !self.inode_is_on_disk(object) {
+            if let Err(error) = self.fs.truncate(inode, 0) {
+                self.count_unexpected("setattr", &error.to_string());
+            }
+        } else if let Ok(detached) = self.fs.detach_blocks(inode, 0) {
+            self.wait_for_inode(inode, detached);
+        }
+        self.follow_changes(Some(object));
+    }
+
+    /// Releases what was detached when the inode's block has been written.
+    fn wait_for_inode(&mut self, inode: u32, detached: Detached) {
+        let number = self.wanted_inode(inode).number;
+        self.delayed.remains.entry((self.own, number)).or_default().push(detached);
+        self.inode_block(inode, true);
+    }
+
+    /// Does what can be done by now (`softdep_process_worklist`).
+    pub fn work(&mut self) {
+        while let Some(work) = self.delayed.ready.pop() {
+            match work {
+                Work::Unlink(object) => {
+                    let held = &mut self.objects[object as usize].held;
+                    *held = held.saturating_sub(1);
+                    self.inode_block(self.objects[object as usize].inode, true);
+                    self.drop_if_unused(object);
+                }
+                Work::Release(detached) => {
+                    self.fs.release(detached);
+                    self.follow_release();
+                }
+            }
+        }
+    }
+
+    /// Does all that waits, as if all had been written. Returns whether there was anything.
+    pub fn work_all(&mut self) -> bool {
+        let any = !self.delayed.is_empty();
+        while !self.delayed.is_empty() {
+            self.delayed.all();
+            self.work();
+        }
+        any
+    }
+
+    /// Changes the groups that something was released in.
+    fn follow_release(&mut self) {
+        let changes: Vec<Change> = self.fs.take_changes().collect();
+        for change in changes {
+            if let Change::Group(cg) = change {
+                self.group_block(cg);
+            }
+        }
+    }
+
+    /// The block of the file system that a block of a directory is in.
+    pub fn directory_lbn(&self, block: u32) -> u32 {
+        block / (self.geometry.bsize / super::directory::BLOCK)
+    }
+}

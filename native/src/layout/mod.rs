@@ -1,0 +1,69 @@
+//! The replay of a rewritten trace on a file system of which only the layout is kept: what a buffer
+//! cache, soft updates and a syncer let through to the disk, and where on it that falls.
+//!
+//! The file system is [`crate::ffs`], the disk [`crate::disk`]; what is between them is here, as
+//! FreeBSD 4.8 has it (`vfs_bio.c`, `vfs_cluster.c`, `vfs_subr.c`, `ffs_softdep.c`, `ufs_lookup.c`).
+//! `docs/layout.md` says what is modelled and what is not.
+//!
+//! - [`Trace`]: a build of `birthmark replay build`, decoded once.
+//! - [`Config`]: what a run is to be like.
+//! - [`Running`]: one run.
+
+mod age;
+mod buffers;
+mod cache;
+mod check;
+mod cluster;
+mod config;
+mod counters;
+mod creates;
+mod data;
+mod decode;
+mod delayed;
+mod device;
+mod directory;
+mod entries;
+mod intern;
+mod names;
+mod object;
+mod operation;
+mod random;
+mod replay;
+mod results;
+mod summary;
+mod syncer;
+mod system;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod verdicts;
+
+pub use config::{Age, Config, Pace, Query, RegionConfig, System as Kernel};
+pub use counters::Kind;
+pub use replay::{geometry, ready, Running};
+pub use results::Results;
+pub use trace::Trace;
+pub use verdicts::Verdicts;
+
+use thiserror::Error;
+
+/// Why there is no trace, or no run of one.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A table has not the columns of a build.
+    #[error("{0}")]
+    Column(String),
+    /// A row is none of a build.
+    #[error("{table}, row {row}: {what}")]
+    Row {
+        /// The table: the manifest or the operations.
+        table: &'static str,
+        /// Counted from 0.
+        row: usize,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A run cannot be as it is to be.
+    #[error("{0}")]
+    Config(String),
+}

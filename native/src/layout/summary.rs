@@ -1,0 +1,143 @@
+//! The figures of a run.
+
+use super::config::RegionConfig;
+use super::counters::Traffic;
+use super::replay::{region, Replay};
+use super::system::System;
+use super::verdicts::Books;
+use crate::disk::Statistics;
+use crate::ffs::Policy;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The figures of a run. Those of the disk, the cache and the drive are of the part after the warm-up.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Operations done.
+    pub operations: usize,
+    /// Of these, operations after the warm-up.
+    pub measured_operations: usize,
+    /// Seconds of the model's clock.
+    pub elapsed: f64,
+    /// Of these, seconds after the warm-up.
+    pub measured_elapsed: f64,
+    /// Of these, seconds that operations waited for the disk.
+    pub measured_waited: f64,
+    /// Seconds that the run took here.
+    pub seconds: f64,
+    /// Whether the trace was longer than the warm-up.
+    pub measured: bool,
+    /// Requests and bytes by what they were for.
+    pub disk: BTreeMap<&'static str, Traffic>,
+    /// Blocks found in the cache.
+    pub cache_hits: u64,
+    /// Blocks read for want of that.
+    pub cache_misses: u64,
+    /// Creates asked for, those hinted that the policy follows, and what became of these: how
+    /// often by outcome, for inodes and for blocks.
+    pub hook: BTreeMap<&'static str, u64>,
+    /// The hook's own books, if it was asked.
+    pub books: Option<Books>,
+    /// What the region has room for.
+    pub region: Option<Room>,
+    /// What is wrong with the file system in the end.
+    pub inconsistency: Option<String>,
+    /// What happened that should not, and how often.
+    pub unexpected: BTreeMap<String, u64>,
+    /// Files, free inodes and free fragments in the end.
+    pub space: Space,
+    /// Busy seconds of the drive, and the like, over the whole run.
+    pub drive: Option<Drive>,
+}
+
+/// How full a file system is.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Space {
+    /// Inodes.
+    pub free_inodes: u32,
+    /// Fragments, those of whole blocks too.
+    pub free_fragments: u64,
+    /// Fragments for data.
+    pub fragments: u64,
+}
+
+/// What a region has room for.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Room {
+    /// Inodes.
+    pub inodes: usize,
+    /// Fragments.
+    pub fragments: usize,
+}
+
+impl Room {
+    fn of<P: Policy>(system: &System<P>, config: &RegionConfig) -> Option<Room> {
+        let region = region(&system.geometry, config).ok()?;
+        Some(Room { inodes: region.inodes.len(), fragments: region.fragments.len() })
+    }
+}
+
+/// What a drive did over the whole run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Drive {
+    /// Seconds during which a request was served.
+    pub busy: f64,
+    /// How often the arm went to another cylinder.
+    pub moves: u64,
+    /// Reads answered from its buffer.
+    pub hits: u64,
+    /// Requests wholly in memory.
+    pub nvram: u64,
+    /// Requests beyond its end.
+    pub outside: u64,
+}
+
+const OUTCOMES: [&str; 7] = [
+    "inode_placed",
+    "block_placed",
+    "no_region",
+    "inodes_full",
+    "blocks_full",
+    "taken",
+    "too_large",
+];
+
+impl Summary {
+    pub(super) fn of<P: Policy>(replay: &Replay<P>, consistent: Result<(), String>) -> Summary {
+        let (system, measured) = (&replay.system, &replay.measured);
+        let operations = system.trace.operations.len();
+        let total = &system.fs.volume.total;
+        let free = u64::from(total.nbfree) * u64::from(system.geometry.frag());
+        let hinted = [("asked", system.hinted[0]), ("hinted", system.hinted[1])];
+        Summary {
+            operations,
+            measured_operations: operations - measured.operations,
+            elapsed: system.device.now,
+            measured_elapsed: system.device.now - measured.now,
+            measured_waited: system.device.waited - measured.waited,
+            seconds: replay.began.elapsed().as_secs_f64(),
+            measured: measured.begun,
+            disk: system.device.counters.kinds(),
+            cache_hits: system.hits,
+            cache_misses: system.misses,
+            hook: OUTCOMES.into_iter().zip(system.outcomes).chain(hinted).collect(),
+            books: system.verdicts.books(),
+            region: replay.config.region.as_ref().and_then(|config| Room::of(system, config)),
+            inconsistency: consistent.err(),
+            unexpected: system.unexpected.clone(),
+            space: Space {
+                free_inodes: total.nifree,
+                free_fragments: free + u64::from(total.nffree),
+                fragments: system.geometry.dsize().into(),
+            },
+            drive: system.device.statistics().map(Drive::of),
+        }
+    }
+}
+
+impl Drive {
+    fn of(statistics: Statistics) -> Drive {
+        let Statistics { busy, moves, hits, nvram, outside, .. } = statistics;
+        Drive { busy, moves, hits, nvram, outside }
+    }
+}

@@ -1,0 +1,185 @@
+"""``birthmark layout`` on a bundled day: what it prints and writes, and that hints do no harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from birthmark.cli import app
+from data.replay import build
+from data.samples import DAYS
+from predictor.hints import HINTS
+from predictor.image import compile_image
+from predictor.image_rules import ImageRule, RulesSection
+
+CACHE = ("--cache", "16M")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an image by which locks are hot, logs are written, and all directories are hot."""
+    names = [(b"lock", "HotName"), (b"tmp", "HotName"), (b"log", "HotWrite"), (b"o", "HotName")]
+    rules = [ImageRule(hint, "last", name, True) for name, hint in names]
+    rules.append(ImageRule("HotDir", "any", b"", True))
+    path = tmp_path_factory.mktemp("model") / "hints.image"
+    path.write_bytes(compile_image(HINTS, [RulesSection(rules)]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a build of the second bundled day."""
+    path = tmp_path_factory.mktemp("days") / "tuesday"
+    build([DAYS[1]], path)
+    return path
+
+
+def invoke(*arguments: str | Path) -> Any:
+    return CliRunner().invoke(app, ["layout", *(str(each) for each in arguments)])
+
+
+def run(*arguments: str | Path) -> dict[str, Any]:
+    result = invoke(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_all_policies_are_compared_and_written(day: Path, model: Path, tmp_path: Path) -> None:
+    found = run(day, "--model", model, "--seeds", "2", *CACHE, "--out", tmp_path / "out")
+    assert found == json.loads((tmp_path / "out" / "results.json").read_text())
+    assert found["days"] == ["tuesday"]
+    assert found["settings"]["region_length"] == 4 << 20
+    assert found["settings"]["seeds"] == [1, 2]
+    by_default, *others = found["results"]
+    assert by_default["policy"] == "Default"
+    assert by_default["improvement"]["values"] == [0, 0]
+    expected = ["HotDir", "HotName", "HotDir+HotName", "HotWrite", "all three", "oracle"]
+    for mode in ("reserved", "preferred"):
+        own = [each for each in others if each["mode"] == mode]
+        assert [each["policy"] for each in own] == [*expected, "HotDir+HotName"]
+        assert [each["nvram"] for each in own] == [False] * 6 + [True]
+    for result in found["results"]:
+        assert result["inconsistency"] is None
+        assert result["target"]["write"]["n"] == 2
+        for column in ("total", "read", "write"):
+            target, optimal = (result[k][column]["mean"] for k in ("target", "optimal"))
+            assert 0 <= target <= optimal + 1e-9 <= 1 + 1e-9
+        assert result["writes"]["mean"] > 0
+
+
+def test_the_counts_of_what_is_drawn_are_written_too(
+    day: Path, model: Path, tmp_path: Path
+) -> None:
+    found = run(
+        *(day, "--model", model, "--seeds", "1", *CACHE, "--out", tmp_path / "out"),
+        *("--mode", "reserved", "--policies", "hotdir,HotDir+HotName", "--no-nvram"),
+    )
+    counts = {path.stem: pq.read_table(path) for path in (tmp_path / "out").rglob("*.parquet")}
+    both = "tuesday_HotDir+HotName_reserved_fresh"
+    assert set(counts) == {"tuesday_Default_fresh", both}
+    (result,) = (each for each in found["results"] if each["policy"] == "HotDir+HotName")
+    for column in ("reads", "writes"):
+        assert pc.sum(counts[both][column]).as_py() == result[column]["mean"]
+    inside = counts[both].filter(pc.less(counts[both]["block"], 1024))
+    share = pc.sum(inside["writes"]).as_py() / result["writes"]["mean"]
+    assert share == pytest.approx(result["target"]["write"]["mean"])
+    assert list((tmp_path / "out").glob("*.svg")) or list((tmp_path / "out").glob("*.png"))
+
+
+def test_hints_gather_writes_in_the_region_and_its_memory_saves_time(
+    day: Path, model: Path
+) -> None:
+    found = run(day, "--model", model, "--seeds", "2", "--mode", "reserved", *CACHE)
+    of = {(each["policy"], each["nvram"]): each for each in found["results"]}
+    written = {key: each["target"]["write"]["mean"] for key, each in of.items()}
+    assert written["HotDir+HotName", False] > written["Default", False]
+    assert written["oracle", False] > written["Default", False]
+    gain = {key: each["improvement"]["mean"] for key, each in of.items()}
+    assert gain["HotDir+HotName", True] > gain["HotDir+HotName", False]
+
+
+def test_a_trace_is_split_into_days_which_can_be_kept(model: Path, tmp_path: Path) -> None:
+    hours = ("--from", "05:00", "--to", "06:00", "--builds", tmp_path / "days")
+    own = ("--policies", "HotName", "--mode", "preferred", "--seeds", "1", *CACHE)
+    first = run(DAYS[1], "--model", model, *hours, *own)
+    assert first["days"] == ["2026-11-21"]
+    again = run(tmp_path / "days" / "2026-11-21", "--model", model, *own)
+    for one, other in zip(first["results"], again["results"], strict=True):
+        for same in ("target", "optimal", "elapsed", "improvement", "reads", "writes"):
+            assert one[same] == other[same]
+
+
+def test_what_runs_beside_what_changes_nothing(day: Path, model: Path) -> None:
+    own = ("--model", model, "--policies", "HotDir", "--seeds", "2", *CACHE)
+    one, two = (run(day, *own, "--jobs", jobs) for jobs in ("1", "2"))
+    for each in (*one["results"], *two["results"]):
+        del each["speed"]
+    assert one == two
+
+
+@pytest.mark.parametrize("region", [("4M", "0"), ("16K", "3M"), ("4M", "middle")])
+def test_wrong_hints_and_full_regions_leave_the_file_system_consistent(
+    day: Path, model: Path, region: tuple[str, str]
+) -> None:
+    found = run(
+        *(day, "--model", model, "--policies", "inverted,random,all three", "--state", "both"),
+        *("--region", region[0], "--region-start", region[1], "--seeds", "1", "--no-nvram"),
+        *CACHE,
+    )
+    assert len(found["results"]) == 2 * (1 + 2 * 3)
+    assert [each["inconsistency"] for each in found["results"]] == [None] * 14
+
+
+def test_todays_file_system_is_one_too(day: Path, model: Path) -> None:
+    own = ("--policies", "HotDir+HotName", "--seeds", "1", "--geometry", "freebsd14", *CACHE)
+    for result in run(day, "--model", model, *own)["results"]:
+        assert result["inconsistency"] is None
+        assert result["writes"]["mean"] > 0
+
+
+def test_the_tables_are_printed(day: Path, model: Path) -> None:
+    result = invoke(day, "--model", model, "--seeds", "1", "--mode", "reserved", *CACHE)
+    assert result.exit_code == 0, result.output
+    for word in ("Target", "Optimal", "HotDir+HotName", "NVRAM", "tuesday"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--region", "4Q"], "--region: '4Q' is no size: expected bytes, or a number with K"),
+        (["--region-start", "here"], "--region-start: 'here' is no place of a region: expected"),
+        (["--policies", "hotfile"], "--policies: 'hotfile' is no policy: expected all, or of"),
+        (["--days", "monday"], "--days: 'monday' is no day: expected YYYY-MM-DD"),
+        (["--from", "9"], "--from, --to: '9' is no time of a day: expected 00:00 to 24:00"),
+        (["--warmup", "long"], "--warmup: 'long' is no duration: expected a number above zero"),
+        (["--cache", "-1"], "--cache: '-1' is no size"),
+        (["--disk", "floppy"], "floppy"),
+    ],
+)
+def test_what_an_option_cannot_be_is_refused_by_its_name(
+    day: Path, model: Path, options: list[str], expected: str
+) -> None:
+    result = invoke(day, "--model", model, *options)
+    assert result.exit_code
+    assert expected in str(result.exception)
+
+
+def test_what_is_no_model_or_no_build_is_refused(day: Path, model: Path, tmp_path: Path) -> None:
+    result = invoke(day, "--model", day / "build.json")
+    assert "expected a compiled image or a directory of models" in str(result.exception)
+    result = invoke(day, DAYS[1], "--model", model)
+    assert "expected a trace like the others, found a build" in str(result.exception)
+    result = invoke("-", "--model", model)
+    assert "-: expected a file: a trace is read once for every day" in str(result.exception)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes").write_text("mine")
+    result = invoke(day, "--model", model, "--out", tmp_path / "full")
+    assert "expected a directory that is empty or not there yet" in str(result.exception)
