@@ -263,9 +263,7 @@ def test_a_sample_is_replayed_without_surprises(sample, geometry: str) -> None:
     assert touched * 4096 >= sum(each["written_bytes"] for each in traffic) > 0
 
 
-@pytest.mark.parametrize(
-    ("start", "length"), [(0, 4 << 20), (3 << 20, BLOCK), (2 * GIB, 1 << 20)]
-)
+@pytest.mark.parametrize(("start", "length"), [(0, 4 << 20), (3 << 20, BLOCK), (2 * GIB, 1 << 20)])
 def test_no_hints_do_harm_wherever_the_region_is(sample, start: int, length: int) -> None:
     rows = sample.creates().num_rows
     random = np.random.default_rng(1).integers(0, 8, rows)
