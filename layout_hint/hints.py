@@ -24,7 +24,7 @@ Numbers = npt.NDArray[np.int64]
 
 def of_model(image: bytes, creates: pa.Table) -> pa.Array:
     """Return what a model's image says of each create."""
-    return verdicts(Image(image), creates).combine_chunks()
+    return verdicts(Image(image), creates)
 
 
 def of_flags(hot: Flags) -> pa.Array:

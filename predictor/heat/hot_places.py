@@ -11,9 +11,9 @@ from predictor import blocks
 from predictor.heat.directories import directories
 from predictor.heat.places import Places
 
-HOT_BLOCKS = 48
-"""Of a file's blocks of 4 KB, those that may lie in the region: what a file of 12 blocks of 16 KB
-has, to which an inode points directly."""
+HOT_BLOCKS = 128
+"""Of a file's blocks of 4 KB, those that may lie in the region: its first 32 blocks of 16 KB, which
+is where the allocator stops to place a hot file's blocks there, unless it is told otherwise."""
 
 _SYNC = 30 / 3600
 """Hours between two writes of a block that is always dirty: a syncer comes by every 30 seconds."""

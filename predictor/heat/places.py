@@ -77,15 +77,18 @@ class Places:
     def bar(self, room: float, least: float = 0.0) -> float:
         """Return the lowest score whose things, and all of higher scores, found room in ``room``.
 
-        Things of a score below ``least`` are not wanted. Infinite where none finds room.
+        If not even those of the highest score did, it is theirs, for some of them will. Things of
+        a score below ``least`` are not wanted, nor those of 0: infinite where there are no others.
         """
         scores = self.scores(**self.known())
         order = np.argsort(-scores, kind="stable")
         ranked = scores[order]
         taken = np.cumsum(np.asarray(self.learned_["room"])[order])
         whole = np.append(ranked[1:] < ranked[:-1], True)  # with all others of the same score
-        fits = ranked[whole & (taken <= room) & (ranked > 0) & (ranked >= least)]
-        return float(fits[-1]) if len(fits) else float("inf")
+        wanted = (ranked > 0) & (ranked >= least)
+        fits = ranked[whole & (taken <= room) & wanted]
+        best = ranked[wanted][:1]
+        return float(np.concatenate([[np.inf], best, fits])[-1])
 
     def save(self, directory: Path) -> list[str]:
         """Write what was learned to a file in ``directory``; return its name in a list."""

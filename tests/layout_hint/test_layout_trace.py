@@ -18,9 +18,9 @@ KB = 1024
 BLOCK = 16 * KB
 GIB = 1 << 30
 TABLES = {
-    **{block: (0, 1) for block in (2, 3)},  # the superblock, 8 KB at 8 KB
-    **{block: (1, 1) for block in range(8, 12)},  # the first group's maps, 16 KB at 32 KB
-    **{block: (1, 1) for block in range(12, 16)},  # its first inodes, 16 KB at 48 KB
+    **dict.fromkeys((2, 3), (0, 1)),  # the superblock, 8 KB at 8 KB
+    **dict.fromkeys(range(8, 12), (1, 1)),  # the first group's maps, 16 KB at 32 KB
+    **dict.fromkeys(range(12, 16), (1, 1)),  # its first inodes, 16 KB at 48 KB
     712: (0, 1),  # the summaries: fragments 1424 and 1425
 }
 """What a new file in the root costs beside the root's own block and its data, on 40 GiB."""
@@ -72,8 +72,9 @@ def test_locks_cost_their_directory_inodes_and_maps_but_no_data() -> None:
     summary, counts, _ = run(trace([*locks, later(200)]))
     disk = summary["disk"]
     assert disk["data"]["writes"] == 0
-    for kind in ("directory", "inode", "group"):
-        assert 3 <= disk[kind]["writes"] <= 6, kind  # about every half minute, for 300 changes
+    # 300 changes each: maps and inodes are due 28 s after the first, and the directory after 29 s
+    # and in each round
+    assert [disk[kind]["writes"] for kind in ("inode", "group", "directory")] == [4, 4, 8]
     assert set(counts) == {*TABLES, 713}  # the same inode and fragment each time
 
 
@@ -126,10 +127,10 @@ def test_a_file_read_in_order_is_read_ahead_in_clusters_and_no_byte_twice() -> N
 
 
 def test_a_file_written_in_order_goes_to_the_disk_in_clusters_at_once() -> None:
-    writes = [write(n / 100, 1, n * 8 * KB, 8 * KB) for n in range(32)]
+    writes = [write(n / 100, 1, n * 8 * KB, 8 * KB) for n in range(17)]
     summary, _, _ = run(trace([create(0, b"f", 1), *writes, later(1)]))
-    assert summary["disk"]["data"]["writes"] == 2
-    assert summary["disk"]["data"]["written_bytes"] == 32 * 8 * KB
+    assert summary["disk"]["data"]["writes"] == 1
+    assert summary["disk"]["data"]["written_bytes"] == 16 * 8 * KB
 
 
 def test_reading_writes_inodes_unless_access_times_are_off() -> None:
@@ -214,7 +215,7 @@ def test_what_fails_in_the_trace_looks_and_changes_nothing() -> None:
         (write(0, 5, 0, 10), "operations, row 1: id: neither in the manifest nor made"),
         (write(0, 1, 1 << 63, 10), "operations, row 1: it ends beyond 2"),
         ({"op": "setattr", "id": 1, "size": 1 << 63}, "operations, row 1: it ends beyond 2"),
-        ({"op": "open", "id": 1}, "operations, row 1: op 'open'|op \"open\""),
+        ({"op": "open", "id": 1}, 'operations, row 1: op "open"'),
         (create(0, b"a/b", 4), "operations, row 1: name: no name of an entry"),
         ({"op": "create", "name": b"f"}, "operations, row 1: new_id: expected"),
         ({"op": "rename", "name": b"f", "id2": 0}, "operations, row 1: no name2"),
@@ -263,9 +264,7 @@ def test_a_sample_is_replayed_without_surprises(sample, geometry: str) -> None:
     assert touched * 4096 >= sum(each["written_bytes"] for each in traffic) > 0
 
 
-@pytest.mark.parametrize(
-    ("start", "length"), [(0, 4 << 20), (3 << 20, BLOCK), (2 * GIB, 1 << 20)]
-)
+@pytest.mark.parametrize(("start", "length"), [(0, 4 << 20), (3 << 20, BLOCK), (2 * GIB, 1 << 20)])
 def test_no_hints_do_harm_wherever_the_region_is(sample, start: int, length: int) -> None:
     rows = sample.creates().num_rows
     random = np.random.default_rng(1).integers(0, 8, rows)
@@ -275,4 +274,4 @@ def test_no_hints_do_harm_wherever_the_region_is(sample, start: int, length: int
             said = [int(hint) for hint in hints]
             summary, _, _ = run(sample, said, region=place, policy=7, bytes=4 * GIB)
             assert summary["unexpected"] == {}
-            assert (summary["hook"]["inode_placed"] > 0) == (sum(said) > 0 and length > BLOCK)
+            assert (summary["hook"]["inode_placed"] > 0) == (sum(said) > 0 and start == 0)

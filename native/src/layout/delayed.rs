@@ -79,8 +79,8 @@ impl<P: Policy> System<P> {
     }
 
     fn drop_if_unused(&mut self, object: u32) {
-        let Some(&live) = self.live(object) else { return };
-        if live.links > 0 || live.held > 0 {
+        let live = self.objects[object as usize];
+        if live.inode == 0 || live.links > 0 || live.held > 0 {
             return;
         }
         for at in self.cache.all_of(object) {

@@ -50,7 +50,7 @@ impl<P: Policy> System<P> {
         let Making { directory, name, object, what, hot } = making;
         let parent = self.live(directory).filter(|live| live.what == What::Directory);
         let parent = parent.ok_or(NO_DIRECTORY)?.inode;
-        if self.live(object).is_some() {
+        if self.objects[object as usize].inode != 0 {
             return Err("the object is there already");
         }
         if self.find(directory, name).is_some() {
@@ -73,10 +73,11 @@ impl<P: Policy> System<P> {
             self.directories.push(Directory::new());
             self.begin_directory(object);
         }
-        if let What::Symlink(bytes @ SHORT..) = what {
-            self.write(object, 0, bytes.into()).map_err(refused)?;
-        }
-        if let Err(error) = self.enter(directory, name, object) {
+        let target = match what {
+            What::Symlink(bytes @ SHORT..) => self.write(object, 0, bytes.into()),
+            _ => Ok(()),
+        };
+        if let Err(error) = target.and_then(|()| self.enter(directory, name, object)) {
             self.unmake(object);
             return Err(refused(error));
         }

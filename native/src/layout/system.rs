@@ -117,10 +117,10 @@ impl<P: Policy> System<P> {
         *self.unexpected.entry(format!("{what}: {why}")).or_default() += 1;
     }
 
-    /// An object that is there.
+    /// An object that is there, and that a name leads to.
     #[inline]
     pub fn live(&self, object: u32) -> Option<&Object> {
-        self.objects.get(object as usize).filter(|object| object.inode != 0)
+        self.objects.get(object as usize).filter(|object| object.inode != 0 && object.links > 0)
     }
 
     /// Its bytes.

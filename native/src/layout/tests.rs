@@ -1,6 +1,6 @@
 //! Runs of traces made at random.
 
-use super::config::{Age, Config, RegionConfig, System as Kernel};
+use super::config::{Age, Config, Pace, RegionConfig, System as Kernel};
 use super::creates::Create;
 use super::operation::{Operation, Procedure, NONE, NO_SIZE};
 use super::random::Seeded;
@@ -103,6 +103,7 @@ fn any_operations_with_any_hints_and_regions_leave_all_consistent() {
                     region,
                     cache_bytes,
                     policy: 7,
+                    pace: if seed % 3 == 0 { Pace::Fast } else { Pace::Trace },
                     seed,
                     ..Config::default()
                 };
@@ -121,7 +122,8 @@ fn a_run_is_the_same_each_time_and_another_with_another_seed() {
     let trace = Arc::new(wild(9, 3000));
     let of = |seed| {
         let warmup_seconds = 0.0;
-        let config = Config { bytes: 900.0 * MB, seed, warmup_seconds, ..Config::default() };
+        let pace = Pace::Trace;
+        let config = Config { bytes: 900.0 * MB, seed, warmup_seconds, pace, ..Config::default() };
         run(&trace, config, Vec::new()).counts().unwrap()
     };
     assert_eq!(of(1), of(1));

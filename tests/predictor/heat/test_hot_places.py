@@ -44,7 +44,9 @@ def test_a_block_is_written_to_the_disk_once_in_30_seconds_at_most(
     assert watched["worth"] == pytest.approx(20)
 
 
-def test_a_large_file_has_no_more_room_than_an_inode_points_to(life: Life, table: Table) -> None:
+def test_a_large_file_has_no_more_room_than_the_allocator_gives_it(
+    life: Life, table: Table
+) -> None:
     large = life(b"db", HOUR, born=False, max_size=4096 * 1000, writes=10, bytes_written=10)
     found = only(files_in(table(large)))
     assert (found["size"], found["room"]) == (1000, HOT_BLOCKS)

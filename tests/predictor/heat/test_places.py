@@ -56,13 +56,15 @@ def test_the_highest_scores_are_taken_until_the_room_is_full() -> None:
     assert taken(30) == [8, 9, 10]
     assert taken(1000) == list(range(1, 11))
     assert taken(1000, least=65) == [7, 8, 9, 10]
-    assert taken(9) == []
+    assert taken(9) == [10]
+    assert taken(1000, least=101) == []
 
 
-def test_of_things_that_are_alike_all_find_room_or_none() -> None:
-    places = Places("x.arrow", [["name"]]).fit(things(*((uid, b"a", 5, 1) for uid in range(10))))
-    assert places.bar(9) == math.inf
-    assert places.bar(10) == pytest.approx(5)
+def test_of_things_that_are_alike_all_find_room_or_none_unless_they_are_the_best() -> None:
+    alike = [(uid, b"a", 5.0, 1.0) for uid in range(10)]
+    places = Places("x.arrow", [["name"]]).fit(things(*alike, (1, b"b", 90, 9)))
+    assert places.bar(18) == places.bar(1) == pytest.approx(10)
+    assert places.bar(19) == pytest.approx(5)
 
 
 def test_what_is_worth_nothing_is_not_taken() -> None:
