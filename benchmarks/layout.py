@@ -1,12 +1,16 @@
 """What hints do to locality and time on disk, beside the thesis's Tables 7.1 to 7.4; and how fast.
 
-    python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--captures DAY...] [--seeds 3]
-                                [--region-start 0] [--scratch DIR] [--json OUT]
+    python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--days 4] [--captures DAY...]
+                                [--seeds 3] [--region-start 0] [--scratch DIR] [--json OUT]
 
 Of each generated workload five days are made; a model learns from Monday's, and Tuesday's to
 Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thesis section 7.1.
 ``--rate`` is the part of the thesis's load; the cache has as great a part of the thesis's. Of
 captures, the first trains, and each of the others is a day.
+
+Locality is from replays at the trace's own pace: with a part of the users each has so much more of
+the operations that follow one another at full speed, and the syncer's half minute would make one
+write of many that the thesis's machine made apart. Gains in time are from replays at full speed.
 
 A row is a day: the writes in the region, in percent, by default, with HotDir and HotName, with
 HotWrite besides, with an oracle's hints, and at most (Optimal); then the gain of elapsed time of
@@ -22,7 +26,6 @@ reads the same operations from Parquet.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import tempfile
 import time
@@ -44,12 +47,13 @@ from data.workloads.output import write
 from data.workloads.profile import read_profile
 from layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
 from layout_hint.options import Options
+from layout_hint.report import to_json
+from layout_hint.report.thesis import NVRAM, improvement, locality
 from layout_hint.study import study
 from training.config import Settings
 from training.registry import Registry
 from training.train import train
 
-THESIS = Path(__file__).with_name("thesis")
 CACHE_MB = 800
 READS = 0.01
 BOTH, ALL = "HotDir+HotName", "all three"
@@ -66,14 +70,14 @@ class Site:
     options: Options
 
 
-def generated(name: str, rate: float, options: Options, scratch: Path) -> Site:
-    """Generate a week, and train on its Monday."""
+def generated(name: str, rate: float, number: int, options: Options, scratch: Path) -> Site:
+    """Generate a week, and train on its Monday; so many days follow."""
     start = date.fromisoformat(read_profile(name).start)
     week, monday = scratch / f"{name}.parquet", scratch / f"{name}-monday.parquet"
     if not week.exists():
         write(Workload(name, options.seed, start.isoformat(), 5, rate), week)
         cut(week, monday, start + timedelta(days=1))
-    days = f"{start + timedelta(days=1)}..{start + timedelta(days=4)}"
+    days = f"{start + timedelta(days=1)}..{start + timedelta(days=number)}"
     own = replace(options, days=days, cache=f"{max(1, round(CACHE_MB * rate))}M")
     return Site(name, [week], trained(name, monday, scratch), own)
 
@@ -117,40 +121,36 @@ def decode_rate(build_directory: Path) -> float:
     return rows / (time.monotonic() - began)
 
 
-def thesis(name: str, number: int) -> dict[str, float] | None:
-    """Return what the thesis has of a workload's day, by its number, in percent."""
-    days: dict[str, dict[str, float]] = {}
-    with (THESIS / "locality.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["trace"] == name.upper():
-                day = days.setdefault(row["day"], {})
-                for what in ("target_write_pct", "target_read_pct", "optimal_write_pct"):
-                    day[f"{row['policy']} {what}"] = float(row[what])
-    with (THESIS / "elapsed.csv").open(encoding="utf-8") as file:
-        gains = [row for row in csv.DictReader(file) if row["trace"] == name.upper()]
-    if number >= len(days):
+def published(name: str, day: str) -> dict[str, float] | None:
+    """Return what the thesis has of a workload's day, or of that weekday, in percent."""
+    title = name.upper()
+    default, both = (locality(title, day, policy) for policy in (DEFAULT, BOTH))
+    gains = improvement(title, day, BOTH), improvement(title, day, NVRAM)
+    if default is None or both is None or gains[0] is None or gains[1] is None:
         return None
-    gain, found = gains[number], list(days.values())[number]
-    return {
-        "default": found[f"{DEFAULT} target_write_pct"],
-        "both": found[f"{BOTH} target_write_pct"],
-        "reads": found[f"{BOTH} target_read_pct"] - found[f"{DEFAULT} target_read_pct"],
-        "optimal": found[f"{BOTH} optimal_write_pct"],
-        "gain_both": float(gain["hotdir_hotname_pct"]),
-        "nvram": float(gain["nvram_pct"]),
+    shares = {
+        "default": default.target[2],
+        "both": both.target[2],
+        "reads": both.target[1] - default.target[1],
+        "optimal": both.optimal[2],
+        "gain_both": gains[0],
+        "nvram": gains[1],
     }
+    return {column: 100 * share for column, share in shares.items()}
 
 
-def measured(found: Comparison, day: str, mode: str) -> dict[str, Any]:
-    """Return the same of a day here, and more."""
+def measured(found: Comparison, timed: Comparison, day: str, mode: str) -> dict[str, Any]:
+    """Return the same of a day here, and more: of a comparison for locality, and one for time."""
 
-    def of(policy: str, nvram: bool = False) -> Result:
-        result = found.find(day, policy, mode, nvram=nvram)
-        assert result is not None
-        return result
+    def of(policy: str) -> Result:
+        return result_of(found, day, policy, mode)
+
+    def gain(policy: str, nvram: bool = False) -> float:
+        return 100 * result_of(timed, day, policy, mode, nvram).improvement.mean
 
     default, both, every = of(DEFAULT), of(BOTH), of(ALL)
-    others = [each for each in found.of_state("fresh") if each.day == day and each.mode == mode]
+    others = [each for each in timed.of_state("fresh") if each.day == day and each.mode == mode]
+    runs = [each for each in (*found.results, *timed.results) if each.day == day]
     return {
         "default": 100 * default.target.write.mean,
         "both": 100 * both.target.write.mean,
@@ -159,16 +159,23 @@ def measured(found: Comparison, day: str, mode: str) -> dict[str, Any]:
         "oracle": 100 * of(ORACLE).target.write.mean,
         "optimal": 100 * every.optimal.write.mean,
         "of_optimal": every.of_optimal,
-        "gain_both": 100 * both.improvement.mean,
-        "gain_all": 100 * every.improvement.mean,
-        "nvram": 100 * of(BOTH, True).improvement.mean,
+        "gain_both": gain(BOTH),
+        "gain_all": gain(ALL),
+        "nvram": gain(BOTH, True),
         "least": 100 * min(each.improvement.mean for each in others),
         "raised": both.target.write.mean > default.target.write.mean,
         "reads_still": abs(both.target.read.mean - default.target.read.mean) < READS,
         "half": every.of_optimal >= 0.5,
         "none_slower": not any(slower(each) for each in others),
-        "consistent": all(each.inconsistency is None for each in others),
+        "consistent": all(each.inconsistency is None for each in runs),
     }
+
+
+def result_of(found: Comparison, day: str, policy: str, mode: str, nvram: bool = False) -> Result:
+    """Return a result that is there."""
+    result = found.find(day, policy, mode, nvram=nvram)
+    assert result is not None, (day, policy, mode)
+    return result
 
 
 def slower(result: Result) -> bool:
@@ -181,12 +188,12 @@ COLUMNS = (*COLUMNS, "nvram", "least")
 CHECKS = ("raised", "reads_still", "half", "none_slower", "consistent")
 
 
-def rows(site: Site, found: Comparison) -> Iterator[dict[str, Any]]:
+def rows(site: Site, found: Comparison, timed: Comparison) -> Iterator[dict[str, Any]]:
     """Yield a row for each day and mode."""
-    for number, day in enumerate(found.days):
+    for day in found.days:
         for mode in found.modes:
             own = {"workload": site.name, "day": day, "mode": mode}
-            yield own | measured(found, day, mode) | {"thesis": thesis(site.name, number)}
+            yield own | measured(found, timed, day, mode) | {"thesis": published(site.name, day)}
 
 
 def show(row: dict[str, Any]) -> None:
@@ -208,6 +215,7 @@ def main() -> None:
     parser.add_argument("workloads", nargs="*", default=WORKLOADS)
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--captures", nargs="+", type=Path, default=[])
+    parser.add_argument("--days", type=int, default=4, choices=range(1, 5))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--region-start", default="0")
     parser.add_argument("--jobs", type=int, default=2)
@@ -217,7 +225,9 @@ def main() -> None:
     options = Options(seeds=given.seeds, region_start=given.region_start)
     with tempfile.TemporaryDirectory() as folder:
         scratch = given.scratch or Path(folder)
-        sites = [generated(name, given.rate, options, scratch) for name in given.workloads]
+        sites = [
+            generated(name, given.rate, given.days, options, scratch) for name in given.workloads
+        ]
         if given.captures:
             sites.append(captured(given.captures, options, scratch))
         result = run(sites, scratch, given.jobs)
@@ -235,11 +245,13 @@ def run(sites: list[Site], scratch: Path, jobs: int) -> dict[str, Any]:
     for site in sites:
         kept = scratch / f"{site.name}-days"
         began = time.monotonic()
-        found = study(site.traces, site.model, site.options, kept, jobs)
-        for row in rows(site, found):
+        still = replace(site.options, pace="trace", nvram=False)
+        found = study(site.traces, site.model, still, kept, jobs)
+        timed = study(site.traces, site.model, site.options, kept, jobs)
+        for row in rows(site, found, timed):
             show(row)
             days.append(row)
-        comparisons[site.name] = found.to_json()
+        comparisons[site.name] = {"locality": to_json(found), "elapsed": to_json(timed)}
         first = site.traces[0] if site.traces[0].is_dir() else kept / found.days[0]
         speeds[site.name] = {
             "replay": max(speed for each in found.results for speed in each.speed.values),

@@ -280,14 +280,6 @@ def place_files(
     files that do not fit; and if in the end the file system is not consistent.
     """
 
-def layout_geometry(name: str, bytes: int) -> str:
-    """Return the sizes that ``newfs`` takes for a file system in so many bytes, as JSON.
-
-    ``name`` is freebsd48 or freebsd14. The sizes have their names in ``fs.h``, but for ``groups``
-    and ``inode_bytes``. Raises ``ValueError``, saying what was expected, for another name, and for
-    a size that no file system has.
-    """
-
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
 

@@ -56,10 +56,10 @@ class Replay:
     """
 
     def __init__(self, day: Day, settings: Settings, image: bytes, disk: dict[str, Any]) -> None:
-        self._day, self._settings = day, settings
+        self._day, self._settings, self._image = day, settings, image
         self._disk = json.dumps(disk)
         self._trace = _native.LayoutTrace(_batches(day, MANIFEST), _batches(day, OPERATIONS))
-        self._said = hints.of_model(image, self._trace.creates())
+        self._creates = self._trace.creates()
         self._oracle: pa.Array | None = None
 
     def learn(self, run: Run) -> Outcome:
@@ -69,7 +69,7 @@ class Replay:
         sizes = geometry(settings.geometry, settings.partition)
         place = room(settings.region_start, settings.region_length, sizes)
         lives = lifetimes(self._day.path)
-        self._oracle = hints.oracle(found.objects(), lives, len(self._said), place)
+        self._oracle = hints.oracle(found.objects(), lives, len(self._creates), place)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:
@@ -77,18 +77,18 @@ class Replay:
         return self._outcome(run, self._run(run), keep)
 
     def _run(self, run: Run) -> _native.LayoutRun:
-        return self._trace.run(json.dumps(self._config(run)), self._hints(run), None, self._disk)
+        given, image = self._hints(run)
+        return self._trace.run(json.dumps(self._config(run)), given, image, self._disk)
 
-    def _hints(self, run: Run) -> pa.Array | None:
-        if run.policy == DEFAULT:
-            return None
+    def _hints(self, run: Run) -> tuple[pa.Array | None, bytes | None]:
+        """Return hints, or the image that the hook is to ask."""
         if run.policy == ORACLE:
-            return self._oracle
+            return self._oracle, None
         if run.policy == INVERTED:
-            return hints.inverted(self._said)
+            return hints.inverted(hints.of_model(self._image, self._creates)), None
         if run.policy == RANDOM:
-            return hints.at_random(len(self._said), run.seed)
-        return self._said
+            return hints.at_random(len(self._creates), run.seed), None
+        return None, None if run.policy == DEFAULT else self._image
 
     def _config(self, run: Run) -> dict[str, Any]:
         settings = self._settings

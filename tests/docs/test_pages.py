@@ -136,8 +136,8 @@ def test_every_setting_of_the_service_is_listed_with_its_variable_and_default() 
 def test_every_option_of_the_helper_is_listed_with_its_variable_and_default() -> None:
     found = helper_options()
     assert len(found) > 10
-    for option, (variable, default) in found.items():
-        shown = [f"`{value}`" if value else "" for value in (option, variable, default)]
+    for option, (setting, default) in found.items():
+        shown = [f"`{value}`" if value else "" for value in (option, setting, default)]
         row = "| " + " | ".join(shown).replace("|  |", "| |")
         assert row in text("layout.md"), row
 

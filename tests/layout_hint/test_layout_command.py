@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a build of the second bundled day."""
+    """Return a build of twenty seconds of the second bundled day."""
     path = tmp_path_factory.mktemp("days") / "tuesday"
-    build([DAYS[1]], path)
+    first = round(datetime(2026, 11, 21, 5, 44, tzinfo=UTC).timestamp() * 1e6)
+    build([DAYS[1]], path, first, first + 20_000_000)
     return path
 
 

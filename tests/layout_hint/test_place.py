@@ -42,7 +42,7 @@ def test_the_sizes_are_those_that_newfs_takes() -> None:
     assert geometry("freebsd48", 40 << 30) == THESIS
     today = geometry("freebsd14", 40 << 30)
     assert (today.fsize, today.bsize, today.inode_bytes) == (4096, 32768, 256)
-    with pytest.raises(ValueError, match=r"expected freebsd48 or freebsd14"):
+    with pytest.raises(ValueError, match="freebsd48"):
         geometry("ext4", 40 << 30)
-    with pytest.raises(ValueError, match=r"expected"):
+    with pytest.raises(ValueError, match="expected"):
         geometry("freebsd48", 1000)

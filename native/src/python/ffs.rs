@@ -1,4 +1,4 @@
-//! `check_recording`, `place_files` and `layout_geometry`, for Python.
+//! `check_recording` and `place_files`, for Python.
 
 use crate::ffs::{FileSystem, FreeBsd48, Geometry, Lcg, RecordingError, Replay};
 use crate::source;
@@ -32,29 +32,6 @@ fn check_recording(py: Python<'_>, path: PathBuf) -> PyResult<Checked> {
     let difference = replay.difference.take();
     let difference = difference.map(|d| (d.line, d.request, d.recorded, d.answered));
     Ok(Checked { operations: replay.operations, states: replay.states, difference })
-}
-
-#[pyfunction]
-fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
-    let found = match name {
-        "freebsd48" => Geometry::freebsd48(bytes),
-        "freebsd14" => Geometry::freebsd14(bytes),
-        _ => {
-            let expected = format!("{name:?}: expected freebsd48 or freebsd14");
-            return Err(PyValueError::new_err(expected));
-        }
-    };
-    let geometry = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let told = serde_json::json!({
-        "fsize": geometry.fsize,
-        "bsize": geometry.bsize,
-        "fpg": geometry.fpg,
-        "ipg": geometry.ipg,
-        "groups": geometry.ncg(),
-        "inode_bytes": geometry.inode_size(),
-        "dblkno": geometry.dblkno(),
-    });
-    Ok(told.to_string())
 }
 
 /// Repeats some lines. Returns whether there may be more.
@@ -95,6 +72,5 @@ fn place_files(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Checked>()?;
     module.add_function(wrap_pyfunction!(check_recording, module)?)?;
-    module.add_function(wrap_pyfunction!(layout_geometry, module)?)?;
     module.add_function(wrap_pyfunction!(place_files, module)?)
 }

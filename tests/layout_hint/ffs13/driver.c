@@ -99,19 +99,25 @@ make_file(void)
 	others += in_region(ino, 0) && !hot;
 }
 
-/* A file, from a random one on, of the kind wanted; -1 if there is none. */
+/*
+ * A file, from a random one on: 0 no directory, 1 one with room for a block, 2
+ * one whose last block is not whole. -1 if there is none.
+ */
 static long
-some(int growing)
+some(int kind)
 {
 	long n, ino = under(INODES);
 	const struct file *file;
+	int whole;
 
 	for (n = 0; n < INODES; n++, ino = (ino + 1) % INODES) {
 		file = &files[ino];
 		if (!inodes[ino] || ino <= ROOT)
 			continue;
-		if (growing ? file->blocks < BLOCKS && (file->blocks == 0 ||
-		    file->size[file->blocks - 1] == BLOCK) : !file->directory)
+		whole = file->blocks == 0 ||
+		    file->size[file->blocks - 1] == BLOCK;
+		if (kind == 0 ? !file->directory : kind == 2 ? !whole :
+		    whole && file->blocks < BLOCKS)
 			return (ino);
 	}
 	return (-1);
@@ -152,6 +158,36 @@ grow(void)
 	placed[1] += in_region(-1, at);
 }
 
+/* Makes the last fragments of a file more; it may be that they move. */
+static void
+grow_last(void)
+{
+	long at, ino = some(2);
+	int last, old, size;
+	struct file *file;
+
+	if (ino < 0)
+		return;
+	file = &files[ino];
+	last = file->blocks - 1;
+	old = file->size[last];
+	size = old + (1 + (int)under((unsigned)(BLOCK - old) / FRAGMENT)) *
+	    FRAGMENT;
+	at = regrow(ino, last, file->at[last], old, size);
+	fprintf(stdout, "g %ld %d = %ld\n", ino, size, at);
+	if (at < 0) {
+		refused(at);
+		return;
+	}
+	placed[1] += at != file->at[last] && in_region(-1, at);
+	memset(fragments + file->at[last], 0, (size_t)old / FRAGMENT);
+	for (old = 0; old < size / FRAGMENT; old++)
+		if (fragments[at + old]++)
+			die("a fragment is given twice");
+	file->at[last] = at;
+	file->size[last] = size;
+}
+
 static void
 remove_file(void)
 {
@@ -178,8 +214,10 @@ work(void)
 
 	if (what < 35)
 		make_file();
-	else if (what < 70)
+	else if (what < 60)
 		grow();
+	else if (what < 70)
+		grow_last();
 	else if (step / 4000 % 2 == 1 || under(3) == 0)
 		remove_file();
 }

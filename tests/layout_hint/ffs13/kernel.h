@@ -22,6 +22,7 @@ int		 in_region(long, long);
 int		 is_metadata(int, int);
 long		 create(long, int, int);
 long		 extend(long, long, int);
+long		 regrow(long, long, long, int, int);
 void		 shrink(long, long, int);
 void		 drop(long, int);
 void		 check(const unsigned char *, const unsigned char *);
