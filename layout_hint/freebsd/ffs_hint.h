@@ -36,6 +36,7 @@ struct ffs_region {
 	struct ffs_range r_inodes;
 	struct ffs_range r_frags;
 	uint32_t	r_blocks;	/* of a file that are placed here */
+	uint32_t	r_full;		/* the group has no inode for others */
 };
 
 /* The sizes of a file system that a region follows from. */
@@ -138,6 +139,7 @@ ffs_region_of(const struct ffs_sizes *s, uint64_t start, uint64_t length,
 	region->r_ipg = s->s_ipg;
 	region->r_fpg = s->s_fpg;
 	region->r_blocks = 0;
+	region->r_full = 0;
 	region->r_inodes = ffs_region_inodes(s, (uint32_t)cg, start,
 	    start + length);
 	region->r_frags = ffs_region_frags(s, (uint32_t)cg, start,

@@ -501,6 +501,8 @@ def test_questions_are_answered_as_the_service_does_and_asked_again_after_it_was
         assert hot, "the model says that something is hot"
         eventually(lambda: device.ask(names[0]) == hot, "the answer came")
         eventually(agree, "all answers are the service's")
+        assert device.ask(b"no/name") == 0
+        eventually(lambda: "without /" in helper.said(), "that it refuses a question is told")
     assert not socket_.exists()
     before = device.state()["generation"]
     publish(registry, suffix="pid", heat=True)
@@ -511,6 +513,7 @@ def test_questions_are_answered_as_the_service_does_and_asked_again_after_it_was
     counted = device.state()
     counts = helper.counts()
     assert counts["questions_retried"] >= 1
+    assert counts["questions_refused"] == 1
     assert counts["questions_answered"] == counted["answers_taken"] >= len(names)
     assert counts["questions_stale"] == counted["answers_stale"]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,12 @@ from typing import Any
 import httpx
 import pyarrow as pa
 import pytest
+import typer
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import TypeAdapter
+from typer.testing import CliRunner
 
+from birthmark.commands.image import image
 from predictor.hints import HINTS, hint_image, verdicts
 from predictor.image import Image, checksum
 from serving.models import load_model
@@ -63,6 +67,18 @@ def test_the_image_is_that_of_the_model_that_answers(hinting: httpx.Client, regi
     assert int(response.headers["content-length"]) == len(response.content)
     assert response.headers["etag"] == f'"{loaded.version}-{checksum(response.content):08x}"'
     assert tuple(Image(response.content).predicates) == HINTS
+
+
+def test_the_command_line_makes_the_same_image(
+    hinting: httpx.Client, registry: Path, tmp_path: Path
+) -> None:
+    command = typer.Typer()
+    command.command()(image)
+    out = tmp_path / "hints.image"
+    options = ["--hints", "--registry", str(registry), "--out", str(out), "--json"]
+    told = json.loads(CliRunner().invoke(command, options).stdout)
+    assert out.read_bytes() == hinting.get("/v1/model/image").content
+    assert (told["predicates"], told["bytes"]) == (len(HINTS), out.stat().st_size)
 
 
 def test_only_its_head_is_returned_to_who_asks_for_that(hinting: httpx.Client) -> None:
@@ -138,9 +154,9 @@ def test_a_directory_is_never_hinted_what_files_are(hinting: httpx.Client) -> No
 
 def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx.Client) -> None:
     names = [b"x.lock", b"app3.log", b"page1.html", b"lock", b".lock.log", b"\xe9.lock"]
-    image = Image(hinting.get("/v1/model/image").content)
+    compiled = Image(hinting.get("/v1/model/image").content)
     asked = pa.table({"name": names, "directory": [False] * len(names)})
-    said = verdicts(image, asked).to_pylist()
+    said = verdicts(compiled, asked).to_pylist()
     for name, verdict in zip(names, said, strict=True):
         answer = ask(hinting, name_percent="".join(f"%{byte:02x}" for byte in name))
         assert sum(bit << place for place, bit in enumerate(answer.values())) == verdict

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base64::prelude::{Engine, BASE64_STANDARD};
+use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
@@ -44,6 +45,7 @@ pub struct Answerer<'a> {
     place: &'a Place,
     client: Client,
     counters: &'a Counters,
+    trouble: Trouble,
     /// The model that answered last.
     model: Option<String>,
 }
@@ -51,7 +53,8 @@ pub struct Answerer<'a> {
 impl<'a> Answerer<'a> {
     /// Answers the device at `place` as the service does that `client` reaches.
     pub fn new(place: &'a Place, client: Client, counters: &'a Counters) -> Self {
-        Answerer { place, client, counters, model: None }
+        let trouble = Trouble::new("the service's hints");
+        Answerer { place, client, counters, trouble, model: None }
     }
 
     /// Answers for ever; looks for a device that is not there `pause` after each time at most.
@@ -113,26 +116,22 @@ impl<'a> Answerer<'a> {
 
     /// Asks until there is a verdict; none if the service refuses the question itself.
     async fn ask(&mut self, json: Vec<u8>, pause: Duration) -> Option<Verdict> {
-        let trouble = Trouble::new("the service's hints");
         let mut delays = delays(pause);
         loop {
-            let error = match self.client.post(PATH, json.clone(), LARGEST).await {
-                Ok(answer) if answer.status.is_success() => match verdict(&answer) {
-                    Ok(verdict) => {
-                        trouble.is_over();
-                        return Some(verdict);
-                    }
-                    Err(error) => error.to_string(),
-                },
-                Ok(answer) if answer.status.is_client_error() => {
-                    trouble.is(answer.unexpected());
-                    self.counters.questions_refused.add();
-                    return None;
+            match self.client.post(PATH, json.clone(), LARGEST).await.and_then(verdict) {
+                Ok(verdict) => {
+                    self.trouble.is_over();
+                    return Some(verdict);
                 }
-                Ok(answer) => answer.unexpected().to_string(),
-                Err(error) => error.to_string(),
-            };
-            trouble.is(error);
+                Err(error) => {
+                    let refused = refused(&error);
+                    self.trouble.is(error);
+                    if refused {
+                        self.counters.questions_refused.add();
+                        return None;
+                    }
+                }
+            }
             self.counters.questions_retried.add();
             sleep(delays.next().unwrap_or(pause)).await;
         }
@@ -147,8 +146,16 @@ impl Verdict {
     }
 }
 
-fn verdict(answer: &Answer) -> Result<Verdict, HttpError> {
-    serde_json::from_slice(&answer.body).map_err(|_| answer.unexpected())
+fn verdict(answer: Answer) -> Result<Verdict, HttpError> {
+    match answer.status {
+        StatusCode::OK => serde_json::from_slice(&answer.body).map_err(|_| answer.unexpected()),
+        _ => Err(answer.unexpected()),
+    }
+}
+
+/// Whether it is the question that is at fault, so that asking again would not help.
+fn refused(error: &HttpError) -> bool {
+    matches!(error, HttpError::Status(status, _) if status.is_client_error())
 }
 
 /// The request about a question; none without a name.

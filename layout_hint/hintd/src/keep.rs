@@ -113,11 +113,10 @@ impl<'a> Keeper<'a> {
 }
 
 fn same(wanted: &Config, found: &Config) -> bool {
-    let seen = |c: &Config| {
-        let region = (c.flags, c.region_start, c.region_length, c.fsid);
-        (c.mode, c.policy, region, c.hot_blocks)
-    };
-    seen(wanted) == seen(found)
+    let seen = |c: &Config| (c.mode, c.policy, c.flags, c.region_start, c.region_length, c.fsid);
+    // None wanted is the device's default, which it tells in its place.
+    let blocks = [0, found.hot_blocks].contains(&wanted.hot_blocks);
+    seen(wanted) == seen(found) && blocks
 }
 
 /// What `settings` set the device to, if anything.
@@ -131,7 +130,7 @@ pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
         region_start: settings.region_start,
         region_length: settings.region_length,
         fsid: settings.mount.as_ref().map_or(Ok([0; 2]), |path| file_system(path))?,
-        hot_blocks: settings.hot_blocks,
+        hot_blocks: settings.hot_blocks.unwrap_or(0),
         zero: 0,
     }))
 }

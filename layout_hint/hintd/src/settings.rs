@@ -107,15 +107,9 @@ pub struct DeviceSettings {
     #[arg(long, env = "BIRTHMARK_HINTD_RESERVED", requires = "mode")]
     pub reserved: bool,
 
-    /// blocks of a file that are placed in the region
-    #[arg(
-        long,
-        env = "BIRTHMARK_HINTD_HOT_BLOCKS",
-        value_name = "N",
-        default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..),
-        requires = "mode"
-    )]
-    pub hot_blocks: u32,
+    /// blocks of a file that are placed in the region; without it as many as the device says
+    #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "mode")]
+    pub hot_blocks: Option<u32>,
 }
 
 /// Whence verdicts come: `BM_MODE_…`.

@@ -29,9 +29,25 @@ pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>
     let blocks = rows.div_ceil(BLOCK);
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = blocks.div_ceil(threads).max(BLOCKS_PER_THREAD);
-    let parts: Vec<Vec<Vec<u64>>> = thread::scope(|scope| {
+    // One create is asked about while somebody waits: a thread would take longer than the answer.
+    let parts = match blocks <= share {
+        true => vec![words(image, &columns, rows, 0..blocks)],
+        false => in_threads(image, &columns, rows, share),
+    };
+    let column = |predicate: usize| {
+        let words: Vec<u64> =
+            parts.iter().flat_map(|part| part[predicate].iter().copied()).collect();
+        BooleanArray::new(BooleanBuffer::new(Buffer::from_vec(words), 0, rows), None)
+    };
+    Ok((0..image.predicates().len()).map(column).collect())
+}
+
+/// The words of all blocks, by threads of so many blocks each.
+fn in_threads(image: &Image, columns: &Creates, rows: usize, share: usize) -> Vec<Vec<Vec<u64>>> {
+    let blocks = rows.div_ceil(BLOCK);
+    thread::scope(|scope| {
         let part = |begin: usize| {
-            let (columns, range) = (&columns, begin..(begin + share).min(blocks));
+            let range = begin..(begin + share).min(blocks);
             scope.spawn(move || words(image, columns, rows, range))
         };
         let running: Vec<_> = (0..blocks).step_by(share).map(part).collect();
@@ -39,13 +55,7 @@ pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>
             .into_iter()
             .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
             .collect()
-    });
-    let column = |predicate: usize| {
-        let words: Vec<u64> =
-            parts.iter().flat_map(|part| part[predicate].iter().copied()).collect();
-        BooleanArray::new(BooleanBuffer::new(Buffer::from_vec(words), 0, rows), None)
-    };
-    Ok((0..image.predicates().len()).map(column).collect())
+    })
 }
 
 /// One word per predicate and block.

@@ -182,19 +182,26 @@ impl<P: Policy> Replay<P> {
     fn come_to(&mut self, operation: &Operation, first: i64) {
         let time = operation.time.saturating_sub(first) as f64 / 1e6;
         if !self.measured.begun && time >= self.config.warmup_seconds {
+            self.rest_until(self.config.warmup_seconds);
             self.begin_to_count();
         }
-        if self.config.pace == Pace::Trace {
-            while (self.system.syncer.second() as f64) < time {
-                self.system.device.advance(self.system.syncer.second() as f64);
-                self.system.tick();
-            }
-            self.system.device.advance(time);
-        }
+        self.rest_until(time);
         while self.system.syncer.second() as f64 <= self.system.device.now {
             self.system.tick();
         }
         self.system.device.pump();
+    }
+
+    /// Lets time go by, if operations are not to follow at once.
+    fn rest_until(&mut self, time: f64) {
+        if self.config.pace == Pace::Fast {
+            return;
+        }
+        while (self.system.syncer.second() as f64) < time {
+            self.system.device.advance(self.system.syncer.second() as f64);
+            self.system.tick();
+        }
+        self.system.device.advance(time);
     }
 
     fn begin_to_count(&mut self) {

@@ -87,7 +87,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     rules = [ImageRule("HotName", "last", b"lock", True), ImageRule("HotDir", "any", b"", True)]
     (folder / "hints.image").write_bytes(compile_image(HINTS, [RulesSection(rules)]))
     build([DAYS[1]], folder / "tuesday")
-    options = Options(policies="HotDir+HotName", mode="reserved", seeds=2, cache="16M")
+    options = Options(policies="HotDir+HotName", mode="reserved", seeds=1, cache="16M")
     return study([folder / "tuesday"], folder / "hints.image", options)
 
 
