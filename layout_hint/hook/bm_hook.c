@@ -20,7 +20,6 @@
 #endif
 #define	BM_COUNT(counter)	BM_ADD(&(counter), 1)
 
-#define	BM_HOT_BLOCKS	12U	/* by default: those without indirect ones */
 #define	BM_ENTRIES	(BM_CACHE_SETS * BM_CACHE_WAYS)
 
 static const char *const bm_keys[BM_HOT_KINDS] = {

@@ -26,6 +26,7 @@
 #define	BM_HINT_VERSION		1U		/* of what is below */
 #define	BM_IMAGE_MAX		(16U << 20)	/* bytes of an image */
 #define	BM_NAME_MAX		255U		/* bytes of a name */
+#define	BM_HOT_BLOCKS		32U		/* of a file that are placed, by default */
 
 /*
  * A verdict: what a model says of a create. A policy is the mask of those that
@@ -120,7 +121,7 @@ struct bm_config {
 	uint64_t	region_start;
 	uint64_t	region_length;
 	int32_t		fsid[2];
-	uint32_t	hot_blocks;	/* blocks of a file that are placed; 0: 12 */
+	uint32_t	hot_blocks;	/* of a file; 0: BM_HOT_BLOCKS */
 	uint32_t	zero;
 };
 

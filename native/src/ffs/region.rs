@@ -2,9 +2,11 @@
 
 use super::filesystem::ROOT;
 use super::geometry::Geometry;
-use super::DIRECT;
 use std::ops::Range;
 use thiserror::Error;
+
+/// How many blocks of a hot file are placed in a region: `BM_HOT_BLOCKS` of birthmark_hint.h.
+const HOT_BLOCKS: u32 = 32;
 
 /// A range of bytes of a file system: inodes and fragments of one cylinder group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Region {
         if inodes.is_empty() && fragments.is_empty() {
             return Err(RegionError::Empty(start));
         }
-        Ok(Region { cg: cg as u32, inodes, fragments, reserved, hot_blocks: DIRECT })
+        Ok(Region { cg: cg as u32, inodes, fragments, reserved, hot_blocks: HOT_BLOCKS })
     }
 }
 

@@ -286,7 +286,7 @@ mod tests {
                     match below(4) {
                         0 => cache.remove(at),
                         1 => {
-                            assert_eq!(cache.set_dirty(at, !entry.2), true);
+                            assert!(cache.set_dirty(at, !entry.2));
                             entry.2 = !entry.2;
                             naive.insert(place, entry);
                         }
