@@ -46,7 +46,10 @@ def study(
         ValueError: something is not what it should be.
     """
     settings, plan = options.settings(), options.plan()
-    disk, sizes = read_disk(options.disk), geometry(settings.geometry, settings.partition)
+    disk, sizes = (
+        read_disk(options.disk, settings.partition),
+        geometry(settings.geometry, settings.partition),
+    )
     region = room(settings.region_start, settings.region_length, sizes)
     image = read_image(model, room_of(region, sizes.fsize), options.point)
     tell = progress or (lambda what, done, of: None)

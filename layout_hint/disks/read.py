@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from data.anonymize.settings import reasons
-from layout_hint.disks.disk import Disk
+from layout_hint.disks.disk import SECTOR, Disk
 
 DEFAULT = "wd1200bb"
 """The drive taken where none is named: one like the thesis's."""
@@ -17,22 +17,32 @@ DEFAULT = "wd1200bb"
 DISKS = (DEFAULT, "cheetah9lp")
 """The drives that come with the package."""
 
+TRACK = 63 * SECTOR
+"""Bytes before the first partition, as ``fdisk`` leaves them."""
 
-def read_disk(name: str | Path = "") -> dict[str, Any]:
+
+def read_disk(name: str | Path = "", partition: int = 0) -> dict[str, Any]:
     """Return the parameters of a drive, checked, as the engine has them.
 
     Args:
         name: one of :data:`DISKS`, nothing for :data:`DEFAULT`, or a file that ends in ``.toml``.
+        partition: bytes that it has to hold, behind its first track of 63 sectors.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no drive; the message names the file and the key.
+        ValueError: it is no drive, and the message names the file and the key; or it is too small.
     """
-    return read(name).parameters()
+    disk = read(name)
+    if disk.bytes < partition + TRACK:
+        raise ValueError(
+            f"disk {str(name) or DEFAULT}: expected {partition / 1e9:.1f} GB for the partition,"
+            f" found {disk.bytes / 1e9:.1f} GB"
+        )
+    return disk.parameters()
 
 
 def read(name: str | Path = "") -> Disk:
-    """Return a drive; arguments and errors as above."""
+    """Return a drive of any size; its name and errors as above."""
     path = _path(str(name) or DEFAULT)
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))

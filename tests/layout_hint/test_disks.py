@@ -104,3 +104,13 @@ def test_a_file_that_is_no_drive_is_refused_by_file_and_key(
 def test_a_name_that_is_no_drives_gets_those_there_are() -> None:
     with pytest.raises(ValueError, match=r"disk 'floppy': expected wd1200bb, cheetah9lp or a file"):
         read_disk("floppy")
+
+
+def test_a_drive_that_is_too_small_for_the_partition_is_refused() -> None:
+    size = read("cheetah9lp").bytes
+    assert read_disk("cheetah9lp", size - 63 * 512) == read_disk("cheetah9lp")
+    with pytest.raises(ValueError, match=r"disk cheetah9lp: expected 9\.2 GB .*, found 9\.2 GB"):
+        read_disk("cheetah9lp", size - 62 * 512)
+    with pytest.raises(ValueError, match=r"expected 42\.9 GB for the partition, found 9\.2 GB"):
+        read_disk("cheetah9lp", 40 << 30)
+    read_disk("", 40 << 30)
