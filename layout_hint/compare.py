@@ -11,6 +11,7 @@ import pyarrow as pa
 from layout_hint.comparison import (
     DEFAULT,
     INVERTED,
+    MODES,
     ORACLE,
     POLICIES,
     RANDOM,
@@ -35,7 +36,7 @@ class Plan:
     """Which runs are made of each day."""
 
     policies: tuple[str, ...] = USUAL  # Default is always run
-    modes: tuple[str, ...] = ("reserved", "preferred")
+    modes: tuple[str, ...] = MODES
     states: tuple[str, ...] = ("fresh",)
     nvram: bool = True  # HotDir+HotName with the region in memory, too
 

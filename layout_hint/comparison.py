@@ -39,8 +39,8 @@ ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
 STATES = ("fresh", "aged")
 """A file system: as the build leaves it, or after a pass of ageing."""
 
-MODES = ("reserved", "preferred")
-"""The region: kept for what is hot, or open to all as the rest of the disk is."""
+MODES = ("reserved", "data", "preferred")
+"""The region: kept for what is hot, of its data blocks alone, or open to all as the rest is."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from layout_hint.place import geometry, region_start
 from layout_hint.sizes import size
 from predictor.thresholds import Point
 
-BOTH = "both"
+BOTH, ALL = "both", "all"
 AGE = {"fill": 0.7, "rounds": 8}
 """How a file system is aged: filled so far, and so often partly emptied and filled again."""
 
@@ -30,7 +30,7 @@ class Options:
     region: str = "4M"
     region_start: str = "0"
     policies: str = "all"
-    mode: str = BOTH
+    mode: str = ALL
     state: str = "fresh"
     nvram: bool = True
     seeds: int = 3
@@ -75,7 +75,7 @@ class Options:
         """Return which runs are made; errors as above."""
         return Plan(
             _read("--policies", read_policies, self.policies),
-            tuple(each for each in MODES if self.mode in (each, BOTH)),
+            tuple(each for each in MODES if self.mode in (each, ALL)),
             tuple(each for each in STATES if self.state in (each, BOTH)),
             self.nvram,
         )

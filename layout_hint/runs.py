@@ -28,7 +28,7 @@ class Run:
     """What is run on a day."""
 
     policy: str
-    mode: str | None  # reserved or preferred; None: without hints
+    mode: str | None  # of MODES; None: without hints
     state: str  # fresh or aged
     seed: int
     nvram: bool = False
@@ -95,7 +95,8 @@ class Replay:
         region = {
             "start": settings.region_start,
             "length": settings.region_length,
-            "reserved": run.mode == "reserved",
+            "reserved": run.mode in ("reserved", "data"),
+            "open_inodes": run.mode == "data",
         }
         return {
             "geometry": settings.geometry,

@@ -34,8 +34,9 @@ class Mode(StrEnum):
     """Whether the region is kept for what is hot."""
 
     reserved = "reserved"
+    data = "data"
     preferred = "preferred"
-    both = "both"
+    all = "all"
 
 
 class State(StrEnum):
@@ -77,7 +78,7 @@ def layout(
         str, typer.Option(help="with commas, as hotdir,hotname,hotdir+hotname; all: the usual ones")
     ] = "all",
     mode: Annotated[Mode, typer.Option(help="whether others are kept out of the region")] = (
-        Mode.both
+        Mode.all
     ),
     state: Annotated[State, typer.Option(help="file systems, new or aged")] = State.fresh,
     nvram: Annotated[bool, typer.Option(help="also with the region in memory")] = True,

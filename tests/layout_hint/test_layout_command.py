@@ -63,7 +63,7 @@ def test_all_policies_are_compared_and_written(day: Path, model: Path, tmp_path:
     assert by_default["policy"] == "Default"
     assert by_default["improvement"]["values"] == [0, 0]
     expected = ["HotDir", "HotName", "HotDir+HotName", "HotWrite", "all three", "oracle"]
-    for mode in ("reserved", "preferred"):
+    for mode in ("reserved", "data", "preferred"):
         own = [each for each in others if each["mode"] == mode]
         assert [each["policy"] for each in own] == [*expected, "HotDir+HotName"]
         assert [each["nvram"] for each in own] == [False] * 6 + [True]
@@ -135,8 +135,8 @@ def test_wrong_hints_and_full_regions_leave_the_file_system_consistent(
         *("--region", region[0], "--region-start", region[1], "--seeds", "1", "--no-nvram"),
         *("--partition", "1G", *CACHE),
     )
-    assert len(found["results"]) == 2 * (1 + 2 * 3)
-    assert [each["inconsistency"] for each in found["results"]] == [None] * 14
+    assert len(found["results"]) == 2 * (1 + 3 * 3)
+    assert [each["inconsistency"] for each in found["results"]] == [None] * 20
 
 
 def test_todays_file_system_is_one_too(day: Path, model: Path) -> None:

@@ -91,7 +91,7 @@ impl Volume {
     pub(super) fn kept_inodes(&self, cg: u32) -> Range<u32> {
         let base = cg * self.geometry.ipg;
         match &self.region {
-            Some(region) if region.reserved && region.cg == cg => {
+            Some(region) if region.inodes_reserved && region.cg == cg => {
                 region.inodes.start - base..region.inodes.end - base
             }
             _ => 0..0,

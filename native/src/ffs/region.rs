@@ -19,6 +19,8 @@ pub struct Region {
     pub fragments: Range<u32>,
     /// Whether others are kept out as long as there is room elsewhere.
     pub reserved: bool,
+    /// Whether that goes for its inodes, too, and not for its fragments alone.
+    pub inodes_reserved: bool,
     /// How many blocks of a hot file are placed in it, from the first on.
     pub hot_blocks: u32,
 }
@@ -72,7 +74,8 @@ impl Region {
         if inodes.is_empty() && fragments.is_empty() {
             return Err(RegionError::Empty(start));
         }
-        Ok(Region { cg: cg as u32, inodes, fragments, reserved, hot_blocks: HOT_BLOCKS })
+        let (cg, inodes_reserved) = (cg as u32, reserved);
+        Ok(Region { cg, inodes, fragments, reserved, inodes_reserved, hot_blocks: HOT_BLOCKS })
     }
 }
 

@@ -66,6 +66,9 @@ pub struct RegionConfig {
     pub length: f64,
     /// Whether others are kept out.
     pub reserved: bool,
+    /// Whether they are kept out of its fragments alone.
+    #[serde(default)]
+    pub open_inodes: bool,
 }
 
 /// Files made and removed before anything else.

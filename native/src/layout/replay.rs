@@ -86,7 +86,8 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
 /// The region of a configuration.
 pub fn region(geometry: &Geometry, config: &RegionConfig) -> Result<Region, Error> {
     let (start, length) = (config.start as u64, config.length as u64);
-    Region::of(geometry, start, length, config.reserved).map_err(wrong)
+    let region = Region::of(geometry, start, length, config.reserved).map_err(wrong)?;
+    Ok(Region { inodes_reserved: config.reserved && !config.open_inodes, ..region })
 }
 
 fn wrong(error: impl Display) -> Error {

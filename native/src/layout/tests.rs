@@ -94,8 +94,9 @@ fn any_operations_with_any_hints_and_regions_leave_all_consistent() {
             (Kernel::FreeBsd48, 600.0 * MB),
         ] {
             for (length, reserved) in [(16384.0, true), (4.0 * MB, true), (4.0 * MB, false)] {
+                let open_inodes = seed % 2 == 1;
                 let start = if geometry == Kernel::FreeBsd48 { 5.0 * MB } else { 0.0 };
-                let region = Some(RegionConfig { start, length, reserved });
+                let region = Some(RegionConfig { start, length, reserved, open_inodes });
                 let cache_bytes = if seed % 2 == 0 { 0.2 * MB } else { 64.0 * MB };
                 let config = Config {
                     geometry,
