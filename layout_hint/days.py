@@ -157,7 +157,7 @@ def _made(traces: list[str], into: Path, bounds: tuple[int, int], day: date) -> 
     path = into / day.isoformat()
     if not _holds(path, traces, bounds):
         build(traces, path, *bounds)
-    return Day.of(path)
+    return Day.of(path, day.isoformat())
 
 
 def _holds(path: Path, traces: list[str], bounds: tuple[int, int]) -> bool:
