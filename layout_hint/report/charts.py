@@ -48,7 +48,10 @@ def locality(comparison: Comparison, state: str, out: Path) -> None:
                 axes.plot(100 * published.target[2], y, **_HOLLOW)
         axes.set_xlim(left=0)
 
-    key = {"optimal": _OPTIMAL, "thesis": _HOLLOW}
+    beside = any(
+        thesis.locality(comparison.title, day, each) for day in comparison.days for each in rows
+    )
+    key = {"optimal": _OPTIMAL} | _published(beside, state)
     _draw(comparison, state, out, rows, panel, "Writes in the region, percent of all writes", key)
 
 
@@ -71,7 +74,15 @@ def elapsed(comparison: Comparison, state: str, out: Path) -> None:
                 axes.plot(100 * found.improvement.mean, y, **_MEAN)
 
     title = "Gain in elapsed time over Default, percent"
-    _draw(comparison, state, out, list(columns), panel, title, {"mean": _MEAN, "thesis": _HOLLOW})
+    days = comparison.days
+    found = [thesis.improvement(comparison.title, day, each) for day in days for each in columns]
+    key = {"mean": _MEAN} | _published(any(each is not None for each in found), state)
+    _draw(comparison, state, out, list(columns), panel, title, key)
+
+
+def _published(beside: bool, state: str) -> dict[str, Any]:
+    """Return the key of the thesis's figures, if any are drawn."""
+    return {"thesis": _HOLLOW} if beside and state == "fresh" else {}
 
 
 def _whisker(axes: Any, y: int, of: Spread) -> None:
