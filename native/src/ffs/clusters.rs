@@ -5,6 +5,7 @@ use super::file::{File, DIRECT};
 use super::filesystem::FileSystem;
 use super::level::Level;
 use super::policy::{Policy, Random, Rules, Wanted};
+use super::region::Region;
 use super::volume::Volume;
 
 /// In how many groups FreeBSD 14 looks (`vfs.ffs.maxclustersearch`).
@@ -77,7 +78,12 @@ impl Volume {
         let (Some(first), Some(last)) = (address(lbn), end.checked_sub(1).and_then(address)) else {
             return false;
         };
-        let hot = self.region.as_ref().is_some_and(|region| file.hot && lbn < region.hot_blocks);
+        // what is in the region stays there; hot blocks that found no room in it are as others
+        let within = |region: &Region| {
+            let inside = |lbn| address(lbn).is_some_and(|at| region.fragments.contains(&at));
+            file.hot && (lbn..end).any(inside)
+        };
+        let hot = self.region.as_ref().is_some_and(within);
         let row = (lbn..end).zip((first..).step_by(frag as usize));
         !hot && (2..=geometry.contigsumsize).contains(&blocks)
             && geometry.group(first) == geometry.group(last)

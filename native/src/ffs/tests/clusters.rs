@@ -68,6 +68,27 @@ fn hot_blocks_stay_and_no_others_are_moved_into_a_reserved_region() {
 }
 
 #[test]
+fn hot_blocks_that_found_the_region_full_are_moved_as_others_are() {
+    let (mut filesystem, file): (Small, u32) = scattered();
+    let start = u64::from(addresses(&filesystem, file)[4] + 1) * 16384;
+    let geometry = filesystem.volume.geometry;
+    filesystem.set_region(Some(Region::of(&geometry, start, 16384, true).unwrap()));
+    let first = filesystem.create(ROOT, true).unwrap();
+    filesystem.extend(first, 16384).unwrap();
+    let hot = filesystem.create(ROOT, true).unwrap();
+    filesystem.extend(hot, 16384).unwrap();
+    let other = filesystem.create(ROOT, false).unwrap();
+    filesystem.extend(other, 16384).unwrap();
+    filesystem.extend(hot, 3 * 16384).unwrap();
+    let before = addresses(&filesystem, hot);
+    assert_eq!(before[1..], [before[0] + 2, before[0] + 3]);
+    assert!(filesystem.reallocate(hot, 0, 3));
+    let after = addresses(&filesystem, hot);
+    assert_eq!(after[1..], [after[0] + 1, after[0] + 2]);
+    assert_eq!(filesystem.check(), Ok(()));
+}
+
+#[test]
 fn a_cluster_around_the_first_indirect_block_is_moved_by_48_and_not_today() {
     fn moved<P: Policy + Default>() -> bool {
         let (mut filesystem, file) = scattered::<P>();
