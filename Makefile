@@ -67,7 +67,7 @@ fuzz: ## ten minutes of fuzzing for each decoder
 	layout_hint/fuzz/run 600
 
 pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
-	$(BIN)/pytest --numprocesses auto --dist loadscope
+	$(BIN)/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml
