@@ -31,6 +31,7 @@ NOT_RUN = {
     "CONTRIBUTING.md": 1,  # make
     "README.md": 2,  # make; tcpdump
     "administrators.md": 5,  # tcpdump twice; ingest from tcpdump; cron; systemd
+    "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
     "researchers.md": 2,  # the Harvard traces; a live capture
 }
 """How many blocks of each page are marked as not run. Each says why, in its mark."""
