@@ -259,6 +259,8 @@ def test_a_sample_is_replayed_without_surprises(sample, geometry: str) -> None:
     summary, counts, _ = run(sample, geometry=geometry, bytes=8 * GIB)
     assert summary["unexpected"] == {}
     assert summary["operations"] == sample.operations == summary["measured_operations"]
+    # once of each create, and of nothing else that has a number
+    assert summary["hook"]["asked"] == sample.creates().num_rows
     traffic = summary["disk"].values()
     touched = sum(writes for _, writes in counts.values())
     assert touched * 4096 >= sum(each["written_bytes"] for each in traffic) > 0

@@ -215,12 +215,12 @@ impl<P: Policy> Replay<P> {
     }
 
     fn perform(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        let hot = self.is_hot(operation.other);
-        let system = &mut self.system;
         if operation.failed {
-            system.fail(operation);
+            self.system.fail(operation);
             return Ok(());
         }
+        let hot = operation.procedure.makes() && self.is_hot(operation.other);
+        let system = &mut self.system;
         match operation.procedure {
             Procedure::Getattr => system.touch(operation.object, false),
             Procedure::Setattr => system.setattr(operation),
