@@ -71,7 +71,7 @@ pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml
-	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
+	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --extra dask --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) quickstart native/target native/fuzz/target layout_hint/hintd/target
