@@ -15,6 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -82,12 +83,13 @@ class _Waiting:
 def _together(waiting: Sequence[_Waiting]) -> Iterator[list[_Waiting]]:
     """Yield requests that can be worked out as one: by the same ``resolve``, not too many rows."""
     group: list[_Waiting] = []
+    rows = 0
     for each in waiting:
-        full = sum(own.rows for own in group) + each.rows > BATCH_ROWS
-        if group and (full or group[0].resolve != each.resolve):
+        if group and (rows + each.rows > BATCH_ROWS or group[0].resolve != each.resolve):
             yield group
-            group = []
+            group, rows = [], 0
         group.append(each)
+        rows += each.rows
     if group:
         yield group
 
@@ -179,9 +181,12 @@ class PredictionLog:
         while (taken := self._take()) is not None:
             for group in _together(taken):
                 rows = sum(each.rows for each in group)
-                self._attempt(lambda group=group: self._writer.add(_table(group)), rows)
+                self._attempt(partial(self._add, group), rows)
             self._attempt(self._writer.end_if_old, 0)
         self._attempt(self._writer.end, 0)
+
+    def _add(self, group: Sequence[_Waiting]) -> None:
+        self._writer.add(_table(group))
 
     def _take(self) -> list[_Waiting] | None:
         """Return what has come in a moment; None at the end.

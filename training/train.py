@@ -17,6 +17,7 @@ from data.schema import FILES
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
 from training.loss import NONE_TOUCHED, Touched, without_loss
+from training.profile import profile
 
 
 class TrainingError(ValueError):
@@ -119,6 +120,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
             "loss": lives.touched.to_json(),
             "labels": model.tallies,
         },
+        "inputs": profile(lives.files).to_json(),
         "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
         "figures": [],
     }
