@@ -9,6 +9,7 @@ from rich.console import Console
 
 from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
+from birthmark.commands.audit import audit
 from birthmark.commands.dump import dump
 from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
@@ -37,6 +38,7 @@ COMMANDS = (
     windows,
     report,
     nightly,
+    audit,
     rollback,
     serve,
     predict,

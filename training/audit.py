@@ -29,7 +29,7 @@ from predictor.parts import DamagedModelError
 from training import abstaining
 from training.bootstrap import Floats
 from training.breach import evidence, needed
-from training.join import MATCHED, Join, join
+from training.join import Join, Joining, join
 from training.loss import without_loss
 from training.profile import Profile
 from training.registry import Registry, RegistryError
@@ -41,14 +41,6 @@ AUDITS = "audits"
 
 LOOK_BACK = 90
 """How many audits before this one count as evidence."""
-
-
-@dataclass(frozen=True)
-class Joining:
-    """How rows are joined to lives: `tolerance` in seconds, and what must agree."""
-
-    tolerance: float = 2.0
-    matched: Sequence[str] = MATCHED
 
 
 @dataclass
@@ -109,7 +101,9 @@ def audit(
         raise ValueError(f"{dataset}: expected files, found none")
     since = pc.min(files["first_seen"]).as_py()
     until = pc.max(files["observed_until"]).as_py()
-    lives = {"file": births(files), "name": births(names)}
+    # Links and renames make names, too, but nobody asks what will become of those.
+    created = names.filter(pc.fill_null(pc.equal(names["how_born"], "create"), False))
+    lives = {"file": births(files), "name": births(created)}
     name, version = dataset.resolve().name, registry.current()
     found = Audit(name, since, until, version, joining, SERVED.empty_table(), GROUPS.empty_table())
     logged = LogFiles(log)
@@ -136,6 +130,11 @@ def keep(registry: Registry, found: Audit) -> None:
     durable.write_text(directory / f"{found.dataset}.html", render(found))
     text = json.dumps(found.to_json(), indent=1, allow_nan=False)
     durable.write_text(directory / f"{found.dataset}.json", text + "\n")
+
+
+def is_kept(registry: Registry, dataset: str) -> bool:
+    """Tell whether an audit of so named a dataset is kept."""
+    return (registry.path / AUDITS / f"{dataset}.json").exists()
 
 
 def audits(registry: Registry) -> list[dict[str, Any]]:
@@ -171,7 +170,7 @@ def _one(
     """Join and judge what one model answered."""
     joins: dict[str, Join] = {}
     for subject, own in lives.items():
-        joins[subject] = join(rows, own, found.joining.tolerance, found.joining.matched)
+        joins[subject] = join(rows, own, found.joining)
         found.joined.append(
             {
                 "version": answered.version,

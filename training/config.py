@@ -27,6 +27,11 @@ point = "bounded"
 without_loss = false
 margin = 0.0
 
+[audit]                             # optional: without it nothing is audited
+log = "/var/lib/birthmark/log"      # where the service logs predictions
+tolerance_seconds = 2.0             # how far a prediction and its file's birth may lie apart
+match = ["uid", "gid", "client", "dir_name"]  # what must agree where both tell it
+
 [[predicates]]                      # any number, besides the built-in ones
 ...                                 # see predictor.predicates.from_config
 """
@@ -41,6 +46,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
+from training.join import MATCHED, Joining, Matched
 
 
 class ConfigError(ValueError):
@@ -106,6 +112,22 @@ class Training(Settings):
     )
 
 
+class Audit(_Strict):
+    """Where predictions served are logged, and how they are joined to files."""
+
+    log: Path
+    tolerance_seconds: float = Field(
+        default=2, gt=0, description="how far a prediction and its file's birth may lie apart"
+    )
+    match: tuple[Matched, ...] = Field(
+        default=MATCHED, description="what must agree where both tell it"
+    )
+
+    def joining(self) -> Joining:
+        """Return how an audit is to join."""
+        return Joining(self.tolerance_seconds, self.match)
+
+
 class Config(_Strict):
     """Everything in the file."""
 
@@ -113,16 +135,19 @@ class Config(_Strict):
     datasets: Directory
     registry: Directory
     training: Training = Training()
+    audit: Audit | None = None
     predicates: list[dict[str, Any]] = []
 
     def resolve(self, base: Path) -> Config:
         """Return this configuration with every relative path taken from `base`."""
         globs = [str(base / glob) for glob in self.traces.files]
+        audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
         return self.model_copy(
             update={
                 "traces": self.traces.model_copy(update={"files": globs}),
                 "datasets": Directory(directory=base / self.datasets.directory),
                 "registry": Directory(directory=base / self.registry.directory),
+                "audit": audit,
             }
         )
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +26,23 @@ from data.prediction_log import moments
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-MATCHED = ("uid", "gid", "client", "dir_name")
+Matched = Literal["uid", "gid", "client", "dir_name"]
+
+MATCHED: tuple[Matched, ...] = ("uid", "gid", "client", "dir_name")
 """What a row and a life must agree in, besides the name, where both tell it."""
+
+_LATE = np.iinfo(np.int64).max
 
 EDGES = 20_000_000
 """The most pairs of a row and a life that are looked at."""
+
+
+@dataclass(frozen=True)
+class Joining:
+    """How rows are joined to lives: `tolerance` in seconds, and which of `MATCHED` must agree."""
+
+    tolerance: float = 2.0
+    matched: Sequence[str] = MATCHED
 
 
 @dataclass(frozen=True)
@@ -47,17 +60,14 @@ class Join:
         return len(self.rows) + self.ambiguous + self.unmatched
 
 
-def join(
-    rows: pa.Table, lives: pa.Table, tolerance: float, matched: Sequence[str] = MATCHED
-) -> Join:
-    """Join rows of ``data.prediction_log.PREDICTIONS`` to births, within ``tolerance`` seconds.
+def join(rows: pa.Table, lives: pa.Table, how: Joining) -> Join:
+    """Join rows of ``data.prediction_log.PREDICTIONS`` to births of a files or names table.
 
-    ``lives`` is of births of a files or names table; ``matched`` are those of ``MATCHED`` that are
-    compared.
+    Raises ``ValueError`` where more pairs than ``EDGES`` may belong together.
     """
     asked, born = _times(moments(rows)), _times(lives["born"])
-    row, life = _pairs(_codes(rows["name"], lives["name"]), asked, born, round(tolerance * 1e6))
-    for column in matched:
+    row, life = _pairs(_codes(rows["name"], lives["name"]), asked, born, round(how.tolerance * 1e6))
+    for column in how.matched:
         if column in lives.column_names:
             agree = _agree(rows[column], lives[column], row, life)
             row, life = row[agree], life[agree]
@@ -73,14 +83,10 @@ def _times(times: pa.ChunkedArray) -> Ints:
 def _codes(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[Ints, Ints]:
     """Return numbers for values, equal where the values are; -1 is null."""
     kind = pa.binary() if pa.types.is_binary(one.type) else pa.utf8()
-    both = pa.chunked_array([*_plain(one, kind).chunks, *_plain(other, kind).chunks], type=kind)
+    both = pa.chunked_array([*one.cast(kind).chunks, *other.cast(kind).chunks], type=kind)
     indices = both.combine_chunks().dictionary_encode().indices
     codes = np.asarray(pc.fill_null(indices, -1).to_numpy(), dtype=np.int64)
     return codes[: len(one)], codes[len(one) :]
-
-
-def _plain(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    return column.cast(kind)
 
 
 def _pairs(names: tuple[Ints, Ints], asked: Ints, born: Ints, tolerance: int) -> tuple[Ints, Ints]:
@@ -88,8 +94,8 @@ def _pairs(names: tuple[Ints, Ints], asked: Ints, born: Ints, tolerance: int) ->
     of_rows, of_lives = names
     order = np.lexsort((born, of_lives))
     # one number for name and time, so that a search finds both
-    first, span = min(asked.min(initial=0), born.min(initial=0)), 0
-    span = int(max(asked.max(initial=0), born.max(initial=0)) - first + 2 * tolerance + 2)
+    first = int(min(asked.min(initial=_LATE), born.min(initial=_LATE)))
+    span = int(max(asked.max(initial=first), born.max(initial=first))) - first + 2 * tolerance + 1
     keys = of_lives[order] * span + (born[order] - first + tolerance)
     wanted = of_rows * span + (asked - first + tolerance)
     begin = np.searchsorted(keys, wanted - tolerance, "left")
@@ -108,7 +114,7 @@ def _pairs(names: tuple[Ints, Ints], asked: Ints, born: Ints, tolerance: int) ->
 def _agree(of_rows: pa.ChunkedArray, of_lives: pa.ChunkedArray, row: Ints, life: Ints) -> Bools:
     one, other = _codes(of_rows, of_lives)
     told = (one[row] >= 0) & (other[life] >= 0)
-    return ~told | (one[row] == other[life])
+    return np.asarray(~told | (one[row] == other[life]))
 
 
 def _clusters(row: Ints, life: Ints, asked: Ints, born: Ints) -> tuple[Ints, Ints]:

@@ -1,4 +1,4 @@
-"""The nightly run: take in new traces, test the published model on them, train its successor.
+"""The nightly run: take in new traces, audit and test the published model, train its successor.
 
 Each step leaves its result whole or not at all, and is skipped where its result is there; so a
 run may be killed and started again at any time, and a second run in a row does nothing.
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from data import durable
 from predictor import Predicate
+from training.audit import audit, is_kept, keep
 from training.compare import Decision, decide
 from training.config import Config
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable
@@ -35,12 +36,16 @@ class Night:
     """What one nightly run did, and the version that is current after it.
 
     `traces` is the number taken in as `dataset`, `refused` maps the paths of those that cannot
-    be to the reasons; `tested` are the datasets that the published model was tested on.
+    be to the reasons; `audited` are the datasets with which what was served was compared, and
+    `breaches` the reasons by predicate for which it abstains from now on; `tested` are the datasets
+    that the published model was tested on.
     """
 
     traces: int = 0
     refused: dict[str, str] = field(default_factory=dict)
     dataset: str | None = None
+    audited: list[str] = field(default_factory=list)
+    breaches: dict[str, str] = field(default_factory=dict)
     tested: list[str] = field(default_factory=list)
     trained_on: list[str] = field(default_factory=list)
     version: str | None = None
@@ -64,6 +69,7 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
         night, registry = Night(), Registry(config.registry.directory)
         _take_in(config, night, say)
         held = datasets(directory)
+        _audit(config, registry, held, night, say)
         _test(registry, held, night, say, config.training.without_loss)
         _train(config, registry, held, night, say)
         night.current = registry.current()
@@ -79,6 +85,24 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
     if entries:
         say(f"taking in {len(entries)} traces")
         night.dataset = take_in(entries, config.datasets.directory).name
+
+
+def _audit(
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
+) -> None:
+    """Compare what was served with each dataset with which it was not; where there is a log."""
+    settings = config.audit
+    if settings is None or registry.current() is None or not settings.log.is_dir():
+        return
+    for dataset in held:
+        if is_kept(registry, dataset.path.name):
+            continue
+        say(f"auditing {dataset.path.name}")
+        without_loss = config.training.without_loss
+        found = audit(registry, dataset.path, settings.log, settings.joining(), without_loss)
+        keep(registry, found)
+        night.audited.append(dataset.path.name)
+        night.breaches |= found.breaches
 
 
 def _test(

@@ -74,7 +74,7 @@ class Figures:
 
     served: list[dict[str, Any]]
     groups: list[dict[str, Any]]
-    growth: Mapping[str, Floats]
+    growth: dict[str, Floats]
 
 
 def figures(

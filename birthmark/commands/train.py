@@ -193,6 +193,7 @@ def nightly(
     if not as_json:
         result |= {
             "refused": list(night.refused.values()),
+            "breaches": [f"{key}: {reason}" for key, reason in night.breaches.items()],
             "decision": night.decision and night.decision.reason,
         }
     _tell(result, as_json)
