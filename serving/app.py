@@ -12,8 +12,10 @@ from fastapi.routing import APIRoute
 from serving.errors import HANDLERS
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
-from serving.routes import Service, State, router
+from serving.routes import HOT, router
+from serving.service import Service, State
 from serving.settings import Settings
+from serving.shortcut import Shortcut
 from training.registry import Registry
 
 
@@ -47,5 +49,6 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.include_router(router)
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+    app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app
