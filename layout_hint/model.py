@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from layout_hint.comparison import BLOCK
-from layout_hint.place import Room as Region
+from layout_hint.place import Region
 from predictor.hints import HINTS, Room, hint_image
 from predictor.image import Image
 from predictor.thresholds import Point
