@@ -128,7 +128,6 @@ class Settings:
     disk: str  # the name of the drive
     seeds: tuple[int, ...]
     age: Mapping[str, Any] | None = None  # how the aged file systems were aged
-    flush: bool = False
 
     @property
     def region(self) -> Region:

@@ -103,7 +103,6 @@ class Replay:
             "cache_bytes": settings.cache,
             "warmup_seconds": settings.warmup,
             "pace": settings.pace,
-            "flush": settings.flush,
             "age": {**(settings.age or {}), "seed": run.seed} if run.state == "aged" else None,
             "nvram": run.nvram,
         }
