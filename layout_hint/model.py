@@ -24,12 +24,18 @@ def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
 
     Raises:
         OSError: there is neither.
-        ValueError: it is damaged, or answers none of HotName, HotDir and HotWrite.
+        ValueError: it is damaged, or answers none of HotName, HotDir and HotWrite; or a ``point``
+            is wanted of an image.
     """
     if path.is_dir():
         loaded = load_model(Registry(path), None, point)
         return hint_image(loaded.trained, loaded.kind, loaded.point, room)
     content = path.read_bytes()
+    if point:
+        raise ValueError(
+            f"--point {point}: expected a directory of models with it, found the file {path}, "
+            "whose point was chosen when it was compiled"
+        )
     try:
         found = Image(content).predicates
     except ValueError as error:
