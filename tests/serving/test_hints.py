@@ -147,7 +147,7 @@ def test_a_create_is_hinted_as_the_training_data_were(hinting: httpx.Client) -> 
 
 def test_a_directory_is_never_hinted_what_files_are(hinting: httpx.Client) -> None:
     for name in ("x.lock", "app.log"):
-        answer = ask(hinting, name=name, directory=True)
+        answer = ask(hinting, name=name, is_directory=True)
         assert not answer["hot_name"]
         assert not answer["hot_write"]
 
@@ -169,6 +169,7 @@ def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx
         ({}, "name"),
         ({"name": "a", "name_base64": "YQ=="}, "name"),
         ({"name": "a/b"}, "name"),
+        ({"name": "a", "is_directory": "tmp"}, "is_directory"),
         ({"name": "a", "directory": "tmp"}, "directory"),
         ({"name": "a", "mode": 0o40755}, "mode"),
         ({"name": "a", "history": ""}, "history"),
