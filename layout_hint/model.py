@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from layout_hint.comparison import BLOCK
-from layout_hint.place import Region
 from predictor.hints import HINTS, Room, hint_image
 from predictor.image import Image
 from predictor.thresholds import Point
 from serving.models import load_model
 from training.registry import Registry
-
-DIRECTORIES = 256
-"""So many directories have hot files born in them, at most."""
 
 
 def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
@@ -47,14 +42,3 @@ def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
             f"{path}: expected an image that answers {', '.join(HINTS)}, found {', '.join(found)}"
         )
     return content
-
-
-def room_of(region: Region, fsize: int) -> Room:
-    """Return what is to be called hot in all, for a region: an eighth of it is left to HotName.
-
-    A third of the rest is for directories, of a fragment each (``fsize`` bytes), and two thirds are
-    for what is written, in blocks of 4 KB.
-    """
-    fragments = region.fragments * 7 // 8
-    directories = min(DIRECTORIES, fragments // 3)
-    return Room(directories, (fragments - directories) * fsize // BLOCK)

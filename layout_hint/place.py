@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from birthmark import _native
-from layout_hint.sizes import size
+from data.sizes import size
 
 TABLES_END, MIDDLE = "tables-end", "middle"
 GEOMETRIES = ("freebsd48", "freebsd14")
