@@ -105,20 +105,16 @@ impl<P: Policy + Default> Run<P> {
     }
 }
 
-/// Regions of a file system's first group: one block, half of it, few inodes, data alone, all; each
-/// preferred, with its data reserved, and reserved.
+/// Regions of a file system's first group: one block, half of it, few inodes, data alone, all.
 fn regions(geometry: &Geometry) -> Vec<Region> {
     let bytes = u64::from(geometry.fpg.min(geometry.size)) * u64::from(geometry.fsize);
     let data = u64::from(geometry.metadata(0).end) * u64::from(geometry.fsize);
     let (block, middle) = (u64::from(geometry.bsize), data + (bytes - data) / 2);
     let few = geometry.inode_table() + 8 * u64::from(geometry.inode_size());
     let ranges = [(middle, block), (0, middle), (0, few), (data, bytes - data), (0, bytes)];
-    let of = |(start, length), reserved| Region::of(geometry, start, length, reserved).unwrap();
-    let modes = |range| {
-        let data = Region { inodes_reserved: false, ..of(range, true) };
-        [of(range, false), data, of(range, true)]
-    };
-    ranges.into_iter().flat_map(modes).collect()
+    let both = ranges.iter().flat_map(|&range| [(range, false), (range, true)]);
+    both.map(|((start, length), reserved)| Region::of(geometry, start, length, reserved).unwrap())
+        .collect()
 }
 
 /// Which fragments are taken, as a file system has it.
