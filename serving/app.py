@@ -9,11 +9,15 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from data.sizes import size
+from predictor.hints import Room
 from serving.errors import HANDLERS
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
-from serving.routes import Service, State, router
+from serving.routes import HOT, router
+from serving.service import Service, State
 from serving.settings import Settings
+from serving.shortcut import Shortcut
 from training.registry import Registry
 
 
@@ -27,7 +31,8 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[State]:
         registry = Registry(settings.registry)
-        slot = ModelSlot(registry, settings.model, settings.point, metrics)
+        room = Room.of(size(settings.region))
+        slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
         await slot.refresh()
         watching = asyncio.create_task(slot.watch(settings.poll_seconds))
         yield {"service": Service(settings, slot, metrics)}
@@ -47,5 +52,6 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.include_router(router)
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+    app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app

@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from serving.responses import ErrorResponse
 
 TYPES: dict[str, int] = {
+    "invalid_arrow": 400,
     "invalid_json": 400,
     "disconnected": 400,
     "not_found": 404,
@@ -37,11 +38,15 @@ _SHOWN = 200
 
 
 class ApiError(Exception):
-    """A request that gets an error: its `type` (see `TYPES`) and a message for people."""
+    """A request that gets an error: its `type` (see `TYPES`) and a message for people.
 
-    def __init__(self, type: str, message: str) -> None:
+    `field` is what is at fault, where one member or column is.
+    """
+
+    def __init__(self, type: str, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
         self.type = type
+        self.field = field
 
 
 def error_response(
@@ -61,7 +66,7 @@ def error_response(
 
 
 async def _api_error(request: Request, error: ApiError) -> Response:
-    return error_response(error.type, str(error))
+    return error_response(error.type, str(error), error.field)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:

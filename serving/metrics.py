@@ -6,14 +6,12 @@ But for those of the hooks that helpers report of, which are bounded (``serving.
 from __future__ import annotations
 
 import time
-from collections import Counter as Tally
-from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.loaded import Tallies
 from serving.reports import Reports
-from serving.responses import Prediction
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""
@@ -34,6 +32,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self._by_route: dict[tuple[str, int], Histogram] = {}
         self._predictions = Counter(
             "birthmark_predictions",
             "Answers given",
@@ -55,27 +54,27 @@ class Metrics:
         for outcome in ("loaded", "failed"):
             self._loads.labels(outcome)
         self._model = Info("birthmark_model", "The model that answers", registry=self.registry)
+        self.tallies = Tallies()
         self.reports = Reports()
         self.registry.register(self.reports)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count one request."""
-        self._requests.labels(route, str(status)).observe(seconds)
+        histogram = self._by_route.get((route, status))
+        if histogram is None:
+            histogram = self._requests.labels(route, str(status))
+            self._by_route[route, status] = histogram
+        histogram.observe(seconds)
 
-    def predictions(self, predictions: Iterable[Prediction]) -> None:
-        """Count every answer in `predictions`."""
-        tally = Tally(
-            (predicate, answer["answer"])
-            for prediction in predictions
-            for predicate, answer in prediction["predicates"].items()
-        )
-        for labels, count in tally.items():
-            self._predictions.labels(*labels).inc(count)
-
-    def hints(self, answers: Mapping[str, bool]) -> None:
-        """Count the hints that one create was given."""
-        for hint, answer in answers.items():
-            self._hints.labels(hint, "yes" if answer else "no").inc()
+    def add_answers(self) -> None:
+        """Add the answers given since this was done last: they are counted where they are given."""
+        for counter, tally in (
+            (self._predictions, self.tallies.predictions),
+            (self._hints, self.tallies.hints),
+        ):
+            for key, counts in tally.take().items():
+                for answer, count in zip(("no", "yes"), counts, strict=True):
+                    counter.labels(key, answer).inc(count)
 
     def model_loaded(self, version: str, kind: str) -> None:
         """Count a load, and tell which model answers now."""
@@ -88,6 +87,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all of it in Prometheus's text format."""
+        self.add_answers()
         return generate_latest(self.registry)
 
 
