@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -65,31 +65,40 @@ class LogFiles:
     def tables(self, since: datetime, until: datetime) -> Iterator[pa.Table]:
         """Yield the rows created (or, where that was not told, answered) from `since` to `until`.
 
-        A file is looked for by the day of its first answer: the days beside the period's are read,
-        too, as a file covers minutes and an answer is a moment from its create.
+        Of files without such rows no more than the end is read.
         """
         if not self.directory.is_dir():
             raise FileNotFoundError(f"{self.directory}: expected a log of predictions, found none")
-        first, last = (
-            (each + timedelta(days=d)).strftime(DAY) for each, d in ((since, -1), (until, 1))
-        )
         for path in sorted(self.directory.glob("[0-9]*/[!.]*.parquet")):
-            if first <= path.parent.name <= last:
-                table = self._read(path)
-                if table is not None:
-                    yield _within(table, since, until)
+            table = self._read(path, since, until)
+            if table is not None:
+                yield _within(table, since, until)
 
-    def _read(self, path: Path) -> pa.Table | None:
+    def _read(self, path: Path, since: datetime, until: datetime) -> pa.Table | None:
         try:
-            table = pq.ParquetFile(path).read()
-        except (pa.ArrowException, OSError) as error:
+            with pq.ParquetFile(path) as file:
+                missing = set(PREDICTIONS.names) - set(file.schema_arrow.names)
+                if missing:
+                    raise ValueError(f"expected a column {min(missing)!r}")
+                return file.read() if _may_hold(file.metadata, since, until) else None
+        except (pa.ArrowException, OSError, ValueError) as error:
             self.damaged[str(path)] = str(error)
             return None
-        missing = [each.name for each in PREDICTIONS if each.name not in table.column_names]
-        if missing:
-            self.damaged[str(path)] = f"expected a column {missing[0]!r}"
-            return None
-        return table
+
+
+def _may_hold(about: pq.FileMetaData, since: datetime, until: datetime) -> bool:
+    """Tell by a file's statistics whether it may have rows from `since` to `until`."""
+    for number in range(about.num_row_groups):
+        group = about.row_group(number)
+        columns = {
+            group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)
+        }
+        spans = [columns[name].statistics for name in ("time", "create_time")]
+        if any(span is None for span in spans):
+            return True
+        if any(span.has_min_max and span.min <= until and span.max >= since for span in spans):
+            return True
+    return False
 
 
 def moments(table: pa.Table) -> pa.ChunkedArray:

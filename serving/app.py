@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from data.sizes import size
 from predictor.hints import Room
 from serving.errors import HANDLERS
+from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
 from serving.routes import HOT, router
@@ -35,7 +36,8 @@ def create_app(settings: Settings) -> FastAPI:
         slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
         await slot.refresh()
         watching = asyncio.create_task(slot.watch(settings.poll_seconds))
-        yield {"service": Service(settings, slot, metrics)}
+        with logged(settings, metrics.registry) as log:
+            yield {"service": Service(settings, slot, metrics, log)}
         watching.cancel()
         with suppress(asyncio.CancelledError):
             await watching

@@ -52,6 +52,17 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1, description="largest request body, bytes"
     )
+    log_predictions: Path | None = Field(
+        default=None, description="directory to log predictions in, for birthmark audit"
+    )
+    log_share: float = Field(default=1.0, ge=0, le=1, description="share of requests to log")
+    log_mapping: Path | None = Field(
+        default=None, description="mapping (birthmark anonymize) that the log is anonymized by"
+    )
+    log_minutes: float = Field(
+        default=5.0, gt=0, description="time until a file of the log is ended, minutes"
+    )
+    log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
 
 
 def variable(setting: str) -> str:

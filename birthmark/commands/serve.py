@@ -43,21 +43,17 @@ def serve(
     region: RegionOption = DEFAULTS.region,
     poll_seconds: Annotated[float, _setting("poll_seconds")] = DEFAULTS.poll_seconds,
     max_body_bytes: Annotated[int, _setting("max_body_bytes")] = DEFAULTS.max_body_bytes,
+    log_predictions: Annotated[Path | None, _setting("log_predictions")] = DEFAULTS.log_predictions,
+    log_share: Annotated[float, _setting("log_share")] = DEFAULTS.log_share,
+    log_mapping: Annotated[Path | None, _setting("log_mapping")] = DEFAULTS.log_mapping,
+    log_minutes: Annotated[float, _setting("log_minutes")] = DEFAULTS.log_minutes,
+    log_days: Annotated[int, _setting("log_days")] = DEFAULTS.log_days,
 ) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
+    values = dict(locals())
     from serving.server import run
 
-    settings = settings_of(
-        registry=registry,
-        host=host,
-        port=port,
-        uds=uds,
-        model=model,
-        point=point,
-        region=region,
-        poll_seconds=poll_seconds,
-        max_body_bytes=max_body_bytes,
-    )
+    settings = settings_of(**values)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     run(settings, say=lambda line: print(line, flush=True))
 
