@@ -16,6 +16,7 @@ from serving import reports, responses
 from serving.answers import answer_list, answer_one
 from serving.errors import ApiError
 from serving.hints import Hints, matches
+from serving.limits import Limits
 from serving.metrics import Metrics
 from serving.models import LoadedModel, ModelSlot
 from serving.reports import Report
@@ -58,6 +59,7 @@ class State(TypedDict):
     """What every request finds in its ``state``."""
 
     service: Service
+    limits: Limits
 
 
 async def service_of(request: Request) -> Service:

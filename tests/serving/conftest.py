@@ -18,8 +18,7 @@ import uvicorn
 from data.schema import FILES, NAMES
 from predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from predictor.trained import TrainedModel
-from serving.app import create_app
-from serving.server import listen, url
+from serving.server import config, listen, url
 from serving.settings import Settings
 from training.registry import Registry
 
@@ -121,8 +120,7 @@ def settings(tmp_path: Path) -> Settings:
 def served(settings: Settings) -> Iterator[httpx.Client]:
     """Serve over real connections at a free port of this host; yield a client."""
     with listen(settings) as listener:
-        config = uvicorn.Config(create_app(settings), log_config=None, access_log=False)
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(config(settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
