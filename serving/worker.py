@@ -29,7 +29,9 @@ def application(settings: Settings, parent: int) -> FastAPI:
     # Imported here: who keeps workers needs no model in memory.
     from serving.app import create_app
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(message)s"
+    )
     if os.getpid() != parent:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     return create_app(settings)
