@@ -15,8 +15,10 @@ from serving.guard import Guard
 from serving.limits import Limits, allow_files
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
-from serving.routes import Service, State, router
+from serving.routes import HOT, router
+from serving.service import Service, State
 from serving.settings import Settings
+from serving.shortcut import Shortcut
 from serving.tokens import Tokens
 from training.registry import Registry
 
@@ -57,6 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.include_router(router)
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+    app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app

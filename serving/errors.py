@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request, Response
 from pydantic import ValidationError
@@ -18,9 +18,11 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from serving.responses import ErrorResponse
+if TYPE_CHECKING:
+    from serving.responses import ErrorResponse
 
 TYPES: dict[str, int] = {
+    "invalid_arrow": 400,
     "invalid_http": 400,
     "invalid_json": 400,
     "disconnected": 400,
@@ -46,12 +48,23 @@ _SHOWN = 200
 
 
 class ApiError(Exception):
-    """A request that gets an error: its `type` (see `TYPES`) and a message for people."""
+    """A request that gets an error: its `type` (see `TYPES`) and a message for people.
 
-    def __init__(self, type: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+    `field` is what is at fault, where one member or column is.
+    """
+
+    def __init__(
+        self,
+        type: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        field: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.type = type
         self.headers = headers
+        self.field = field
 
 
 def error_response(
@@ -72,7 +85,7 @@ def error_response(
 
 def response_of(error: ApiError) -> Response:
     """Return the response for an error."""
-    return error_response(error.type, str(error), headers=error.headers)
+    return error_response(error.type, str(error), error.field, headers=error.headers)
 
 
 def raw(error: ApiError) -> bytes:

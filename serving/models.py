@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
 from features.creates import from_requests
 from predictor import Kind, Point
-from predictor.trained import TrainedModel
-from serving.hints import Hints
+from serving.loaded import LoadedModel, Tallies
 from serving.metrics import Metrics
+from training.abstaining import ABSTAINING
+from training.abstaining import read as read_abstaining
 from training.registry import Registry, RegistryError
 
 log = logging.getLogger(__name__)
@@ -24,38 +23,20 @@ class NoModelError(ValueError):
     """Nothing was ever published in the registry."""
 
 
-@dataclass(frozen=True)
-class LoadedModel:
-    """A published version in memory: the `kind` of its models that answers, and at which point."""
-
-    version: str
-    kind: Kind
-    point: Point
-    manifest: Mapping[str, Any]
-    trained: TrainedModel
-
-    @cached_property
-    def hints(self) -> Hints | None:
-        """What it hints to file systems, compiled when first asked for; None where it cannot."""
-        try:
-            return Hints.of(self.trained, self.kind, self.point, self.version)
-        except ValueError as error:
-            log.warning("model %s gives no hints: %s", self.version, error)
-            return None
-
-
 def load_model(
     registry: Registry,
     kind: Kind | None = None,
     point: Point | None = None,
     *,
     counts: bool = False,
+    tallies: Tallies | None = None,
 ) -> LoadedModel:
     """Return the published model, its checksums verified, once it has answered a question.
 
-    `kind` and `point` None take what the version was published to serve; `counts` loads what
-    models learn on from, too. Raises `NoModelError` where nothing is published, `RegistryError` for
-    a damaged version, and ValueError or OSError for parts that are no model.
+    `kind` and `point` None take what the version was published to serve; with `counts` what models
+    learn on from is loaded, too. Answers are counted in `tallies`. Raises `NoModelError` where
+    nothing is published, `RegistryError` for a damaged version, and ValueError or OSError for parts
+    that are no model.
     """
     version = registry.current()
     if version is None:
@@ -66,10 +47,13 @@ def load_model(
     manifest = registry.manifest(version)
     kind = kind or _published(registry, manifest, "serve", get_args(Kind))
     point = point or _published(registry, manifest, "point", get_args(Point))
-    trained = TrainedModel.load(registry.directory(version), counts)
+    abstaining = read_abstaining(registry.path).of(version)
+    directory = registry.directory(version)
+    tallies = tallies or Tallies()
+    model = LoadedModel(version, kind, point, manifest, directory, counts, abstaining, tallies)
     # A model that cannot answer must not take the place of one that can.
-    trained.explain(from_requests([{"name": b"name"}]), kind, point)
-    return LoadedModel(version, kind, point, manifest, trained)
+    model.answers(from_requests([{"name": b"name"}]), counted=False)
+    return model
 
 
 def _published(
@@ -97,7 +81,7 @@ class ModelSlot:
         self._registry = registry
         self._wanted = kind, point
         self._metrics = metrics
-        self._seen: tuple[int, int] | None = None
+        self._seen: list[tuple[int, int] | None] = [None]
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -107,10 +91,10 @@ class ModelSlot:
 
     async def refresh(self) -> None:
         """Load what is published, if that changed; keep the model there is if it cannot be."""
-        pointer = await asyncio.to_thread(_identity, self._registry.path / "current")
-        if pointer == self._seen:
+        seen = await asyncio.to_thread(self._look)
+        if seen == self._seen or seen[0] is None:
             return
-        self._seen = pointer
+        self._seen = seen
         try:
             model = await asyncio.to_thread(self._load)
         # Whatever is wrong with a new model, the service goes on and keeps looking.
@@ -123,8 +107,11 @@ class ModelSlot:
         self._metrics.model_loaded(model.version, model.kind)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
+    def _look(self) -> list[tuple[int, int] | None]:
+        return [_identity(self._registry.path / name) for name in ("current", ABSTAINING)]
+
     def _load(self) -> LoadedModel:
-        model = load_model(self._registry, *self._wanted)
+        model = load_model(self._registry, *self._wanted, tallies=self._metrics.tallies)
         _ = model.hints  # compiled here, so that no request waits for it
         return model
 

@@ -18,7 +18,7 @@ from serving.settings import Settings, variable
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from serving.requests import FileRequest
-    from serving.responses import OneResponse
+    from serving.responses import OneExplained
 
 
 def _setting(name: str) -> Any:
@@ -117,15 +117,15 @@ def _refused(error: ValidationError) -> typer.BadParameter:
     return typer.BadParameter(f"{first['msg']}, found {first['input']!r}", param_hint=member)
 
 
-def _answer(file: FileRequest, wanted: Settings) -> OneResponse:
-    from serving.answers import answer_one
+def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
+    from serving.answers import explain_one
     from serving.models import load_model
     from training.registry import Registry
 
-    return answer_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
+    return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
 
 
-def _show(response: OneResponse) -> None:
+def _show(response: OneExplained) -> None:
     """Print a row for each predicate, at full width where nobody's terminal limits it."""
     from serving.evidence import in_words
 
