@@ -15,12 +15,15 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
 from birthmark._native import __version__
+from predictor.learning import Here, Learner
+from predictor.learning_apart import Apart
 from training.config import Engine
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -37,14 +40,22 @@ class EngineError(OSError):
 class Workers:
     """Those who run tasks.
 
-    `directory` is for what tasks hand to each other: all workers see it. With one process there is
-    no other: tasks run in this one, in turn, and each may use all cores.
+    `directory` is for what tasks hand to each other: all workers see it (None: the system's for
+    temporary files). With one process there is no other: tasks run in this one, in turn, and each
+    may use all cores.
     """
 
-    def __init__(self, directory: Path, processes: int | None = 1, client: Any = None) -> None:
+    def __init__(
+        self, directory: Path | None = None, processes: int | None = 1, client: Any = None
+    ) -> None:
         self.directory = directory
         self._processes = processes
         self._client = client
+
+    @property
+    def alone(self) -> bool:
+        """Whether all tasks run in this process."""
+        return self._processes == 1 and self._client is None
 
     def run(self, tasks: Iterable[Task]) -> list[Any]:
         """Run tasks in any order; return what they return, in theirs.
@@ -52,7 +63,7 @@ class Workers:
         Raises what the first task raises that fails.
         """
         waiting = list(tasks)
-        if self._processes == 1 and self._client is None:
+        if self.alone:
             return [function(*given, **named) for function, given, named in waiting]
         with self._backend():
             run = Parallel(n_jobs=self._processes or -1, batch_size=1, pre_dispatch="all")
@@ -61,7 +72,6 @@ class Workers:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield an empty directory that all workers see, and remove it afterwards."""
-        self.directory.mkdir(parents=True, exist_ok=True)
         path = Path(tempfile.mkdtemp(prefix=".work-", dir=self.directory))
         try:
             yield path
@@ -74,6 +84,25 @@ class Workers:
         return parallel_config("dask", client=self._client, wait_for_workers_timeout=WAIT)
 
 
+_CURRENT: ContextVar[Workers | None] = ContextVar("workers", default=None)
+
+
+def current() -> Workers:
+    """Return the workers of the engine that is open; in tasks, and without one, this process."""
+    return _CURRENT.get() or Workers()
+
+
+@contextmanager
+def learner() -> Iterator[Learner]:
+    """Yield who trains models: the current workers."""
+    workers = current()
+    if workers.alone:
+        yield Here()
+        return
+    with workers.scratch() as scratch:
+        yield Apart(scratch, workers.run)
+
+
 def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """Run a task that has one core: the others are for the other tasks."""
     with parallel_config("sequential"):
@@ -82,7 +111,7 @@ def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str
 
 @contextmanager
 def opened(engine: Engine, directory: Path) -> Iterator[Workers]:
-    """Yield the workers of an engine, who share `directory`.
+    """Yield the workers of an engine, who share `directory`; they are the `current` ones.
 
     Raises `EngineError` where a cluster cannot be used: there is no scheduler, or a worker has
     another version of this program, or does not see the directory.
@@ -90,7 +119,12 @@ def opened(engine: Engine, directory: Path) -> Iterator[Workers]:
     with nullcontext() if engine.scheduler is None else _client(engine.scheduler) as client:
         if client is not None:
             _check(client, directory)
-        yield Workers(directory, engine.workers, client)
+        workers = Workers(directory, engine.workers, client)
+        before = _CURRENT.set(workers)
+        try:
+            yield workers
+        finally:
+            _CURRENT.reset(before)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
 from data.traces import open_trace
 from training.config import Server, Traces
-from training.engine import Workers
+from training.engine import current
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
@@ -110,14 +110,14 @@ def unreadable(found: Mapping[str, Sequence[Entry]]) -> dict[str, str]:
     return reasons
 
 
-def take_in(found: Mapping[str, Sequence[Entry]], directory: Path, workers: Workers) -> list[Path]:
+def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]:
     """Make datasets in `directory` of the traces of each server; return their paths, in order.
 
     Those under no name become one; those of a server with a name one for each day, UTC, on which
-    any of them begins. Each trace is a task, then each dataset. What a run that was killed has
-    decoded is not decoded again.
+    any of them begins. Each trace is a task of the current engine, then each dataset. What a run
+    that was killed has decoded is not decoded again.
     """
-    incoming = directory / _INCOMING
+    incoming, workers = directory / _INCOMING, current()
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
     _clear_away(directory, keep=set(parts.values()))
     workers.run(delayed(decode)(entry.path, part) for entry, part in parts.items())

@@ -20,7 +20,7 @@ from data import durable
 from predictor import Predicate
 from training.compare import Decision, decide
 from training.config import Config
-from training.engine import Workers, opened
+from training.engine import current, opened
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable
 from training.registry import Registry
 from training.train import Lives, fit, read_lives
@@ -64,16 +64,16 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
     directory.mkdir(parents=True, exist_ok=True)
     with durable.locked(directory / ".lock", wait=False):
         night, registry = Night(), Registry(config.registry.directory)
-        with opened(config.engine, directory) as workers:
-            _take_in(config, workers, night, say)
+        with opened(config.engine, directory):
+            _take_in(config, night, say)
             held = datasets(directory)
-            _test(registry, held, workers, night, say, config.training.without_loss)
-            _train(config, registry, held, workers, night, say)
+            _test(registry, held, night, say, config.training.without_loss)
+            _train(config, registry, held, night, say)
         night.current = registry.current()
         return night
 
 
-def _take_in(config: Config, workers: Workers, night: Night, say: Say) -> None:
+def _take_in(config: Config, night: Night, say: Say) -> None:
     found = new_traces(config.traces, config.datasets.directory, config.servers)
     # One file that is no trace must not keep the others waiting, night after night.
     night.refused = unreadable(found)
@@ -82,17 +82,12 @@ def _take_in(config: Config, workers: Workers, night: Night, say: Say) -> None:
     night.traces = sum(map(len, found.values()))
     if night.traces:
         say(f"taking in {night.traces} traces")
-        made = take_in(found, config.datasets.directory, workers)
+        made = take_in(found, config.datasets.directory)
         night.datasets = [path.name for path in made]
 
 
 def _test(
-    registry: Registry,
-    held: Sequence[Dataset],
-    workers: Workers,
-    night: Night,
-    say: Say,
-    without_loss: bool,
+    registry: Registry, held: Sequence[Dataset], night: Night, say: Say, without_loss: bool
 ) -> None:
     """Test the published model on every later dataset that has not been tested on."""
     if registry.current() is None:
@@ -104,8 +99,8 @@ def _test(
     untested = [d.path for d in later if not (d.path / EVALUATION).exists()]
     if untested:
         say(f"testing {champion.version} on {len(untested)} datasets")
-        version = champion.version
-        workers.run(delayed(_put_to_test)(registry, version, p, without_loss) for p in untested)
+        test = delayed(_put_to_test)
+        current().run(test(registry, champion.version, path, without_loss) for path in untested)
         night.tested = [path.name for path in untested]
 
 
@@ -122,12 +117,7 @@ def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: 
 
 
 def _train(
-    config: Config,
-    registry: Registry,
-    held: Sequence[Dataset],
-    workers: Workers,
-    night: Night,
-    say: Say,
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
 ) -> None:
     """Train on the newest window, and publish the result or keep it aside."""
     if not held:
