@@ -14,10 +14,11 @@ from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
 from birthmark.commands.ingest import ingest
 from birthmark.commands.layout import layout
+from birthmark.commands.models import app as models
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
-from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.train import evaluate, nightly, report, train
 from birthmark.commands.windows import windows
 from birthmark.commands.workload import workload
 
@@ -37,7 +38,6 @@ COMMANDS = (
     windows,
     report,
     nightly,
-    rollback,
     serve,
     predict,
     explain,
@@ -48,6 +48,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(models, name="models")
 app.add_typer(replay, name="replay")
 app.add_typer(scan, name="scan")
 

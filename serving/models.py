@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, get_args
 
 from features.creates import from_requests
@@ -60,7 +59,7 @@ def load_model(
     version = registry.current()
     if version is None:
         raise NoModelError(
-            f"{registry.path}: expected a published model, found none (see birthmark train)"
+            f"{registry.place}: expected a published model, found none (see birthmark train)"
         )
     registry.verify(version)
     manifest = registry.manifest(version)
@@ -97,7 +96,7 @@ class ModelSlot:
         self._registry = registry
         self._wanted = kind, point
         self._metrics = metrics
-        self._seen: tuple[int, int] | None = None
+        self._seen: Hashable = None
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -107,7 +106,11 @@ class ModelSlot:
 
     async def refresh(self) -> None:
         """Load what is published, if that changed; keep the model there is if it cannot be."""
-        pointer = await asyncio.to_thread(_identity, self._registry.path / "current")
+        try:
+            pointer = await asyncio.to_thread(self._registry.stamp)
+        except OSError as error:  # an object store that does not answer
+            log.warning("it is not known what is published: %s", error)
+            return
         if pointer == self._seen:
             return
         self._seen = pointer
@@ -127,12 +130,3 @@ class ModelSlot:
         model = load_model(self._registry, *self._wanted)
         _ = model.hints  # compiled here, so that no request waits for it
         return model
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from one that replaced it; None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns

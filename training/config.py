@@ -26,6 +26,7 @@ serve = "rules"
 point = "bounded"
 without_loss = false
 margin = 0.0
+zone = "UTC"
 
 [[predicates]]                      # any number, besides the built-in ones
 ...                                 # see predictor.predicates.from_config
@@ -36,11 +37,13 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
+from training.registry import is_remote
 
 
 class ConfigError(ValueError):
@@ -64,6 +67,17 @@ class Directory(_Strict):
     """A directory that the nightly run keeps."""
 
     directory: Path
+
+
+class Place(_Strict):
+    """A directory that the nightly run keeps, or the URI of an object store."""
+
+    directory: Path | str
+
+    @field_validator("directory")
+    @classmethod
+    def _directory_unless_uri(cls, place: Path | str) -> Path | str:
+        return place if is_remote(place) else Path(place)
 
 
 class Settings(_Strict):
@@ -104,6 +118,18 @@ class Training(Settings):
     margin: float = Field(
         default=0, ge=0, description="how much worse a new model may be, percentage points"
     )
+    zone: str = Field(
+        default="UTC", description="time zone of the days that models are compared on"
+    )
+
+    @field_validator("zone")
+    @classmethod
+    def _known(cls, zone: str) -> str:
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError("expected a time zone, as Europe/Vienna") from error
+        return zone
 
 
 class Config(_Strict):
@@ -111,18 +137,24 @@ class Config(_Strict):
 
     traces: Traces
     datasets: Directory
-    registry: Directory
+    registry: Place
     training: Training = Training()
     predicates: list[dict[str, Any]] = []
+
+    @field_validator("registry", mode="before")
+    @classmethod
+    def _any_place(cls, place: Any) -> Any:
+        return place.model_dump() if isinstance(place, Directory) else place
 
     def resolve(self, base: Path) -> Config:
         """Return this configuration with every relative path taken from `base`."""
         globs = [str(base / glob) for glob in self.traces.files]
+        registry = self.registry.directory
         return self.model_copy(
             update={
                 "traces": self.traces.model_copy(update={"files": globs}),
                 "datasets": Directory(directory=base / self.datasets.directory),
-                "registry": Directory(directory=base / self.registry.directory),
+                "registry": Place(directory=registry if is_remote(registry) else base / registry),
             }
         )
 

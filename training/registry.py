@@ -6,9 +6,9 @@
     <registry>/history                            what was published before, one name a line
     <registry>/pinned                             the version that is to stay, if any
 
-A version is written aside and appears whole; then the pointer is replaced. So a crash at any instant
-leaves the previous version published, and readers need no lock. `training.storage` says what that
-rests on, on a disk and elsewhere.
+A version is written aside and appears whole; then the pointer is replaced. So a crash at any
+instant leaves the previous version published, and readers need no lock. `training.storage` says
+what that rests on, on a disk and elsewhere.
 """
 
 from __future__ import annotations
@@ -195,11 +195,11 @@ class Registry:
 
     def manifest(self, version: str) -> dict[str, Any]:
         """Return the manifest of `version`, if this program can read its format."""
-        path = self.directory(version) / MANIFEST
-        try:
-            return manifests.read(path.read_bytes(), path, version)
-        except OSError as error:
-            raise RegistryError(f"{path}: expected a manifest in JSON: {error}") from error
+        name = f"versions/{version}/{MANIFEST}"
+        content = self._storage.read(name) if VERSION.fullmatch(version) else None
+        if content is None:
+            self.directory(version)  # raises where there is no such version
+        return manifests.read(content, self._storage.at(name), version)
 
     def verify(self, version: str) -> None:
         """Raise `RegistryError` unless manifest and parts are as they were when stored."""

@@ -1,13 +1,13 @@
 """A registry in an object store, by any of pyarrow's file systems.
 
 What makes a version appear whole: an object is there once it has been sent whole, and not before;
-the parts are sent first, the manifest last; and what has no manifest is no version. `current` is one
-object and is sent after that. Versions are brought to a local directory, each once, as images are
+the parts are sent first, the manifest last; and what has no manifest is no version. `current` is
+one object, sent after that. Versions are brought to a local directory, each once, as images are
 mapped into memory; what is brought is checked before it takes its name there.
 
-Object stores know no lock that these file systems offer. Writers on this machine exclude each other;
-two on different machines may store at the same time, each a version of its own and whole, and
-`current` names the one that was last. Neither knows of the other's lock file: let one machine write.
+These file systems offer no lock and no conditional write. Writers on one machine exclude each
+other. Two on different machines may store at the same time, each a version of its own, whole, and
+`current` names that of the last: let one machine write.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import shutil
 import tempfile
 from collections.abc import Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -89,10 +89,8 @@ class RemoteStorage:
 
     def remove(self, name: str) -> None:
         """Remove an object, if it is there."""
-        try:
+        with suppress(FileNotFoundError):
             self._fs.delete_file(self._path(name))
-        except FileNotFoundError:
-            pass
 
     def versions(self) -> list[str]:
         """Return the names of what has a manifest."""

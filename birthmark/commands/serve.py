@@ -26,8 +26,8 @@ def _setting(name: str) -> Any:
     return typer.Option(envvar=variable(name), help=Settings.model_fields[name].description)
 
 
-DEFAULTS = Settings()
-RegistryOption = Annotated[Path, _setting("registry")]
+DEFAULTS: Any = Settings()  # as options have them, which know fewer types
+RegistryOption = Annotated[str, _setting("registry")]
 ModelOption = Annotated[str | None, _setting("model")]
 PointOption = Annotated[str | None, _setting("point")]
 
