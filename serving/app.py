@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -18,8 +19,10 @@ from serving.limits import Limits, allow_files
 from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
+from serving.page.routes import router as pages
+from serving.page.view import Page
 from serving.routes import HOT, router
-from serving.service import Service, State
+from serving.service import Service
 from serving.settings import Settings
 from serving.shortcut import Shortcut
 from serving.tokens import Tokens
@@ -36,7 +39,7 @@ def create_app(settings: Settings) -> FastAPI:
     tokens = None if settings.tokens is None else Tokens(settings.tokens)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[State]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, Any]]:
         registry = Registry(settings.registry)
         room = Room.of(size(settings.region))
         slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
@@ -46,7 +49,10 @@ def create_app(settings: Settings) -> FastAPI:
             asyncio.create_task(look_after(limits)),
         ]
         with logged(settings, metrics.registry) as log:
-            yield {"service": Service(settings, slot, metrics, log), "limits": limits}
+            service = Service(settings, slot, metrics, log)
+            page = Page(service, registry)
+            tasks.append(asyncio.create_task(page.history.keep()))
+            yield {"service": service, "limits": limits, "page": page}
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -63,7 +69,9 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(router)
-    routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+    app.include_router(pages)
+    every = [*router.routes, *pages.routes]
+    routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes)

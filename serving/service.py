@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 from serving.errors import ApiError
 from serving.hints import Hints
-from serving.limits import Limits
 from serving.loaded import LoadedModel
 from serving.logged import Logged
 from serving.metrics import Metrics
@@ -38,10 +36,3 @@ class Service:
                 "no_hints", f"model {loaded.version} has not learned HotName and HotWrite"
             )
         return loaded, loaded.hints
-
-
-class State(TypedDict):
-    """What every request finds in its ``state``."""
-
-    service: Service
-    limits: Limits

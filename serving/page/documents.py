@@ -1,0 +1,75 @@
+"""Whole HTML pages, made here or kept in the registry, and what they may do in a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from fastapi import Response
+
+from serving.errors import ApiError
+from serving.page.audited import Audits
+from training.card import HTML
+from training.registry import Registry, RegistryError
+from training.report import REPORT
+
+_STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
+
+_POLICY = (
+    "default-src 'none'; style-src {style}; img-src data:; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'"
+)
+
+
+def response(html: bytes) -> Response:
+    """Return a page: nothing is loaded, no script runs, and no style holds but its first."""
+    style = "'none'"
+    if first := _STYLE.search(html):
+        # Browsers see the text with its ends of line made one (HTML, "Normalizing newlines").
+        text = first[1].replace(b"\r\n", b"\n")
+        style = f"'sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}'"
+    headers = {
+        "content-security-policy": _POLICY.format(style=style),
+        "cache-control": "no-store",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+    }
+    return Response(html, headers=headers, media_type="text/html")
+
+
+def card(registry: Registry, version: str) -> bytes:
+    """Return the card of a version; raise `ApiError` where there is none."""
+    try:
+        return _kept(registry.directory(version) / HTML, f"version {version} has no card")
+    except RegistryError as error:
+        raise ApiError("no_version", str(error)) from error
+
+
+def report(registry: Registry) -> bytes:
+    """Return the newest report on a published model, else the card of the published one."""
+    if (kept := registry.read(REPORT)) is not None:
+        return kept
+    version = registry.current()
+    if version is None:
+        raise ApiError("not_found", "nothing was ever published: there is no report")
+    return card(registry, version)
+
+
+def audit(audits: Audits, name: str) -> bytes:
+    """Return the page of an audit; raise `ApiError` where there is none."""
+    directory = audits.directory()
+    what = f"there is no audit of {name}"
+    pages = [] if directory is None else list(directory.glob("[!.]*.html"))
+    for path in pages:  # only what is there, whatever is asked for
+        if path.stem == name:
+            return _kept(path, what)
+    raise ApiError("not_found", what)
+
+
+def _kept(path: Path, what: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise ApiError("not_found", what) from error
