@@ -1,4 +1,4 @@
-"""Steering a file system's allocator with predictions, and the replay that measures what it does."""
+"""Steering a file system's allocator with predictions, and measuring what that does."""
 
 from pathlib import Path
 
