@@ -90,9 +90,9 @@ SYSCTL_U32(_vfs_birthmark_image, OID_AUTO, size, CTLFLAG_RD | CTLFLAG_MPSAFE,
     &birthmark.sc_hook.slot.size, 0, "bytes; 0: there is none");
 SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, cg, CTLFLAG_RD | CTLFLAG_MPSAFE,
     &birthmark.sc_hook.region.cg, 0, "its cylinder group");
-SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, flags,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.flags, 0,
-    "1 if there is one, 3 if others are kept out");
+SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, mode,
+    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.mode, 0,
+    "0 none, 1 preferred, 2 data, 3 reserved");
 SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, inode_low,
     CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.inode_low, 0,
     "its first inode");
