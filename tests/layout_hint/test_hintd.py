@@ -161,11 +161,16 @@ def test_a_service_that_is_killed_and_started_again_is_followed(
     loaded(device, images[0])
     eventually(lambda: device.state()["images_loaded"] == 1, "one image was loaded")
     first.end(signal.SIGKILL)
-    eventually(lambda: "cannot connect" in helper.said(), "that the service is gone is told")
+    eventually(
+        lambda: "the service's image: cannot connect" in helper.said(),
+        "that the service is gone is told",
+    )
     assert device.has(images[0])
     with served(settings_for(registries[1], port=port)):
         loaded(device, images[1])
-        eventually(lambda: "well again" in helper.said(), "that it returned is told")
+        eventually(
+            lambda: "the service's image: well again" in helper.said(), "that it returned is told"
+        )
         assert device.state()["images_loaded"] == 2
         counts = helper.counts()
     assert counts["images_fetched"] == counts["loads"] == 2
