@@ -311,9 +311,10 @@ def test_frames_that_are_not_as_they_should_be_are_refused_with_what_was_expecte
                 other.frame(command, bytes(size))
             other.close()
     config = struct.Struct("<4I2Q2i2I")
-    good = [1, d.TABLE, 7, 2, 0, 4096, 0, 0, 0, 0]
-    assert device.frame(d.CONFIG, config.pack(*good)) == b""
-    for place, value in {1: 3, 2: 8, 3: 1, 4: 2**64 - 1, 9: 1}.items():
+    good = [1, d.TABLE, 7, 3, 0, 4096, 0, 0, 0, 0]
+    for mode, length in ((1, 4096), (2, 4096), (3, 4096), (0, 0)):
+        assert device.frame(d.CONFIG, config.pack(1, d.TABLE, 7, mode, 0, length, *good[6:])) == b""
+    for place, value in ((1, 3), (2, 8), (3, 4), (3, 0), (4, 2**64 - 1), (5, 0), (9, 1)):
         wrong = [*good[:place], value, *good[place + 1 :]]
         assert refused(device, d.CONFIG, config.pack(*wrong)) == d.EINVAL
     for payload in ((1, 0, 0, 0), (1, 1, 60_001, 0), (1, 1, 0, 1)):

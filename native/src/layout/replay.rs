@@ -85,8 +85,7 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
 /// The region of a configuration.
 pub fn region(geometry: &Geometry, config: &RegionConfig) -> Result<Region, Error> {
     let (start, length) = (config.start as u64, config.length as u64);
-    let region = Region::of(geometry, start, length, config.reserved).map_err(wrong)?;
-    Ok(Region { inodes_reserved: config.reserved && !config.open_inodes, ..region })
+    Region::of(geometry, start, length, config.mode).map_err(wrong)
 }
 
 fn wrong(error: impl Display) -> Error {

@@ -43,7 +43,7 @@ impl Core {
             version: VERSION,
             mode: mode as u32,
             policy: (policy.0 & Verdict::ALL.0).into(),
-            flags: 0,
+            region_mode: 0,
             region: [0; 2],
             fsid: [0; 2],
             hot_blocks: 0,

@@ -57,7 +57,7 @@ pub struct Config {
     pub version: u32,
     pub mode: u32,
     pub policy: u32,
-    pub flags: u32,
+    pub region_mode: u32,
     pub region: [u64; 2],
     pub fsid: [i32; 2],
     pub hot_blocks: u32,
