@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,8 @@ _WHOSE = ["model", "kind", "point"]
 def _groups(registry: Registry, log: LogFiles, found: Audit) -> Iterator[tuple[Answered, pa.Table]]:
     """Yield the log's rows by the model that answered, those of one together."""
     tables: dict[tuple[str, str, str], list[pa.Table]] = {}
-    for table in log.tables(found.since, found.until):
+    around = timedelta(seconds=found.joining.tolerance)
+    for table in log.tables(found.since - around, found.until + around):
         for whose in table.select(_WHOSE).group_by(_WHOSE).aggregate([]).to_pylist():
             same = [pc.equal(table[column], value) for column, value in whose.items()]
             own = table.filter(reduce(pc.and_, same))
