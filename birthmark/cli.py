@@ -18,6 +18,7 @@ from birthmark.commands.layout import layout
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
+from birthmark.commands.tokens import app as tokens
 from birthmark.commands.train import evaluate, nightly, report, rollback, train
 from birthmark.commands.windows import windows
 from birthmark.commands.workload import workload
@@ -52,6 +53,7 @@ for command in COMMANDS:
     app.command()(command)
 app.add_typer(replay, name="replay")
 app.add_typer(scan, name="scan")
+app.add_typer(tokens, name="tokens")
 
 
 def version(value: bool) -> None:

@@ -5,13 +5,17 @@ But for those of the hooks that helpers report of, which are bounded (``serving.
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.loaded import Tallies
 from serving.reports import Reports
+from serving.worker import METRICS
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""
@@ -53,9 +57,16 @@ class Metrics:
         )
         for outcome in ("loaded", "failed"):
             self._loads.labels(outcome)
+        self._shed = Counter(
+            "birthmark_shed",
+            "Requests that were refused because others were enough",
+            registry=self.registry,
+        )
         self._model = Info("birthmark_model", "The model that answers", registry=self.registry)
         self.tallies = Tallies()
-        self.reports = Reports()
+        # Where workers add up what they count, prometheus_client does so in files.
+        self._shared = os.environ.get(METRICS)
+        self.reports = Reports(Path(self._shared) if self._shared else None)
         self.registry.register(self.reports)
 
     def request(self, route: str, status: int, seconds: float) -> None:
@@ -85,10 +96,20 @@ class Metrics:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
 
+    def shed(self) -> None:
+        """Count a request that was refused because others were enough."""
+        self._shed.inc()
+
     def text(self) -> bytes:
-        """Return all of it in Prometheus's text format."""
+        """Return all of it, summed over all workers, in Prometheus's text format."""
         self.add_answers()
-        return generate_latest(self.registry)
+        if not self._shared:
+            return generate_latest(self.registry)
+        every = CollectorRegistry()
+        MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
+        every.register(self._model)
+        every.register(self.reports)
+        return generate_latest(every)
 
 
 class Measured:

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from serving.errors import ApiError
 from serving.hints import Hints
+from serving.limits import Limits
 from serving.loaded import LoadedModel
 from serving.logged import Logged
 from serving.metrics import Metrics
@@ -43,3 +44,4 @@ class State(TypedDict):
     """What every request finds in its ``state``."""
 
     service: Service
+    limits: Limits

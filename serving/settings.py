@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from data.sizes import size
@@ -63,6 +70,40 @@ class Settings(BaseModel):
         default=5.0, gt=0, description="time until a file of the log is ended, minutes"
     )
     log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
+    tokens: Path | None = Field(
+        default=None, description="file of tokens (birthmark tokens): only who has one may ask"
+    )
+    allow_open: bool = Field(
+        default=False, description="listen to other hosts even without tokens: everybody may ask"
+    )
+    ssl_certfile: Path | None = Field(
+        default=None, description="certificate for HTTPS, with its chain, PEM"
+    )
+    ssl_keyfile: Path | None = Field(default=None, description="the certificate's private key, PEM")
+    workers: int = Field(
+        default=1, ge=1, le=256, description="processes that answer, with one socket and one model"
+    )
+    max_requests: int = Field(
+        default=64, ge=1, description="requests that a worker works on at once"
+    )
+    max_connections: int = Field(
+        default=12_000, ge=1, description="connections that a worker keeps at once"
+    )
+    queue_seconds: float = Field(
+        default=1.0, gt=0, description="time in which a request must be begun, seconds"
+    )
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, description="time to send a request in, and to take an answer, seconds"
+    )
+    idle_seconds: float = Field(
+        default=75.0, gt=0, description="time after which a connection without requests is closed"
+    )
+
+    @model_validator(mode="after")
+    def _certificate_and_key(self) -> Self:
+        if (self.ssl_certfile is None) != (self.ssl_keyfile is None):
+            raise ValueError("ssl_certfile and ssl_keyfile: expected both or none")
+        return self
 
 
 def variable(setting: str) -> str:

@@ -4,6 +4,10 @@
 files = ["/var/traces/*.pcap.xz"]   # globs; relative ones start at this file's directory
 settle_seconds = 300                # optional; a file changed since may still be growing
 
+[[servers]]                         # any number, besides or in place of traces.files
+name = "home1"
+files = ["/var/traces/home1/*.pcap.xz"]
+
 [datasets]
 directory = "/var/lib/birthmark/datasets"
 
@@ -32,6 +36,12 @@ log = "/var/lib/birthmark/log"      # where the service logs predictions
 tolerance_seconds = 2.0             # how far a prediction and its file's birth may lie apart
 match = ["uid", "gid", "client", "dir_name"]  # what must agree where both tell it
 
+[engine]                            # optional; see docs/scale.md
+kind = "processes"
+workers = 8                         # default: one per core
+# kind = "dask"
+# scheduler = "tcp://scheduler:8786"
+
 [[predicates]]                      # any number, besides the built-in ones
 ...                                 # see predictor.predicates.from_config
 """
@@ -40,9 +50,9 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
@@ -60,10 +70,33 @@ class _Strict(BaseModel):
 class Traces(_Strict):
     """Where new traces appear."""
 
-    files: list[str] = Field(min_length=1, description="globs of trace files")
+    files: list[str] = Field(default=[], description="globs of trace files")
     settle_seconds: float = Field(
         default=300, ge=0, description="a file changed within this time may still be growing"
     )
+
+
+class Server(_Strict):
+    """A file server of several, and where its traces appear."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="what datasets call it")
+    files: list[str] = Field(min_length=1, description="globs of its trace files")
+
+
+class Engine(_Strict):
+    """Who runs the tasks of a night (``training.engine``)."""
+
+    kind: Literal["processes", "dask"] = "processes"
+    workers: int | None = Field(default=None, ge=1, description="processes; default: one a core")
+    scheduler: str | None = Field(default=None, description="address of Dask's scheduler")
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        if (self.kind == "dask") != (self.scheduler is not None):
+            raise ValueError('scheduler is for the kind "dask", which needs it')
+        if self.kind == "dask" and self.workers is not None:
+            raise ValueError("the workers of a Dask cluster are those that it has")
+        return self
 
 
 class Directory(_Strict):
@@ -131,20 +164,36 @@ class Audit(_Strict):
 class Config(_Strict):
     """Everything in the file."""
 
-    traces: Traces
+    traces: Traces = Traces()
+    servers: list[Server] = []
     datasets: Directory
     registry: Directory
     training: Training = Training()
     audit: Audit | None = None
+    engine: Engine = Engine()
     predicates: list[dict[str, Any]] = []
+
+    @model_validator(mode="after")
+    def _has_sources(self) -> Self:
+        names = [server.name for server in self.servers]
+        if len(set(names)) < len(names):
+            raise ValueError("servers: expected names that differ")
+        if not self.servers and not self.traces.files:
+            raise ValueError("expected traces.files or servers: where the traces are")
+        return self
 
     def resolve(self, base: Path) -> Config:
         """Return this configuration with every relative path taken from `base`."""
-        globs = [str(base / glob) for glob in self.traces.files]
+
+        def placed(source: Traces | Server) -> Traces | Server:
+            globs = [str(base / glob) for glob in source.files]
+            return source.model_copy(update={"files": globs})
+
         audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
         return self.model_copy(
             update={
-                "traces": self.traces.model_copy(update={"files": globs}),
+                "traces": placed(self.traces),
+                "servers": [placed(server) for server in self.servers],
                 "datasets": Directory(directory=base / self.datasets.directory),
                 "registry": Directory(directory=base / self.registry.directory),
                 "audit": audit,
@@ -187,4 +236,6 @@ def _reason(detail: ErrorDetails) -> str:
     place = ".".join(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
         return f"{place}: there is no such setting"
+    if detail["type"] == "value_error":
+        return ": ".join(filter(None, (place, str(detail["ctx"]["error"]))))
     return f"{place}: {detail['msg']}, found {detail['input']!r}"

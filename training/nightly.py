@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from joblib import delayed
 
 from data import durable
 from predictor import Predicate
 from training.audit import audit, is_kept, keep
 from training.compare import Decision, decide
 from training.config import Config
+from training.engine import current, opened
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable
 from training.registry import Registry
 from training.train import Lives, fit, read_lives
@@ -35,7 +37,7 @@ Say = Callable[[str], None]
 class Night:
     """What one nightly run did, and the version that is current after it.
 
-    `traces` is the number taken in as `dataset`, `refused` maps the paths of those that cannot
+    `traces` is the number taken in as `datasets`, `refused` maps the paths of those that cannot
     be to the reasons; `audited` are the datasets with which what was served was compared, and
     `breaches` the reasons by predicate for which it abstains from now on; `tested` are the datasets
     that the published model was tested on.
@@ -43,7 +45,7 @@ class Night:
 
     traces: int = 0
     refused: dict[str, str] = field(default_factory=dict)
-    dataset: str | None = None
+    datasets: list[str] = field(default_factory=list)
     audited: list[str] = field(default_factory=list)
     breaches: dict[str, str] = field(default_factory=dict)
     tested: list[str] = field(default_factory=list)
@@ -67,24 +69,27 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
     directory.mkdir(parents=True, exist_ok=True)
     with durable.locked(directory / ".lock", wait=False):
         night, registry = Night(), Registry(config.registry.directory)
-        _take_in(config, night, say)
-        held = datasets(directory)
-        _audit(config, registry, held, night, say)
-        _test(registry, held, night, say, config.training.without_loss)
-        _train(config, registry, held, night, say)
+        with opened(config.engine, directory):
+            _take_in(config, night, say)
+            held = datasets(directory)
+            _audit(config, registry, held, night, say)
+            _test(registry, held, night, say, config.training.without_loss)
+            _train(config, registry, held, night, say)
         night.current = registry.current()
         return night
 
 
 def _take_in(config: Config, night: Night, say: Say) -> None:
-    entries = new_traces(config.traces, config.datasets.directory)
+    found = new_traces(config.traces, config.datasets.directory, config.servers)
     # One file that is no trace must not keep the others waiting, night after night.
-    night.refused = unreadable(entries)
-    entries = [entry for entry in entries if entry["path"] not in night.refused]
-    night.traces = len(entries)
-    if entries:
-        say(f"taking in {len(entries)} traces")
-        night.dataset = take_in(entries, config.datasets.directory).name
+    night.refused = unreadable(found)
+    for server, entries in found.items():
+        found[server] = [entry for entry in entries if entry.path not in night.refused]
+    night.traces = sum(map(len, found.values()))
+    if night.traces:
+        say(f"taking in {night.traces} traces")
+        made = take_in(found, config.datasets.directory)
+        night.datasets = [path.name for path in made]
 
 
 def _audit(
@@ -114,16 +119,25 @@ def _test(
     champion = load(registry)
     trained = champion.manifest["trained_on"]
     until = datetime.fromisoformat(trained["until"])
-    for dataset in held:
-        seen = dataset.path.name in trained["datasets"] or dataset.until <= until
-        if seen or (dataset.path / EVALUATION).exists():
-            continue
-        say(f"testing {champion.version} on {dataset.path.name}")
-        trial = Trial(champion, dataset.path, without_loss)
-        durable.write_text(dataset.path / REPORT, trial.report())
-        # Last, because its presence says that this step is done.
-        durable.write_text(dataset.path / EVALUATION, json.dumps(trial.to_json(), indent=1) + "\n")
-        night.tested.append(dataset.path.name)
+    later = [d for d in held if d.path.name not in trained["datasets"] and d.until > until]
+    untested = [d.path for d in later if not (d.path / EVALUATION).exists()]
+    if untested:
+        say(f"testing {champion.version} on {len(untested)} datasets")
+        test = delayed(_put_to_test)
+        current().run(test(registry, champion.version, path, without_loss) for path in untested)
+        night.tested = [path.name for path in untested]
+
+
+def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: bool) -> None:
+    """Test a version on a dataset, and leave in it what came of that."""
+    trial = Trial(load(registry, version), dataset, without_loss)
+    # The figures last, because their presence says that this step is done.
+    for name, text in (
+        (REPORT, trial.report()),
+        (EVALUATION, json.dumps(trial.to_json(), indent=1) + "\n"),
+    ):
+        with durable.replaced(dataset / name) as aside:
+            aside.write_text(text, encoding="utf-8")
 
 
 def _train(

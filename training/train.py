@@ -16,6 +16,7 @@ from data.generated import Mark, distinct, in_dataset
 from data.schema import FILES
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
+from training.engine import learner
 from training.loss import NONE_TOUCHED, Touched, without_loss
 from training.profile import profile
 
@@ -88,11 +89,14 @@ def fit(
 ) -> tuple[TrainedModel, dict[str, Any]]:
     """Train every kind of model on `lives`; return the model and the manifest to store it under.
 
-    `predicates` None means the built-in ones. Raises `TrainingError` where no file was born.
+    `predicates` None means the built-in ones. The workers of the engine that is open train them.
+    Raises `TrainingError` where no file was born.
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
-    model = TrainedModel(**settings.parameters()).fit(lives.with_others(), lives.names, predicates)
+    model = TrainedModel(**settings.parameters())
+    with learner() as own:
+        model.fit(lives.with_others(), lives.names, predicates, learner=own)
     return model, _manifest(model, lives, settings)
 
 

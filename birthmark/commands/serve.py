@@ -23,7 +23,10 @@ if TYPE_CHECKING:  # the other commands do without them, and start sooner
 
 def _setting(name: str) -> Any:
     """Return the option for a setting of the service, which the environment may hold as well."""
-    return typer.Option(envvar=variable(name), help=Settings.model_fields[name].description)
+    field = Settings.model_fields[name]
+    # A switch has no opposite: it is off unless it is given.
+    names = [f"--{name.replace('_', '-')}"] if field.annotation is bool else []
+    return typer.Option(*names, envvar=variable(name), help=field.description)
 
 
 DEFAULTS = Settings()
@@ -48,6 +51,16 @@ def serve(
     log_mapping: Annotated[Path | None, _setting("log_mapping")] = DEFAULTS.log_mapping,
     log_minutes: Annotated[float, _setting("log_minutes")] = DEFAULTS.log_minutes,
     log_days: Annotated[int, _setting("log_days")] = DEFAULTS.log_days,
+    tokens: Annotated[Path | None, _setting("tokens")] = DEFAULTS.tokens,
+    allow_open: Annotated[bool, _setting("allow_open")] = DEFAULTS.allow_open,
+    ssl_certfile: Annotated[Path | None, _setting("ssl_certfile")] = DEFAULTS.ssl_certfile,
+    ssl_keyfile: Annotated[Path | None, _setting("ssl_keyfile")] = DEFAULTS.ssl_keyfile,
+    workers: Annotated[int, _setting("workers")] = DEFAULTS.workers,
+    max_requests: Annotated[int, _setting("max_requests")] = DEFAULTS.max_requests,
+    max_connections: Annotated[int, _setting("max_connections")] = DEFAULTS.max_connections,
+    queue_seconds: Annotated[float, _setting("queue_seconds")] = DEFAULTS.queue_seconds,
+    timeout_seconds: Annotated[float, _setting("timeout_seconds")] = DEFAULTS.timeout_seconds,
+    idle_seconds: Annotated[float, _setting("idle_seconds")] = DEFAULTS.idle_seconds,
 ) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
     values = dict(locals())
@@ -105,6 +118,8 @@ def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
 def _refused(error: ValidationError) -> typer.BadParameter:
     """Return the first of what is wrong, as the command line reports its own errors."""
     first = error.errors()[0]
+    if not first["loc"]:
+        return typer.BadParameter(first["msg"])
     member = str(first["loc"][0]).removesuffix("_percent")
     return typer.BadParameter(f"{first['msg']}, found {first['input']!r}", param_hint=member)
 
