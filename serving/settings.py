@@ -36,7 +36,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    registry: Path = Field(default=Path("registry"), description="directory of trained models")
+    registry: Path | str = Field(
+        default="registry", description="directory of trained models, or the URI of an object store"
+    )
     host: Annotated[str, StringConstraints(min_length=1)] = Field(
         default="127.0.0.1", description="address to listen at"
     )

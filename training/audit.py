@@ -124,7 +124,7 @@ def keep(registry: Registry, found: Audit) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     # First what has an effect: an audit that is there has had it.
     if found.version is not None:
-        abstaining.add(registry.path, found.version, found.breaches)
+        abstaining.add(registry, found.version, found.breaches)
     with durable.replaced(directory / f"{found.dataset}.parquet") as aside:
         pq.write_table(found.groups, aside)
     durable.write_text(directory / f"{found.dataset}.html", render(found))

@@ -7,24 +7,23 @@ run may be killed and started again at any time, and a second run in a row does 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from joblib import delayed
 
 from data import durable
-from predictor import Predicate
 from training.audit import audit, is_kept, keep
-from training.compare import Decision, decide
+from training.candidate import succeed
+from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable
 from training.registry import Registry
-from training.train import Lives, fit, read_lives
+from training.train import read_lives
 from training.trial import Trial, load
 
 EVALUATION = "evaluation.json"
@@ -40,7 +39,8 @@ class Night:
     `traces` is the number taken in as `datasets`, `refused` maps the paths of those that cannot
     be to the reasons; `audited` are the datasets with which what was served was compared, and
     `breaches` the reasons by predicate for which it abstains from now on; `tested` are the datasets
-    that the published model was tested on.
+    that the published model was tested on; `pinned` is the version because of which nothing was
+    published.
     """
 
     traces: int = 0
@@ -52,6 +52,7 @@ class Night:
     trained_on: list[str] = field(default_factory=list)
     version: str | None = None
     decision: Decision | None = None
+    pinned: str | None = None
     current: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -152,16 +153,23 @@ def _train(
         return
     say(f"training on {len(window)} datasets")
     lives = read_lives(window, config.training.without_loss).born(since=since)
-    predicates = list(config.all_predicates().values())
-    decision, figures = _decide(config, registry, lives, predicates)
-    model, manifest = fit(lives, config.training, predicates)
-    manifest |= {
-        "decision": decision.to_json(),
-        "figures": figures.to_pylist() if figures is not None else [],
-    }
-    keep = registry.publish if decision.publish else registry.store
-    night.version, night.decision = keep(model.save, manifest), decision
-    night.trained_on = manifest["trained_on"]["datasets"]
+    champion = load(registry) if registry.current() is not None else None
+    predicates = config.all_predicates().values()
+    candidate, decision = succeed(champion, lives, config.training, predicates)
+    decision = _unless_pinned(registry, decision)
+    candidate.manifest["decision"] = decision.to_json()
+    store = registry.publish if decision.publish else registry.store
+    night.version = store(candidate.write_parts, candidate.manifest)
+    night.decision, night.pinned = decision, registry.pinned()
+    night.trained_on = candidate.manifest["trained_on"]["datasets"]
+
+
+def _unless_pinned(registry: Registry, decision: Decision) -> Decision:
+    """Return that a candidate is kept aside while another version is pinned."""
+    pinned = registry.pinned()
+    if pinned is None:
+        return decision
+    return replace(decision, publish=False, reason=f"{pinned} is pinned ({decision.reason})")
 
 
 def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
@@ -174,12 +182,3 @@ def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
     return (aside or latest == registry.current()) and {path.name for path in window} <= set(
         manifest["trained_on"]["datasets"]
     )
-
-
-def _decide(
-    config: Config, registry: Registry, lives: Lives, predicates: Iterable[Predicate]
-) -> tuple[Decision, pa.Table | None]:
-    if registry.current() is None:
-        return Decision(True, "nothing was published before"), None
-    champion = load(registry)
-    return decide(champion.model, champion.manifest, lives, config.training, predicates)

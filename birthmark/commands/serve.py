@@ -29,8 +29,8 @@ def _setting(name: str) -> Any:
     return typer.Option(*names, envvar=variable(name), help=field.description)
 
 
-DEFAULTS = Settings()
-RegistryOption = Annotated[Path, _setting("registry")]
+DEFAULTS: Any = Settings()  # as options have them, which know fewer types
+RegistryOption = Annotated[str, _setting("registry")]
 ModelOption = Annotated[str | None, _setting("model")]
 PointOption = Annotated[str | None, _setting("point")]
 RegionOption = Annotated[str, _setting("region")]
