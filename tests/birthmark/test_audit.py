@@ -123,7 +123,7 @@ def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_publish
     after = load_model(registry).answers(creates, counted=False)
     assert after["write-only"].true_count == 0
     assert after["lock"].true_count == before["lock"].true_count > 0
-    said = abstaining.read(registry.path)
+    said = abstaining.read(registry)
     assert said.version == registry.current()
     assert "promised at most 1%" in said.predicates["write-only"]
     registry.publish(learned[0].save, learned[1])
@@ -142,6 +142,26 @@ def test_an_audit_that_is_made_again_is_the_same_and_counts_once(
     keep(registry, again)
     assert [path.read_bytes() for path in kept] == before
     assert [each["dataset"] for each in audits(registry)] == ["day2"]
+
+
+def test_a_damaged_audit_does_not_count_and_is_told_of(
+    found: Audit, registry: Registry, caplog: pytest.LogCaptureFixture
+) -> None:
+    keep(registry, found)
+    (registry.path / "audits" / "other.json").write_text("{")
+    assert [each["dataset"] for each in audits(registry)] == ["day2"]
+    assert "other.json: does not count" in caplog.text
+
+
+def test_an_audit_is_kept_in_an_object_store_too(
+    found: Audit, learned: tuple[TrainedModel, dict[str, Any]], tmp_path: Path
+) -> None:
+    registry = Registry((tmp_path / "remote").as_uri(), cache=tmp_path / "cache")
+    found.version = registry.publish(learned[0].save, learned[1])
+    assert audits(registry) == []
+    keep(registry, found)
+    assert [each["dataset"] for each in audits(registry)] == ["day2"]
+    assert set(abstaining.read(registry).of(found.version)) == set(found.breaches)
 
 
 def test_evidence_grows_from_night_to_night_and_begins_anew_once_a_bound_was_called_broken(
