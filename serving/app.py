@@ -40,12 +40,14 @@ def create_app(settings: Settings) -> FastAPI:
         tasks = [
             asyncio.create_task(slot.watch(settings.poll_seconds)),
             asyncio.create_task(look_after(limits)),
+            asyncio.create_task(_add_up(metrics, settings.poll_seconds)),
         ]
-        yield {"service": Service(settings, slot, metrics), "limits": limits}
+        yield {"service": Service(settings, slot, metrics, limits), "limits": limits}
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        metrics.add_answers()
 
     app = FastAPI(
         title="Birthmark",
@@ -63,3 +65,10 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app
+
+
+async def _add_up(metrics: Metrics, seconds: float) -> None:
+    """Add this worker's answers to those of all, time and again."""
+    while True:
+        await asyncio.sleep(seconds)
+        metrics.add_answers()

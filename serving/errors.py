@@ -33,6 +33,7 @@ TYPES: dict[str, int] = {
     "method_not_allowed": 405,
     "too_slow": 408,
     "damaged_version": 409,
+    "read_only": 409,
     "body_too_large": 413,
     "invalid_request": 422,
     "head_too_large": 431,

@@ -195,6 +195,14 @@ class HintRequest(Asked):
     directory: bool = Field(False, strict=True, description="whether it is a directory")
 
 
+class Choice(BaseModel):
+    """A version of the models that is to answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str = Field(max_length=64, strict=True, description="as it is in the registry")
+
+
 def written(member: str, name: bytes) -> dict[str, str]:
     """Return `name` as a member of a request: as text if it is UTF-8, else percent-encoded."""
     try:
@@ -206,6 +214,7 @@ def written(member: str, name: bytes) -> dict[str, str]:
 _Parsed = TypeVar("_Parsed", bound=Asked | list[FileRequest])
 _ONE = TypeAdapter(FileRequest)
 _HINT = TypeAdapter(HintRequest)
+_CHOICE = TypeAdapter(Choice)
 _LIST = TypeAdapter(Annotated[list[FileRequest], Field(max_length=MANY), FailFast()])
 
 
@@ -222,6 +231,11 @@ def parse(body: bytes) -> FileRequest | list[FileRequest]:
 def parse_hint(body: bytes) -> HintRequest:
     """Return the create that a request for hints is about; raise as `parse` does."""
     return _once(_HINT.validate_json(body), body)
+
+
+def parse_choice(body: bytes) -> Choice:
+    """Return the version that a request chooses; raise as `parse` does."""
+    return _CHOICE.validate_json(body)
 
 
 def canonical(files: FileRequest | list[FileRequest]) -> bytes:

@@ -21,6 +21,7 @@ class Service:
     settings: Settings
     slot: ModelSlot
     metrics: Metrics
+    limits: Limits
 
     def model(self) -> LoadedModel:
         """Return the model that answers; raise `ApiError` while there is none."""
