@@ -9,12 +9,15 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from data.sizes import size
+from predictor.hints import Room
 from serving.connections import look_after
 from serving.errors import HANDLERS
 from serving.guard import Guard
 from serving.limits import Limits, allow_files
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
+from serving.openapi import describe
 from serving.routes import HOT, router
 from serving.service import Service, State
 from serving.settings import Settings
@@ -35,7 +38,8 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[State]:
         registry = Registry(settings.registry)
-        slot = ModelSlot(registry, settings.model, settings.point, metrics)
+        room = Room.of(size(settings.region))
+        slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
         await slot.refresh()
         tasks = [
             asyncio.create_task(slot.watch(settings.poll_seconds)),
@@ -60,6 +64,8 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(router)
+    described = describe(app)
+    app.openapi = lambda: described  # type: ignore[method-assign]
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from birthmark._native import Answerer, Tally
 from predictor import Kind, Point
-from predictor.hints import HINTS, hint_image
+from predictor.hints import HINTS, USUAL_ROOM, Room, hint_image
 from predictor.image_models import compile_models
 from predictor.images import hints_name, image_name
 from predictor.trained import TrainedModel
@@ -34,7 +34,8 @@ class Tallies:
 class LoadedModel:
     """A published version: the `kind` of its models that answers, and at which point.
 
-    Predicates that are ``abstaining`` are always answered no, for the reasons given.
+    Its hints are for a region with so much `room`. Predicates that are ``abstaining`` are always
+    answered no, for the reasons given.
     """
 
     version: str
@@ -42,6 +43,7 @@ class LoadedModel:
     point: Point
     manifest: Mapping[str, Any]
     directory: Path
+    room: Room = USUAL_ROOM
     counts: bool = False
     abstaining: Mapping[str, str] = field(default_factory=dict)
     tallies: Tallies = field(default_factory=Tallies)
@@ -61,12 +63,12 @@ class LoadedModel:
     @cached_property
     def hints(self) -> Hints | None:
         """What it hints to file systems; None where it has not learned to."""
-        content = self._stored(hints_name(self.kind, self.point))
+        abstaining = self.abstaining.keys() & HINTS
+        usual = self.room == USUAL_ROOM and not abstaining
+        content = self._stored(hints_name(self.kind, self.point)) if usual else None
         try:
-            if content is None or not self.abstaining.keys().isdisjoint(HINTS):
-                content = hint_image(
-                    self.trained, self.kind, self.point, abstaining=self.abstaining.keys() & HINTS
-                )
+            if content is None:
+                content = hint_image(self.trained, self.kind, self.point, self.room, abstaining)
         except ValueError as error:
             log.warning("model %s gives no hints: %s", self.version, error)
             return None

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from features.creates import from_requests
 from predictor import Kind, Point
+from predictor.hints import USUAL_ROOM, Room
 from serving.loaded import LoadedModel, Tallies
 from serving.metrics import Metrics
 from training.abstaining import ABSTAINING
@@ -27,16 +28,17 @@ def load_model(
     registry: Registry,
     kind: Kind | None = None,
     point: Point | None = None,
+    room: Room = USUAL_ROOM,
     *,
     counts: bool = False,
     tallies: Tallies | None = None,
 ) -> LoadedModel:
     """Return the published model, its checksums verified, once it has answered a question.
 
-    `kind` and `point` None take what the version was published to serve; with `counts` what models
-    learn on from is loaded, too. Answers are counted in `tallies`. Raises `NoModelError` where
-    nothing is published, `RegistryError` for a damaged version, and ValueError or OSError for parts
-    that are no model.
+    `kind` and `point` None take what the version was published to serve; its hints are for `room`;
+    with `counts` what models learn on from is loaded, too. Answers are counted in `tallies`. Raises
+    `NoModelError` where nothing is published, `RegistryError` for a damaged version, and ValueError
+    or OSError for parts that are no model.
     """
     version = registry.current()
     if version is None:
@@ -50,7 +52,9 @@ def load_model(
     abstaining = read_abstaining(registry.path).of(version)
     directory = registry.directory(version)
     tallies = tallies or Tallies()
-    model = LoadedModel(version, kind, point, manifest, directory, counts, abstaining, tallies)
+    model = LoadedModel(
+        version, kind, point, manifest, directory, room, counts, abstaining, tallies
+    )
     # A model that cannot answer must not take the place of one that can.
     model.answers(from_requests([{"name": b"name"}]), counted=False)
     return model
@@ -75,13 +79,18 @@ class ModelSlot:
     """
 
     def __init__(
-        self, registry: Registry, kind: Kind | None, point: Point | None, metrics: Metrics
+        self,
+        registry: Registry,
+        kind: Kind | None,
+        point: Point | None,
+        room: Room,
+        metrics: Metrics,
     ) -> None:
         self.model: LoadedModel | None = None
         self.changed = asyncio.Event()
         """Set, once, when another model answers; then there is another event."""
         self._registry = registry
-        self._wanted = kind, point
+        self._wanted = kind, point, room
         self._metrics = metrics
         self._seen: list[tuple[int, int] | None] = [None]
 

@@ -39,7 +39,7 @@ MANY = MOST_FILES
 """The most files in one request."""
 
 _BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_OCTAL = re.compile(r"[0-7]{1,5}")
+_OCTAL = re.compile(r"0?[0-7]{1,4}")
 _WORD = 2**32 - 1
 
 
@@ -102,12 +102,25 @@ def _in_utc(time: datetime) -> datetime:
         raise _expected("a time of the years 1 to 9999 UTC") from error
 
 
-Text = Annotated[str, _name_in("")]
-Base64 = Annotated[str, _name_in("_base64")]
-Percent = Annotated[str, _name_in("_percent")]
+def _described(**schema: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", **schema})
+
+
+_PERCENT = r"%(?:0[1-9A-Fa-f]|2[0-9A-Ea-e]|[13-9A-Fa-f][0-9A-Fa-f])"  # neither NUL nor /
+Text = Annotated[
+    str,
+    _name_in(""),
+    _described(minLength=1, maxLength=NAME_BYTES, pattern=r"^[^/\x00]+$"),
+]
+Base64 = Annotated[str, _name_in("_base64"), _described(minLength=4, format="name-base64")]
+Percent = Annotated[
+    str,
+    _name_in("_percent"),
+    _described(minLength=1, pattern=rf"^(?:[^%/\x00]|{_PERCENT})+$"),
+]
 Client = Annotated[str, Field(min_length=1, max_length=255)]
 Time = Annotated[AwareDatetime, Field(strict=True), AfterValidator(_in_utc)]
-History = Annotated[str, AfterValidator(_history)]
+History = Annotated[str, AfterValidator(_history), _described(format="history-base64")]
 Word = Annotated[int, Field(strict=True, ge=0, le=_WORD)]
 Mode = Annotated[
     int,
@@ -192,7 +205,7 @@ class FileRequest(Asked):
 class HintRequest(Asked):
     """A file or directory that a file system is about to create."""
 
-    directory: bool = Field(False, strict=True, description="whether it is a directory")
+    is_directory: bool = Field(False, strict=True, description="whether it is a directory")
 
 
 class Choice(BaseModel):
