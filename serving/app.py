@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -64,8 +65,7 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(router)
-    described = describe(app)
-    app.openapi = lambda: described  # type: ignore[method-assign]
+    app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)

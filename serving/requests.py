@@ -12,6 +12,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -271,8 +272,24 @@ def _once(asked: _Parsed, body: bytes) -> _Parsed:
 
 def body_schema(many: int = MANY) -> dict[str, Any]:
     """Return the OpenAPI description of what `parse` takes, with lists of up to `many` files."""
-    one = FileRequest.model_json_schema()
+    one = schema_of(FileRequest)
     return in_json({"anyOf": [one, {"type": "array", "maxItems": many, "items": one}]})
+
+
+def schema_of(asked: type[Asked]) -> dict[str, Any]:
+    """Return the JSON schema of a create: each name in one of its forms, or in none if it may."""
+    schema = asked.model_json_schema()
+    for member, least in asked.names.items():
+        forms = [member + form for form in _FORMS]
+        for form in forms:
+            schema["properties"][form] |= schema["properties"][form].pop("anyOf")[0]
+        each = [{"required": [form]} for form in forms]
+        if least:
+            schema["oneOf"] = each
+        else:
+            pairs = [{"required": list(pair)} for pair in combinations(forms, 2)]
+            schema["not"] = {"anyOf": pairs}
+    return schema
 
 
 def in_json(schema: dict[str, Any]) -> dict[str, Any]:

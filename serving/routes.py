@@ -25,6 +25,7 @@ from serving.requests import (
     in_json,
     parse,
     parse_choice,
+    schema_of,
 )
 from serving.service import Service
 from training.registry import Registry, RegistryError
@@ -62,7 +63,7 @@ router.add_api_route(
     hot.hints,
     methods=["POST"],
     response_model=responses.Verdict,
-    openapi_extra=in_json(HintRequest.model_json_schema()),
+    openapi_extra=in_json(schema_of(HintRequest)),
 )
 
 
