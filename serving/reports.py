@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic_core import to_json
 
 from data import durable
+from serving.requests import whole
 
 REPORTERS = 256
 """How many hosts and devices are remembered: of more, those that reported last."""
@@ -24,7 +25,7 @@ COUNTERS = 128
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/-]{1,64}$")]
 Counter = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
-Count = Annotated[int, Field(strict=True, ge=0, lt=2**64)]
+Count = Annotated[int, Field(strict=True, ge=0, lt=2**64), BeforeValidator(whole)]
 
 
 def _closed(schema: dict[str, Any]) -> None:

@@ -82,9 +82,14 @@ def _name_in(form: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def whole(number: Any) -> Any:
+    """Return a whole number as such: JSON's 1.0 is 1, as JSON Schema has it."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def _octal(mode: Any) -> Any:
     if not isinstance(mode, str):
-        return mode
+        return whole(mode)
     if not _OCTAL.fullmatch(mode):
         raise _expected('a string of octal digits, as "0644", or a decimal number')
     return int(mode, 8)
@@ -122,7 +127,7 @@ Percent = Annotated[
 Client = Annotated[str, Field(min_length=1, max_length=255)]
 Time = Annotated[AwareDatetime, Field(strict=True), AfterValidator(_in_utc)]
 History = Annotated[str, AfterValidator(_history), _described(format="history-base64")]
-Word = Annotated[int, Field(strict=True, ge=0, le=_WORD)]
+Word = Annotated[int, Field(strict=True, ge=0, le=_WORD), BeforeValidator(whole)]
 Mode = Annotated[
     int,
     Field(strict=True, ge=0, le=0o7777),
