@@ -110,12 +110,12 @@ class DatasetWriter:
     """Writes one ingest into a dataset directory, all of it or nothing.
 
     Use it as a context manager: what was written takes its place when the block ends without an
-    exception, and is removed otherwise.
+    exception, and is removed otherwise. ``number`` is what its files are called by; None: the next.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, number: str | None = None) -> None:
         self.directory = directory
-        self.number = f"{len(list((directory / 'ingests').glob('*.json'))) + 1:04d}"
+        self.number = number or f"{len(list((directory / 'ingests').glob('*.json'))) + 1:04d}"
         self._staging = directory / f".ingest-{self.number}"
         self._partitions: OrderedDict[Path, _Partition] = OrderedDict()
         self._parts: Counter[Path] = Counter()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,7 +60,8 @@ def replaced(path: Path) -> Iterator[Path]:
     exception, a full disk for one, it is removed and `path` is left as it was. A directory may
     only take the place of none, or of an empty one.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    # Of whoever else writes the same, on this machine or another that shares the file system.
+    aside = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}.new")
     _remove(aside)
     try:
         yield aside
@@ -70,6 +72,21 @@ def replaced(path: Path) -> Iterator[Path]:
         rename(aside, path)
     finally:
         _remove(aside)
+
+
+def made(path: Path, make: Callable[[Path], object]) -> None:
+    """Let `make` write `path`, a file or directory, unless it is there.
+
+    Several processes may do so at once, of whom one is first: all must make the same.
+    """
+    if path.exists():
+        return
+    try:
+        with replaced(path) as aside:
+            make(aside)
+    except OSError:
+        if not path.exists():
+            raise
 
 
 def _remove(path: Path) -> None:

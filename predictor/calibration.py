@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from joblib import Parallel, delayed
 
 from predictor.model_set import ModelSet
 from predictor.thresholds import Bools, Ints, Limit, OperatingPoints, Scores, Slice, choose
@@ -18,9 +17,6 @@ BLOCKS = 100
 
 CROSSED = 200_000
 """Of so many births, at most, all are learned from and all calibrated on."""
-
-Learning = Callable[[ModelSet[Any], Bools], ModelSet[Any]]
-"""Lets models learn from the births of a mask, and returns them."""
 
 
 @dataclass(frozen=True)
@@ -78,32 +74,31 @@ class Holdout:
         """The births that thresholds are chosen on."""
         return np.asarray(self.fold >= 0)
 
-    def calibrate(
+    @property
+    def folds(self) -> range:
+        """The numbers of the folds."""
+        return range(self.fold.max(initial=-1) + 1)
+
+    def choose(
         self,
         models: ModelSet[Any],
-        learning: Learning,
-        creates: pa.Table,
+        found: Sequence[Mapping[str, Scores]],
         labels: Mapping[str, pa.BooleanArray],
         limit: Limit,
     ) -> None:
-        """Choose the operating points of ``models`` by how the births in folds are scored.
+        """Choose the operating points of ``models`` by how the births in folds were scored.
 
-        ``models`` learned from the births ``learned``; ``learning`` is how.
-        ``creates`` and ``labels`` are of all births; those whose label is unknown do not count.
+        ``models`` learned from the births ``learned``. ``found`` has the scores of each fold by
+        key: given by ``models``, or where births are ``crossed`` by others, that learned from the
+        births of the other folds. ``labels`` are of all births; those whose label is unknown do not
+        count.
         """
         if self.crossed:
             limit = replace(limit, confidence=(1 + limit.confidence) / 2)
-
-        def asked(own: Bools) -> dict[str, Scores]:
-            other = learning(type(models)(), ~own) if self.crossed else models
-            return other.scores(creates.filter(pa.array(own)), labels)
-
-        folds = [self.fold == number for number in range(self.fold.max(initial=-1) + 1)]
-        found = Parallel(n_jobs=-1, prefer="threads")(delayed(asked)(own) for own in folds)
         scores = {key: np.zeros(len(self.fold)) for key in labels}
-        for own, answers in zip(folds, found, strict=True):
+        for number, answers in zip(self.folds, found, strict=True):
             for key, some in answers.items():
-                scores[key][own] = some
+                scores[key][self.fold == number] = some
         decision = models.decision if models.is_baseline else None
         for key, labelled in labels.items() if self.held.any() else ():
             known = self.held & labelled.is_valid().to_numpy(zero_copy_only=False)

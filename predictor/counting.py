@@ -135,6 +135,13 @@ def count(
     return counts
 
 
+def added(counts: pa.Table) -> pa.Table:
+    """Return counts of several sets of names as those of all: ``COUNTS``, a component once."""
+    summed = counts.group_by("component").aggregate([("n_a", "sum"), ("n_m", "sum")])
+    columns = [summed["component"], summed["n_a_sum"], summed["n_m_sum"]]
+    return pa.table(columns, schema=COUNTS).sort_by("component").combine_chunks()
+
+
 def merged(counts: pa.Table, change: pa.Table, weight: float) -> pa.Table:
     """Return ``counts`` with ``weight`` times those of ``change`` added to them.
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from features import from_files
-from predictor.learning import learn
+from predictor.learning import Learner, Sets
 from predictor.model_set import ModelSet
 from predictor.predicates import HEAT_PREDICATES
 
@@ -21,9 +21,7 @@ _FOLDER = "hints"
 _UNKNOWN = ("mode", "dir_fh", "dir_name", "group", "client", "time", "history")
 
 
-def train(
-    sets: Mapping[str, ModelSet[Any]], files: pa.Table, parameters: Mapping[str, Any]
-) -> None:
+def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: Learner) -> None:
     """Train one model of each kind in ``sets`` on the regular files of a files table.
 
     A file that was there before the trace is a No, if nothing is known of its heat: it did not
@@ -33,7 +31,8 @@ def train(
     lives = _files(files)
     answers = HEAT_PREDICATES[HOT_NAME].evaluate(lives)
     labels = pc.if_else(pc.and_(answers.is_null(), pc.invert(lives["birth_seen"])), False, answers)
-    learn(sets.values(), lives, _creates(lives), {HOT_NAME: labels.combine_chunks()}, parameters)
+    answers = {HOT_NAME: labels.combine_chunks()}
+    learner.learn(sets, lives, _creates(lives), answers, parameters)
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:

@@ -3,39 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import pyarrow as pa
+from joblib import Parallel, delayed
 
 from predictor.calibration import Holdout
 from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Limit
+from predictor.thresholds import Bools, Limit, Scores
+
+Sets = Mapping[str, ModelSet[Any]]
+"""Sets of models by their kind."""
 
 
-def learn(
-    sets: Iterable[ModelSet[Any]],
-    lives: pa.Table,
-    creates: pa.Table,
-    labels: Mapping[str, pa.BooleanArray],
-    parameters: Mapping[str, Any],
-) -> Bools:
-    """Train every one of ``sets`` on ``labels``, and return which rows they learned from.
+@dataclass(frozen=True)
+class Lesson:
+    """Births to learn from, and their labels; some are held out to choose thresholds on.
 
-    ``lives``, ``creates`` and ``labels`` have the same rows. ``parameters`` are those of
+    ``creates`` and ``labels`` have the same rows. ``parameters`` are those of
     ``predictor.TrainedModel``: of them each kind of models takes its own.
     """
-    holdout = Holdout.of(lives, parameters["calibration"])
-    limit = Limit(parameters["bound"], parameters["confidence"])
 
-    def learning(models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
+    creates: pa.Table
+    labels: Mapping[str, pa.BooleanArray]
+    holdout: Holdout
+    parameters: Mapping[str, Any]
+
+    def train(self, models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
+        """Let ``models`` learn from the births of a mask; return them."""
         some = pa.array(mask)
-        seen = {key: answers.filter(some) for key, answers in labels.items()}
-        known = models.columns(creates.filter(some))
-        models.train(known, seen, **models.own(parameters))
+        seen = {key: answers.filter(some) for key, answers in self.labels.items()}
+        known = models.columns(self.creates.filter(some))
+        models.train(known, seen, **models.own(self.parameters))
         return models
 
-    for models in sets:
-        learning(models, holdout.learned)
-        holdout.calibrate(models, learning, creates, labels, limit)
-        models.condense(creates, labels)
-    return holdout.learned
+    def scores(self, models: ModelSet[Any], fold: int) -> dict[str, Scores]:
+        """Return how ``models`` score the births of a fold."""
+        own = pa.array(self.holdout.fold == fold)
+        return models.scores(self.creates.filter(own), self.labels)
+
+    def asked(self, models: ModelSet[Any], fold: int) -> dict[str, Scores]:
+        """Return how a fold is scored: by ``models``, or by others if these learned from it."""
+        if self.holdout.crossed:
+            models = self.train(type(models)(), self.holdout.fold != fold)
+        return self.scores(models, fold)
+
+    def finish(self, models: ModelSet[Any], found: Iterable[Mapping[str, Scores]]) -> None:
+        """Give trained models their operating points, by the scores of each fold."""
+        limit = Limit(self.parameters["bound"], self.parameters["confidence"])
+        self.holdout.choose(models, list(found), self.labels, limit)
+        models.condense(self.creates, self.labels)
+
+
+class Learner(Protocol):
+    """Lets sets of models learn."""
+
+    def learn(
+        self,
+        sets: Sets,
+        lives: pa.Table,
+        creates: pa.Table,
+        labels: Mapping[str, pa.BooleanArray],
+        parameters: Mapping[str, Any],
+    ) -> Bools:
+        """Train every one of ``sets`` on ``labels``, and return which rows they learn from.
+
+        ``lives``, ``creates`` and ``labels`` have the same rows.
+        """
+
+    def finish(self) -> None:
+        """Return when all have learned."""
+
+
+class Here:
+    """Lets models learn at once, in this process."""
+
+    def learn(
+        self,
+        sets: Sets,
+        lives: pa.Table,
+        creates: pa.Table,
+        labels: Mapping[str, pa.BooleanArray],
+        parameters: Mapping[str, Any],
+    ) -> Bools:
+        """See `Learner`."""
+        lesson = Lesson(creates, labels, Holdout.of(lives, parameters["calibration"]), parameters)
+        for models in sets.values():
+            lesson.train(models, lesson.holdout.learned)
+            folds = (delayed(lesson.asked)(models, fold) for fold in lesson.holdout.folds)
+            lesson.finish(models, Parallel(n_jobs=-1, prefer="threads")(folds))
+        return lesson.holdout.learned
+
+    def finish(self) -> None:
+        """Do nothing: all is done."""

@@ -16,7 +16,7 @@ from predictor.calibration import points_from_json
 from predictor.forest_models import ForestModels
 from predictor.heat import Heat, directories
 from predictor.labels import births, tally
-from predictor.learning import learn
+from predictor.learning import Here, Learner
 from predictor.model_set import Answer, ModelSet
 from predictor.name_models import NameModels
 from predictor.predicates import BUILT_IN, Predicate, from_config
@@ -97,6 +97,7 @@ class TrainedModel:
         names: pa.Table,
         predicates: Iterable[Predicate] | None = None,
         kinds: Sequence[str] = tuple(KINDS),
+        learner: Learner | None = None,
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
@@ -106,8 +107,10 @@ class TrainedModel:
         files that were there before: what is hinted of files is learned from all.
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
-        are left out, predicate by predicate, and counted in ``tallies``.
+        are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
+        models; None: here and now. Whoever does it, they are the same.
         """
+        learner = learner or Here()
         if predicates is None:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
@@ -120,25 +123,31 @@ class TrainedModel:
             asked = [p for p in self.predicates.values() if p.subject == subject]
             labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
             lives = _told(lives, self.histories[subject])
-            self._learn(lives, known(lives), labels)
-        self._learn_directories(files)
+            self._learn(learner, lives, known(lives), labels)
+        self._learn_directories(learner, files)
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}
-            hint_models.train(self.hints, files, self.parameters)
+            hint_models.train(self.hints, files, self.parameters, learner)
+        learner.finish()
         return self
 
-    def _learn_directories(self, files: pa.Table) -> None:
+    def _learn_directories(self, learner: Learner, files: pa.Table) -> None:
         asked = [p for p in self.predicates.values() if p.subject == "directory"]
         if asked:
             table = directories(files)
             labels = {predicate.key: predicate.evaluate(table) for predicate in asked}
-            self._learn(table, from_directories(table), labels)
+            self._learn(learner, table, from_directories(table), labels)
 
     def _learn(
-        self, lives: pa.Table, creates: pa.Table, labels: dict[str, pa.BooleanArray]
+        self,
+        learner: Learner,
+        lives: pa.Table,
+        creates: pa.Table,
+        labels: dict[str, pa.BooleanArray],
     ) -> None:
-        learned = pa.array(learn(self.models.values(), lives, creates, labels, self.parameters))
+        mask = learner.learn(self.models, lives, creates, labels, self.parameters)
+        learned = pa.array(mask)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:

@@ -16,6 +16,7 @@ from serving.connections import look_after
 from serving.errors import HANDLERS
 from serving.guard import Guard
 from serving.limits import Limits, allow_files
+from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
 from serving.openapi import describe
@@ -47,7 +48,9 @@ def create_app(settings: Settings) -> FastAPI:
             asyncio.create_task(look_after(limits)),
             asyncio.create_task(_add_up(metrics, settings.poll_seconds)),
         ]
-        yield {"service": Service(settings, slot, metrics, limits), "limits": limits}
+        with logged(settings, metrics.registry) as log:
+            service = Service(settings, slot, metrics, limits, log)
+            yield {"service": service, "limits": limits}
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):

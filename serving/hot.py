@@ -41,17 +41,25 @@ async def predictions(request: Request) -> Response:
     body = await body_of(request, service.settings.max_body_bytes)
     model = service.model()
     if batches.are_meant(request.scope["headers"]):
-        return Answer(await run_in_threadpool(batches.answer, model, body), batches.MEDIA_TYPE)
+        answer = await run_in_threadpool(batches.answer, model, body)
+        service.logged.stream(model, body)
+        return Answer(answer, batches.MEDIA_TYPE)
     if len(body) > AT_ONCE:
-        return Answer(await run_in_threadpool(predict, model, body))
-    return Answer(predict(model, body))
+        answer = await run_in_threadpool(predict, model, body)
+    else:
+        answer = predict(model, body)
+    service.logged.predictions(model, body, answer)
+    return Answer(answer)
 
 
 async def hints(request: Request) -> Response:
     """Hint to a file system what it is about to create: the bits of a verdict, 0 to 7."""
     service = service_of(request)
     body = await body_of(request, service.settings.max_body_bytes)
-    return Answer(VERDICTS[hint(service.hints()[1], body)])
+    model, image = service.hints()
+    verdict = hint(image, body)
+    service.logged.hint(model, body, verdict)
+    return Answer(VERDICTS[verdict])
 
 
 def service_of(request: Request) -> Service:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, get_args
 
 from features.creates import from_requests
@@ -43,13 +42,13 @@ def load_model(
     version = registry.current()
     if version is None:
         raise NoModelError(
-            f"{registry.path}: expected a published model, found none (see birthmark train)"
+            f"{registry.place}: expected a published model, found none (see birthmark train)"
         )
     registry.verify(version)
     manifest = registry.manifest(version)
     kind = kind or _published(registry, manifest, "serve", get_args(Kind))
     point = point or _published(registry, manifest, "point", get_args(Point))
-    abstaining = read_abstaining(registry.path).of(version)
+    abstaining = read_abstaining(registry).of(version)
     directory = registry.directory(version)
     tallies = tallies or Tallies()
     model = LoadedModel(
@@ -92,7 +91,7 @@ class ModelSlot:
         self._registry = registry
         self._wanted = kind, point, room
         self._metrics = metrics
-        self._seen: list[tuple[int, int] | None] = [None]
+        self._seen: Hashable = None
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -102,7 +101,11 @@ class ModelSlot:
 
     async def refresh(self) -> None:
         """Load what is published, if that changed; keep the model there is if it cannot be."""
-        seen = await asyncio.to_thread(self._look)
+        try:
+            seen = await asyncio.to_thread(self._look)
+        except OSError as error:  # an object store that does not answer
+            log.warning("it is not known what is published: %s", error)
+            return
         if seen == self._seen or seen[0] is None:
             return
         self._seen = seen
@@ -120,19 +123,10 @@ class ModelSlot:
         self._metrics.model_loaded(model.version, model.kind)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
-    def _look(self) -> list[tuple[int, int] | None]:
-        return [_identity(self._registry.path / name) for name in ("current", ABSTAINING)]
+    def _look(self) -> tuple[Hashable, Hashable]:
+        return self._registry.stamp(), self._registry.stamp(ABSTAINING)
 
     def _load(self) -> LoadedModel:
         model = load_model(self._registry, *self._wanted, tallies=self._metrics.tallies)
         _ = model.hints  # compiled here, so that no request waits for it
         return model
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from one that replaced it; None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from serving.errors import ApiError
 from serving.hints import Hints
 from serving.limits import Limits
 from serving.loaded import LoadedModel
+from serving.logged import Logged
 from serving.metrics import Metrics
 from serving.models import ModelSlot
 from serving.settings import Settings
@@ -22,6 +23,7 @@ class Service:
     slot: ModelSlot
     metrics: Metrics
     limits: Limits
+    logged: Logged = field(default_factory=Logged)
 
     def model(self) -> LoadedModel:
         """Return the model that answers; raise `ApiError` while there is none."""

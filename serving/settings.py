@@ -36,7 +36,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    registry: Path = Field(default=Path("registry"), description="directory of trained models")
+    registry: Path | str = Field(
+        default="registry", description="directory of trained models, or the URI of an object store"
+    )
     host: Annotated[str, StringConstraints(min_length=1)] = Field(
         default="127.0.0.1", description="address to listen at"
     )
@@ -59,6 +61,17 @@ class Settings(BaseModel):
     max_body_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1, description="largest request body, bytes"
     )
+    log_predictions: Path | None = Field(
+        default=None, description="directory to log predictions in, for birthmark audit"
+    )
+    log_share: float = Field(default=1.0, ge=0, le=1, description="share of requests to log")
+    log_mapping: Path | None = Field(
+        default=None, description="mapping (birthmark anonymize) that the log is anonymized by"
+    )
+    log_minutes: float = Field(
+        default=5.0, gt=0, description="time until a file of the log is ended, minutes"
+    )
+    log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
     tokens: Path | None = Field(
         default=None, description="file of tokens (birthmark tokens): only who has one may ask"
     )

@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from data import durable
-from training.registry import RegistryError
+from training.registry import Registry, RegistryError
 
 ABSTAINING = "abstaining.json"
 
@@ -31,13 +29,13 @@ class Abstaining:
         return self.predicates if version == self.version else {}
 
 
-def read(registry: Path) -> Abstaining:
-    """Return what is said in a registry's directory; raise `RegistryError` if it is damaged."""
-    path = registry / ABSTAINING
-    try:
-        said: Any = json.loads(path.read_bytes())
-    except FileNotFoundError:
+def read(registry: Registry) -> Abstaining:
+    """Return what is said in a registry; raise `RegistryError` if it is damaged."""
+    content, path = registry.read(ABSTAINING), f"{registry.place}/{ABSTAINING}"
+    if content is None:
         return Abstaining()
+    try:
+        said: Any = json.loads(content)
     except ValueError as error:
         raise RegistryError(f"{path}: expected JSON: {error}") from error
     predicates = said.get("predicates") if isinstance(said, dict) else None
@@ -46,10 +44,9 @@ def read(registry: Path) -> Abstaining:
     return Abstaining(said["version"], {key: str(reason) for key, reason in predicates.items()})
 
 
-def add(registry: Path, version: str, predicates: Mapping[str, str]) -> None:
+def add(registry: Registry, version: str, predicates: Mapping[str, str]) -> None:
     """Let more predicates of `version` answer no; those of other versions are forgotten."""
     if not predicates:
         return
-    with durable.locked(registry / ".lock"):
-        said = {"version": version, "predicates": {**read(registry).of(version), **predicates}}
-        durable.write_text(registry / ABSTAINING, json.dumps(said, indent=1) + "\n")
+    said = {"version": version, "predicates": {**read(registry).of(version), **predicates}}
+    registry.write(ABSTAINING, json.dumps(said, indent=1) + "\n")

@@ -11,6 +11,7 @@ import pyarrow as pa
 from predictor import TrainedModel
 from training.bootstrap import SEED
 from training.breakdown import BREAKDOWN, Grouping, break_down, groupings
+from training.by_kind import Tables, by_kind
 from training.cases import Case, Labelled, cases, labelled
 from training.curves import CURVES, curves
 from training.evaluate import rows_of, tabulate
@@ -27,8 +28,16 @@ class Assessment:
 
 def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:
     """Test `model` on a period's lives; see `training.evaluate.evaluate`."""
+    tests = by_kind(_assess, model, files, names, seed)
+    return Assessment(
+        tabulate(row for tables in tests for row in tables["evaluation"].to_pylist()),
+        *(pa.concat_tables(tables[name] for tables in tests) for name in ("curves", "breakdown")),
+    )
+
+
+def _assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int) -> Tables:
     test = labelled(model.predicates, files, names, model.creates)
-    return assess_cases(cases(model, test), test, files, seed)
+    return vars(assess_cases(cases(model, test), test, files, seed))
 
 
 def assess_cases(

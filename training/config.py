@@ -4,6 +4,10 @@
 files = ["/var/traces/*.pcap.xz"]   # globs; relative ones start at this file's directory
 settle_seconds = 300                # optional; a file changed since may still be growing
 
+[[servers]]                         # any number, besides or in place of traces.files
+name = "home1"
+files = ["/var/traces/home1/*.pcap.xz"]
+
 [datasets]
 directory = "/var/lib/birthmark/datasets"
 
@@ -26,6 +30,18 @@ serve = "rules"
 point = "bounded"
 without_loss = false
 margin = 0.0
+zone = "UTC"
+
+[audit]                             # optional: without it nothing is audited
+log = "/var/lib/birthmark/log"      # where the service logs predictions
+tolerance_seconds = 2.0             # how far a prediction and its file's birth may lie apart
+match = ["uid", "gid", "client", "dir_name"]  # what must agree where both tell it
+
+[engine]                            # optional; see docs/scale.md
+kind = "processes"
+workers = 8                         # default: one per core
+# kind = "dask"
+# scheduler = "tcp://scheduler:8786"
 
 [[predicates]]                      # any number, besides the built-in ones
 ...                                 # see predictor.predicates.from_config
@@ -35,12 +51,22 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
+from training.join import MATCHED, Joining, Matched
+from training.registry import is_remote
 
 
 class ConfigError(ValueError):
@@ -54,16 +80,50 @@ class _Strict(BaseModel):
 class Traces(_Strict):
     """Where new traces appear."""
 
-    files: list[str] = Field(min_length=1, description="globs of trace files")
+    files: list[str] = Field(default=[], description="globs of trace files")
     settle_seconds: float = Field(
         default=300, ge=0, description="a file changed within this time may still be growing"
     )
+
+
+class Server(_Strict):
+    """A file server of several, and where its traces appear."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="what datasets call it")
+    files: list[str] = Field(min_length=1, description="globs of its trace files")
+
+
+class Engine(_Strict):
+    """Who runs the tasks of a night (``training.engine``)."""
+
+    kind: Literal["processes", "dask"] = "processes"
+    workers: int | None = Field(default=None, ge=1, description="processes; default: one a core")
+    scheduler: str | None = Field(default=None, description="address of Dask's scheduler")
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        if (self.kind == "dask") != (self.scheduler is not None):
+            raise ValueError('scheduler is for the kind "dask", which needs it')
+        if self.kind == "dask" and self.workers is not None:
+            raise ValueError("the workers of a Dask cluster are those that it has")
+        return self
 
 
 class Directory(_Strict):
     """A directory that the nightly run keeps."""
 
     directory: Path
+
+
+class Place(_Strict):
+    """A directory that the nightly run keeps, or the URI of an object store."""
+
+    directory: Path | str
+
+    @field_validator("directory")
+    @classmethod
+    def _directory_unless_uri(cls, place: Path | str) -> Path | str:
+        return place if is_remote(place) else Path(place)
 
 
 class Settings(_Strict):
@@ -104,25 +164,78 @@ class Training(Settings):
     margin: float = Field(
         default=0, ge=0, description="how much worse a new model may be, percentage points"
     )
+    zone: str = Field(
+        default="UTC", description="time zone of the days that models are compared on"
+    )
+
+    @field_validator("zone")
+    @classmethod
+    def _known(cls, zone: str) -> str:
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError("expected a time zone, as Europe/Vienna") from error
+        return zone
+
+
+class Audit(_Strict):
+    """Where predictions served are logged, and how they are joined to files."""
+
+    log: Path
+    tolerance_seconds: float = Field(
+        default=2, gt=0, description="how far a prediction and its file's birth may lie apart"
+    )
+    match: tuple[Matched, ...] = Field(
+        default=MATCHED, description="what must agree where both tell it"
+    )
+
+    def joining(self) -> Joining:
+        """Return how an audit is to join."""
+        return Joining(self.tolerance_seconds, self.match)
 
 
 class Config(_Strict):
     """Everything in the file."""
 
-    traces: Traces
+    traces: Traces = Traces()
+    servers: list[Server] = []
     datasets: Directory
-    registry: Directory
+    registry: Place
     training: Training = Training()
+    audit: Audit | None = None
+    engine: Engine = Engine()
     predicates: list[dict[str, Any]] = []
+
+    @field_validator("registry", mode="before")
+    @classmethod
+    def _any_place(cls, place: Any) -> Any:
+        return place.model_dump() if isinstance(place, Directory) else place
+
+    @model_validator(mode="after")
+    def _has_sources(self) -> Self:
+        names = [server.name for server in self.servers]
+        if len(set(names)) < len(names):
+            raise ValueError("servers: expected names that differ")
+        if not self.servers and not self.traces.files:
+            raise ValueError("expected traces.files or servers: where the traces are")
+        return self
 
     def resolve(self, base: Path) -> Config:
         """Return this configuration with every relative path taken from `base`."""
-        globs = [str(base / glob) for glob in self.traces.files]
+
+        def placed(source: Traces | Server) -> Traces | Server:
+            globs = [str(base / glob) for glob in source.files]
+            return source.model_copy(update={"files": globs})
+
+        audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
+        registry = self.registry.directory
         return self.model_copy(
             update={
-                "traces": self.traces.model_copy(update={"files": globs}),
+                "traces": placed(self.traces),
+                "servers": [placed(server) for server in self.servers],
                 "datasets": Directory(directory=base / self.datasets.directory),
-                "registry": Directory(directory=base / self.registry.directory),
+                "registry": Place(directory=registry if is_remote(registry) else base / registry),
+                "audit": audit,
             }
         )
 
@@ -162,4 +275,6 @@ def _reason(detail: ErrorDetails) -> str:
     place = ".".join(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
         return f"{place}: there is no such setting"
+    if detail["type"] == "value_error":
+        return ": ".join(filter(None, (place, str(detail["ctx"]["error"]))))
     return f"{place}: {detail['msg']}, found {detail['input']!r}"

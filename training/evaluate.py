@@ -13,6 +13,7 @@ from predictor import TrainedModel
 from predictor.thresholds import Point
 from training import drift
 from training.bootstrap import DAY, SEED
+from training.by_kind import by_kind
 from training.cases import Case, cases, labelled
 from training.metrics import INTERVALS, brier, counts, intervals, percent
 
@@ -112,8 +113,16 @@ def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = 
     `files` and `names` are tables of `data.schema`, of which only the births count; `seed` is that
     of the confidence intervals. Returns a table of `EVALUATION`.
     """
+    tests = by_kind(_evaluate, model, files, names, seed)
+    return tabulate(row for tables in tests for row in tables["evaluation"].to_pylist())
+
+
+def _evaluate(
+    model: TrainedModel, files: pa.Table, names: pa.Table, seed: int
+) -> dict[str, pa.Table]:
     test = labelled(model.predicates, files, names, model.creates)
-    return tabulate(row for case in cases(model, test) for row in rows_of(case, seed))
+    rows = (row for case in cases(model, test) for row in rows_of(case, seed))
+    return {"evaluation": tabulate(rows)}
 
 
 def rows_of(case: Case, seed: int = SEED) -> list[dict[str, Any]]:

@@ -1,8 +1,10 @@
 """Which traces the nightly run has taken in, and the datasets that it made of them.
 
     <datasets>/ledger.json              every trace ever taken in: path, size, time of change
-    <datasets>/<since>-<hash>/          one night's dataset, as `data.ingest` writes it
+    <datasets>/<since>-<hash>/          one night's dataset, as `data.decoded` writes it
+    <datasets>/<since>-<server>-<hash>/     likewise of one server of several, and of one day
     <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, and the summary
+    <datasets>/.incoming/<hash>/        a trace that is decoded, until its dataset is there
 
 A dataset appears whole, its traces named in it. The ledger follows; it lets a dataset be deleted
 without its traces being taken in again.
@@ -14,23 +16,39 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
 from typing import Any
 
+from joblib import delayed
+
 from data import durable
-from data.ingest import IngestSummary, ingest
+from data.decoded import Decoded, combine, decode
+from data.ingest_summary import IngestSummary
 from data.traces import open_trace
-from training.config import Traces
+from training.config import Server, Traces
+from training.engine import current
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
+_INCOMING = ".incoming"
 
-Entry = dict[str, Any]
-"""A trace file as it was when taken in: its `path`, `size` and `mtime_ns`."""
+
+@dataclass(frozen=True)
+class Entry:
+    """A trace file as it was when taken in."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+    @property
+    def fingerprint(self) -> str:
+        """Hexadecimal digits that stand for it."""
+        return _fingerprint([self])
 
 
 @dataclass(frozen=True)
@@ -52,69 +70,134 @@ def datasets(directory: Path) -> list[Dataset]:
     return sorted(found, key=lambda dataset: (dataset.until, dataset.path))
 
 
-def new_traces(traces: Traces, directory: Path) -> list[Entry]:
+def new_traces(
+    traces: Traces, directory: Path, servers: Sequence[Server] = ()
+) -> dict[str, list[Entry]]:
     """Return the trace files that have not been taken in, but for those still being written.
 
-    They come in the order of their paths, which should be that of their time.
+    They are given by server, those of `traces` under no name, in the order of their paths, which
+    should be that of their time. A file that several name is of the first.
     """
-    known = _known(directory)
-    now = time.time()
-    found = []
-    # Path.glob takes no absolute pattern.
-    matches = (glob(pattern, recursive=True) for pattern in traces.files)  # noqa: PTH207
-    for path in sorted(path for path in map(Path, set().union(*matches)) if path.is_file()):
-        status = path.stat()
-        entry = {"path": str(path), "size": status.st_size, "mtime_ns": status.st_mtime_ns}
-        if entry not in known and now - status.st_mtime >= traces.settle_seconds:
-            found.append(entry)
+    known, now = set(_known(directory)), time.time()
+    found: dict[str, list[Entry]] = {}
+    for name, globs in [("", traces.files), *((s.name, s.files) for s in servers)]:
+        for path in _matching(globs):
+            status = path.stat()
+            entry = Entry(str(path), status.st_size, status.st_mtime_ns)
+            if entry not in known and now - status.st_mtime >= traces.settle_seconds:
+                known.add(entry)
+                found.setdefault(name, []).append(entry)
     return found
 
 
-def unreadable(entries: Sequence[Entry]) -> dict[str, str]:
+def _matching(globs: Sequence[str]) -> Iterator[Path]:
+    # Path.glob takes no absolute pattern.
+    matches = (glob(pattern, recursive=True) for pattern in globs)  # noqa: PTH207
+    return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
+
+
+def unreadable(found: Mapping[str, Sequence[Entry]]) -> dict[str, str]:
     """Return by path the reason why a file cannot be taken in: it is no trace, or not to be read.
 
     Damage further on is the ingest's to set aside.
     """
     reasons = {}
-    for entry in entries:
+    for entry in (entry for entries in found.values() for entry in entries):
         try:
-            open_trace(entry["path"])
+            open_trace(entry.path)
         except (OSError, ValueError) as error:
-            reasons[entry["path"]] = str(error)
+            reasons[entry.path] = str(error)
     return reasons
 
 
-def take_in(entries: Sequence[Entry], directory: Path) -> Path:
-    """Ingest the traces of `entries` as one new dataset in `directory`; return its path."""
-    incoming = directory / ".incoming"
-    shutil.rmtree(incoming, ignore_errors=True)
-    summary = ingest([Path(entry["path"]) for entry in entries], incoming)
-    period = _period(summary)
-    about = {"traces": list(entries), "period": period, "summary": summary.to_json()}
-    durable.write_text(incoming / INTAKE, json.dumps(about, indent=2) + "\n")
-    durable.sync_tree(incoming)
-    fingerprint = hashlib.sha256(json.dumps(list(entries)).encode()).hexdigest()[:6]
-    since = datetime.fromisoformat(period[0]).strftime("%Y%m%dT%H%M%SZ") if period else "empty"
-    path = directory / f"{since}-{fingerprint}"
-    durable.rename(incoming, path)
+def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]:
+    """Make datasets in `directory` of the traces of each server; return their paths, in order.
+
+    Those under no name become one; those of a server with a name one for each day, UTC, on which
+    any of them begins. Each trace is a task of the current engine, then each dataset. What a run
+    that was killed has decoded is not decoded again.
+    """
+    incoming, workers = directory / _INCOMING, current()
+    parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
+    _clear_away(directory, keep=set(parts.values()))
+    workers.run(delayed(decode)(entry.path, part) for entry, part in parts.items())
+    days = [day for name, entries in found.items() for day in _by_day(name, entries, parts)]
+    paths = [directory / _name(name, entries, parts) for name, entries in days]
+    workers.run(
+        delayed(_make)(path, entries, [parts[entry] for entry in entries])
+        for path, (_, entries) in zip(paths, days, strict=True)
+    )
     _remember(directory)
-    return path
+    shutil.rmtree(incoming)
+    return paths
+
+
+def _clear_away(directory: Path, keep: set[Path]) -> None:
+    """Remove what a run that was killed has left, but for traces that are still to be taken in."""
+    for path in (*directory.glob(".*.new"), *(directory / _INCOMING).glob("*")):
+        if path not in keep:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _by_day(
+    server: str, entries: Sequence[Entry], parts: Mapping[Entry, Path]
+) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield the traces of each day; all at once where no server is named."""
+    days: dict[str, list[Entry]] = {}
+    for entry in entries:
+        period = Decoded(parts[entry]).period
+        day = f"{_time(period[0]):%F}" if server and period else ""
+        days.setdefault(day, []).append(entry)
+    return ((server, days[day]) for day in sorted(days))
+
+
+def _name(server: str, entries: Sequence[Entry], parts: Mapping[Entry, Path]) -> str:
+    periods = [Decoded(parts[entry]).period for entry in entries]
+    starts = [period[0] for period in periods if period]
+    since = f"{_time(min(starts)):%Y%m%dT%H%M%SZ}" if starts else "empty"
+    return "-".join(filter(None, (since, server, _fingerprint(entries)[:6])))
+
+
+def _make(path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
+    """Make a dataset of traces that are decoded, whole or not at all; one that is there stays."""
+    durable.made(path, lambda aside: _write(aside, path, entries, parts))
+
+
+def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
+    summary = combine(parts, aside, known_as=path)
+    about: dict[str, Any] = {
+        "traces": [asdict(entry) for entry in entries],
+        "period": _period(summary),
+        "summary": summary.record(),
+    }
+    (aside / INTAKE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def _period(summary: IngestSummary) -> list[str] | None:
     """Return the first and last operation's times; None where no file was seen."""
     if summary.period is None or not summary.rows["files"]:
         return None
-    return [datetime.fromtimestamp(time / 1e6, UTC).isoformat() for time in summary.period]
+    return [_time(micros).isoformat() for micros in summary.period]
 
 
-def _known(directory: Path) -> list[Entry]:
+def _time(micros: int) -> datetime:
+    return datetime.fromtimestamp(micros / 1e6, UTC)
+
+
+def _fingerprint(entries: Sequence[Entry]) -> str:
+    text = json.dumps([asdict(entry) for entry in entries])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _known(directory: Path) -> dict[Entry, None]:
+    """Return the traces taken in, each once."""
     ledger = directory / _LEDGER
-    known: list[Entry] = json.loads(ledger.read_bytes()) if ledger.exists() else []
+    told = json.loads(ledger.read_bytes()) if ledger.exists() else []
     for path in sorted(directory.glob(f"[!.]*/{INTAKE}")):
-        known += [e for e in json.loads(path.read_bytes())["traces"] if e not in known]
-    return known
+        told += json.loads(path.read_bytes())["traces"]
+    return dict.fromkeys(Entry(**entry) for entry in told)
 
 
 def _remember(directory: Path) -> None:
-    durable.write_text(directory / _LEDGER, json.dumps(_known(directory), indent=1) + "\n")
+    told = [asdict(entry) for entry in _known(directory)]
+    durable.write_text(directory / _LEDGER, json.dumps(told, indent=1) + "\n")

@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from data.generated import describe
-from data.ingest import IngestSummary
 from data.ingest import ingest as run
+from data.ingest_summary import IngestSummary
 from data.loss import Estimate
 
 

@@ -29,8 +29,8 @@ def _setting(name: str) -> Any:
     return typer.Option(*names, envvar=variable(name), help=field.description)
 
 
-DEFAULTS = Settings()
-RegistryOption = Annotated[Path, _setting("registry")]
+DEFAULTS: Any = Settings()  # as options have them, which know fewer types
+RegistryOption = Annotated[str, _setting("registry")]
 ModelOption = Annotated[str | None, _setting("model")]
 PointOption = Annotated[str | None, _setting("point")]
 RegionOption = Annotated[str, _setting("region")]
@@ -46,6 +46,11 @@ def serve(
     region: RegionOption = DEFAULTS.region,
     poll_seconds: Annotated[float, _setting("poll_seconds")] = DEFAULTS.poll_seconds,
     max_body_bytes: Annotated[int, _setting("max_body_bytes")] = DEFAULTS.max_body_bytes,
+    log_predictions: Annotated[Path | None, _setting("log_predictions")] = DEFAULTS.log_predictions,
+    log_share: Annotated[float, _setting("log_share")] = DEFAULTS.log_share,
+    log_mapping: Annotated[Path | None, _setting("log_mapping")] = DEFAULTS.log_mapping,
+    log_minutes: Annotated[float, _setting("log_minutes")] = DEFAULTS.log_minutes,
+    log_days: Annotated[int, _setting("log_days")] = DEFAULTS.log_days,
     tokens: Annotated[Path | None, _setting("tokens")] = DEFAULTS.tokens,
     allow_open: Annotated[bool, _setting("allow_open")] = DEFAULTS.allow_open,
     ssl_certfile: Annotated[Path | None, _setting("ssl_certfile")] = DEFAULTS.ssl_certfile,

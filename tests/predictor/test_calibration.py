@@ -9,6 +9,7 @@ import pytest
 
 from features import CREATES
 from predictor.calibration import BLOCKS, CROSSED, Holdout
+from predictor.learning import Lesson
 from predictor.model_set import ModelSet
 from predictor.rule_models import RuleModels
 from predictor.thresholds import Bools, Limit
@@ -28,16 +29,10 @@ def creates(names: list[bytes]) -> pa.Table:
 
 def calibrated(names: list[bytes], truth: Bools, limit: Limit, holdout: Holdout) -> ModelSet[Any]:
     """Return rules that learned which of ``names`` are true, and were calibrated on them."""
-    table, labels = creates(names), {"yes": pa.array(truth)}
-
-    def learning(models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
-        some = pa.array(mask)
-        seen = {key: answers.filter(some) for key, answers in labels.items()}
-        models.train(models.columns(table.filter(some)), seen, prefix=False)
-        return models
-
-    models = learning(RuleModels(), holdout.learned)
-    holdout.calibrate(models, learning, table, labels, limit)
+    limits = {"bound": limit.bound, "confidence": limit.confidence}
+    lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, {"prefix": False, **limits})
+    models = lesson.train(RuleModels(), holdout.learned)
+    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
     return models
 
 

@@ -9,7 +9,7 @@ import pytest
 from data import durable
 from training import intake, nightly
 from training.compare import Decision
-from training.config import Config, Directory, Traces, Training
+from training.config import Config, Directory, Engine, Traces, Training
 from training.nightly import Night
 from training.registry import Registry
 
@@ -23,6 +23,7 @@ def config(tmp_path: Path) -> Config:
         datasets=Directory(directory=tmp_path / "datasets"),
         registry=Directory(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
+        engine=Engine(workers=1),
     )
 
 
@@ -59,7 +60,7 @@ def test_the_first_night_publishes(config: Config, bring: Bring, registry: Regis
     bring(0)
     night = run(config)
     assert night.traces == 1
-    assert night.trained_on == [night.dataset]
+    assert night.trained_on == night.datasets
     assert night.tested == []
     assert night.decision is not None
     assert night.decision.reason == "nothing was published before"
@@ -74,14 +75,14 @@ def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_
     first = run(config)
     bring(1)
     second = run(config)
-    assert second.tested == [second.dataset]
-    folder = config.datasets.directory / str(second.dataset)
+    assert second.tested == second.datasets
+    folder = config.datasets.directory / second.datasets[0]
     results = json.loads((folder / "evaluation.json").read_text())
     assert results["version"] == first.version
     lock = next(r for r in results["figures"] if (r["predicate"], r["model"]) == ("lock", "name"))
     assert (lock["n"], lock["correct"]) == (60, 100)
     assert "<h1>Birthmark report</h1>" in (folder / "report.html").read_text()
-    assert second.trained_on == [first.dataset, second.dataset]
+    assert second.trained_on == [*first.datasets, *second.datasets]
     assert second.current == second.version == registry.current()
     manifest = registry.manifest(str(second.version))
     assert manifest["decision"]["publish"]
@@ -119,11 +120,11 @@ def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
 def test_only_the_newest_window_is_trained_on(config: Config, bring: Bring) -> None:
     training = config.training.model_copy(update={"window_days": 1.5})
     config = config.model_copy(update={"training": training})
-    datasets = []
+    datasets: list[str] = []
     for day in range(3):
         bring(day)
         night = run(config)
-        datasets.append(night.dataset)
+        datasets += night.datasets
     assert night.trained_on == datasets[1:]
 
 
@@ -131,7 +132,7 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-RESULTS = ("traces", "dataset", "ledger", "report", "figures", "version", "pointer")
+RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "pointer")
 """What a night's run leaves, in this order, each by a rename."""
 
 
