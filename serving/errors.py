@@ -33,6 +33,7 @@ TYPES: dict[str, int] = {
     "method_not_allowed": 405,
     "too_slow": 408,
     "damaged_version": 409,
+    "read_only": 409,
     "body_too_large": 413,
     "invalid_request": 422,
     "head_too_large": 431,
@@ -102,7 +103,15 @@ async def _api_error(request: Request, error: ApiError) -> Response:
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{request.method} {request.url.path}: {error.detail}"
-    return error_response(_TYPE_OF[error.status_code], message, headers=error.headers)
+    headers = {"allow": _allowed(request)} if error.status_code == 405 else error.headers
+    return error_response(_TYPE_OF[error.status_code], message, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """Return all methods that a path takes: each of its routes knows its own alone."""
+    path = request.url.path
+    routes = [each for each in request.app.routes if getattr(each, "path", None) == path]
+    return ", ".join(sorted({method for route in routes for method in route.methods}))
 
 
 async def _invalid(request: Request, error: ValidationError) -> Response:

@@ -83,9 +83,15 @@ class RemoteStorage:
         """Return what an object holds."""
         return self.read(name)
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, content: bytes) -> None:
         """Send an object."""
-        self._send(name, text.encode())
+        self._send(name, content)
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the objects below a prefix."""
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
+        found = self._fs.get_file_info(selector)
+        return sorted(info.base_name for info in found if info.type == fs.FileType.File)
 
     def remove(self, name: str) -> None:
         """Remove an object, if it is there."""

@@ -195,8 +195,20 @@ def test_a_newly_published_model_is_loaded_and_what_was_counted_is_among_the_met
         loaded(device, image_of(registry))
         eventually(lambda: metrics("helper_loads") == "2.0", "the helper's loads are reported")
         assert metrics("device_images_loaded") == "2.0"
-        assert float(metrics("helper_images_unchanged")) > 0
         assert helper.counts()["reports_sent"] > 0
+
+
+def test_a_newly_published_model_is_loaded_without_asking_twice(registries, place, device, helping):
+    registry = place / "registry"
+    shutil.copytree(registries[0], registry)
+    with served(settings_for(registry)) as client:
+        helper = helping(str(client.base_url).rstrip("/"), device.path, "--poll-seconds=3600")
+        loaded(device, image_of(registry))
+        publish(registry, suffix="pid", heat=True)
+        loaded(device, image_of(registry))
+        counts = helper.counts()
+    assert counts["images_fetched"] == 2
+    assert counts["images_unchanged"] == 0
 
 
 def test_an_image_that_did_not_change_is_not_sent_again(images, device, service, helping):

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from data import durable
+from data.prediction_log import PREDICTIONS
 from training import intake, nightly
 from training.compare import Decision
-from training.config import Config, Directory, Engine, Traces, Training
+from training.config import Audit, Config, Directory, Engine, Traces, Training
 from training.nightly import Night
 from training.registry import Registry
 
@@ -195,3 +199,29 @@ def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
     directory.mkdir()
     with durable.locked(directory / ".lock"), pytest.raises(durable.LockedError, match="lock"):
         run(config)
+
+
+def test_what_was_served_is_audited_once_with_each_new_dataset(
+    config: Config, bring: Bring, registry: Registry, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    config = config.model_copy(update={"audit": Audit(log=log)})
+    bring(0)
+    first = run(config)
+    assert first.audited == []  # nothing was published, and there is no log
+    day = log / "20011023"
+    day.mkdir(parents=True)
+    born = datetime(2001, 10, 23, tzinfo=UTC)
+    row = {"time": born, "name": b"inbox.lock", "uid": 1, "answer:lock": True}
+    row |= {"model": first.version, "kind": "rules", "point": "bounded"}
+    columns = pa.schema([*PREDICTIONS, pa.field("answer:lock", pa.bool_())])
+    pq.write_table(pa.Table.from_pylist([row], schema=columns), day / "1.parquet")
+    bring(1)
+    second = run(config)
+    assert second.audited == [first.dataset, second.dataset]
+    kept = json.loads((registry.path / "audits" / f"{second.dataset}.json").read_text())
+    assert kept["version"] == first.version
+    (figures,) = kept["figures"]
+    assert (figures["predicate"], figures["n"], figures["n_correct"]) == ("lock", 1, 1)
+    assert kept["drift"] == []
+    assert (second.breaches, run(config).audited) == ({}, [])

@@ -32,7 +32,8 @@ pub struct Settings {
     #[arg(long)]
     pub once: bool,
 
-    /// time between looks for another image, and between attempts while that fails at most
+    /// time between looks for another image, where the service does not wait until it has one, and
+    /// between attempts while that fails at most
     #[arg(long, env = "BIRTHMARK_HINTD_POLL_SECONDS", value_name = "S", default_value = "5", value_parser = seconds)]
     pub poll_seconds: Duration,
 
