@@ -17,7 +17,7 @@ from training.registry import Registry
 @pytest.fixture(scope="module")
 def app() -> typer.Typer:
     app = typer.Typer()
-    for command in (train, evaluate, report, nightly, rollback):
+    for command in (train, evaluate, report, nightly):
         app.command()(command)
     return app
 
