@@ -1,4 +1,4 @@
-"""Registries in an object store, on a real server that speaks S3 (see CONTRIBUTING.md)."""
+"""Registries in an object store, on a real server that speaks S3 (`make s3-server`)."""
 
 from __future__ import annotations
 
@@ -179,9 +179,8 @@ registry = Registry(sys.argv[1], cache=Path(sys.argv[2]))
 def write(directory):
     for number in range(4):
         (directory / f"part{number}").write_bytes(b"x" * 100_000)
-print("ready", flush=True)
 while True:
-    registry.publish(write, {})
+    print(registry.publish(write, {}), flush=True)
 """
 
 
