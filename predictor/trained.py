@@ -122,6 +122,9 @@ class TrainedModel:
             lives = _told(lives, self.histories[subject])
             self._learn(lives, known(lives), labels)
         self._learn_directories(files)
+        for models in self.models.values():  # as they are when they are loaded
+            for key in self.predicates:
+                models[key] = models.pop(key)
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}

@@ -41,10 +41,13 @@ async def predictions(request: Request) -> Response:
     body = await body_of(request, service.settings.max_body_bytes)
     model = service.model()
     if batches.are_meant(request.scope["headers"]):
-        return Answer(await run_in_threadpool(batches.answer, model, body), batches.MEDIA_TYPE)
+        answer, _ = await run_in_threadpool(batches.answer, model, body)
+        return Answer(answer, batches.MEDIA_TYPE)
     if len(body) > AT_ONCE:
-        return Answer(await run_in_threadpool(predict, model, body))
-    return Answer(predict(model, body))
+        answer, _ = await run_in_threadpool(predict, model, body)
+    else:
+        answer, _ = predict(model, body)
+    return Answer(answer)
 
 
 async def hints(request: Request) -> Response:
