@@ -160,6 +160,7 @@ def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
     def without_images(directory: Path) -> None:
         for part in manifest["parts"]:
             if not part.startswith("images/"):
+                (directory / part).parent.mkdir(exist_ok=True)
                 shutil.copy(stored / part, directory / part)
 
     registry.publish(without_images, {key: manifest[key] for key in ("serve", "point")})
