@@ -1,6 +1,6 @@
 """What a night costs by step, and what a site of many servers needs from that.
 
-    python -m benchmarks.scale [TRACE] [--json OUT]
+    python -m benchmarks.scale [TRACE] [--until STEP] [--json OUT]
 
 Without a trace, an hour or so of a generated server (`birthmark workload eecs03`), as a capture.
 Each step runs in a process of its own, as a task does. Costs are processor seconds, all threads
@@ -92,12 +92,13 @@ def measured(step: str, scratch: Path) -> dict[str, float]:
     return {"seconds": usage.ru_utime + usage.ru_stime, "peak_mb": usage.ru_maxrss / 1024}
 
 
-def measure(scratch: Path) -> list[dict[str, Any]]:
-    """Measure all steps in their order; return a row for each."""
+def measure(scratch: Path, until: str) -> list[dict[str, Any]]:
+    """Measure steps in their order, `until` the last; return a row for each."""
     rows: list[dict[str, Any]] = []
     start = measured("nothing", scratch)["seconds"]
     counts: dict[str, int] = {}
-    for step in list(STEPS)[1:]:
+    steps = list(STEPS)
+    for step in steps[1 : steps.index(until) + 1]:
         if step == "test":  # on a model that need not be good, only as large
             model, manifest = train([scratch / "dataset"], Settings(trees=32, rounds=60))
             Registry(scratch / "registry").publish(model.save, manifest)
@@ -139,6 +140,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trace", nargs="?", type=Path)
+    parser.add_argument("--until", choices=list(STEPS)[2:], default="test")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -152,18 +154,16 @@ def main() -> None:
             trace = scratch / "generated.pcap"
             write(Workload(WORKLOAD, SEED, read_profile(WORKLOAD).start, DAYS, RATE), trace)
         (scratch / "trace").symlink_to(trace.resolve())
-        rows = measure(scratch)
+        rows = measure(scratch, arguments.until)
         operations = rows[0]["count"]
         sizes = {
             name: round(size(path) / operations, 1)
             for name, path in (("decoded", scratch / "decoded"), ("dataset", scratch / "dataset"))
         }
         sizes["trace"] = round(trace.stat().st_size / operations, 1)
-    births = rows[-1]["count"] / operations
-    print(f"{births:.3f} births an operation, of files and of names")
     print(", ".join(f"{name} {each:,.0f} bytes an operation" for name, each in sizes.items()))
     if arguments.json:
-        found = {"steps": rows, "births_per_operation": births, "bytes_per_operation": sizes}
+        found = {"steps": rows, "bytes_per_operation": sizes}
         arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
