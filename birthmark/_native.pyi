@@ -104,6 +104,16 @@ def layout_geometry(name: str, bytes: int) -> str:
     is no such geometry, or none of that size.
     """
 
+def layout_region(
+    name: str, bytes: int, start: int, length: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the inodes and the fragments for data of a region of that file system.
+
+    That is of those that lie wholly in ``length`` bytes from byte ``start`` on the first, and the
+    one behind the last. Raises ``ValueError`` if there is no such geometry, if the region has
+    neither, or parts of two cylinder groups, or ends where the file system has ended.
+    """
+
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
 
@@ -600,3 +610,52 @@ def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
 
 def fnv1a(bytes: bytes) -> int:
     """Return the 32-bit FNV-1a hash of ``bytes``."""
+
+MOST_FILES: int
+"""The most files in one request."""
+
+class Tally:
+    """How often each predicate was answered no and yes, by all models that count here."""
+
+    def __init__(self) -> None: ...
+    def take(self) -> dict[str, tuple[int, int]]:
+        """Return the counts since they were taken last."""
+
+class Answerer:
+    """What a compiled image answers to requests, from JSON to JSON.
+
+    It reads files as ``serving.requests`` does, in their usual forms, and none that those refuse.
+    """
+
+    predicates: list[str]  # their keys, in the order of the answers
+
+    def __init__(
+        self,
+        image: pa.UInt8Array,
+        model: tuple[str, str, str],
+        abstaining: list[str],
+        tally: Tally,
+    ) -> None:
+        """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
+
+        Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. Raises
+        ``ValueError`` as ``Image`` does.
+        """
+
+    def json(self, body: bytes) -> bytes | None:
+        """Return the answer to one file or a list; None if the schema is to look at the body."""
+
+    def hint(self, body: bytes) -> int | None:
+        """Return the bits of the verdict on one create; None as ``json`` does.
+
+        The image must have no predicates but HotName, HotDir and HotWrite.
+        """
+
+    def columns(self, creates: pa.RecordBatch, counted: bool) -> list[pa.BooleanArray]:
+        """Return every predicate's answer for each row of creates, as ``Image.predict`` does."""
+
+def repeated_member(body: bytes) -> tuple[int | None, str] | None:
+    """Return the first member that JSON has twice: which file of the list it is in, and its name.
+
+    ``body`` is an object or a list of objects; None for all else.
+    """

@@ -9,15 +9,18 @@ from rich.console import Console
 
 from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
+from birthmark.commands.audit import audit
 from birthmark.commands.dump import dump
 from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
 from birthmark.commands.ingest import ingest
 from birthmark.commands.layout import layout
+from birthmark.commands.models import app as models
 from birthmark.commands.replay import app as replay
 from birthmark.commands.scan import app as scan
 from birthmark.commands.serve import predict, serve
-from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.tokens import app as tokens
+from birthmark.commands.train import evaluate, nightly, report, train
 from birthmark.commands.windows import windows
 from birthmark.commands.workload import workload
 
@@ -37,7 +40,7 @@ COMMANDS = (
     windows,
     report,
     nightly,
-    rollback,
+    audit,
     serve,
     predict,
     explain,
@@ -48,8 +51,10 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(models, name="models")
 app.add_typer(replay, name="replay")
 app.add_typer(scan, name="scan")
+app.add_typer(tokens, name="tokens")
 
 
 def version(value: bool) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from features import CREATES
+from predictor.blocks import BLOCK
 from predictor.hint_models import HOT_NAME
 from predictor.image import Image, compile_image, predict
 from predictor.image_models import sections_of
 from predictor.image_places import rules_of, tree_of
 from predictor.image_rules import RulesSection
 from predictor.image_trees import TreesSection
-from predictor.model_set import Kind
 from predictor.thresholds import Point
-from predictor.trained import TrainedModel
+
+if TYPE_CHECKING:
+    from predictor.trained import TrainedModel
 
 HINTS = ("HotName", "HotDir", "HotWrite")
 """The predicates of a hint image, in the order of a verdict's bits: 1, 2 and 4."""
@@ -28,6 +32,9 @@ OF_FILE, OF_DIRECTORY = 0b101, 0b010
 LEAST_BIRTHS = 1.0
 """The hot births that a directory must let expect, in a period such as it was learned from."""
 
+DIRECTORIES = 256
+"""So many directories have hot files born in them, at most."""
+
 _HOUR = 3_600_000_000
 
 
@@ -35,22 +42,43 @@ _HOUR = 3_600_000_000
 class Room:
     """How much of what is learned to be hot a region is to hold.
 
-    ``directories`` count, of files the ``blocks`` of 4 KB. Both together are 3.5 MB where a
-    directory takes a fragment of 2 KB, so that half a megabyte of 4 is left to HotName.
+    ``directories`` count, of files the ``blocks`` of 4 KB.
     """
 
-    directories: int = 256
-    blocks: int = 768
+    directories: int
+    blocks: int
+
+    @classmethod
+    def of(cls, data: int, fragment: int = 2048) -> Room:
+        """Return that of a region with so many bytes for data; an eighth is left to HotName.
+
+        At most a third of the rest is for directories, of a ``fragment`` each (bytes), and there
+        are 256 at most; what they leave is for what is written.
+        """
+        fragments = data // fragment * 7 // 8
+        directories = min(DIRECTORIES, fragments // 3)
+        return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Room()) -> bytes:
+USUAL_ROOM = Room.of(4 << 20)
+"""That of a region as large as the thesis's, all of it for data."""
+
+
+def hint_image(
+    trained: TrainedModel,
+    kind: str,
+    point: Point,
+    room: Room = USUAL_ROOM,
+    abstaining: Collection[str] = (),
+) -> bytes:
     """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
 
     HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what
     kernels know (``predictor.hint_models``). HotDir and HotWrite are yes for the
     directories and files of the highest ``predictor.heat.Places.scores`` for which there is
     ``room``: more than that would only take the room from what is hotter. So HotWrite is of fewer
-    files than the predicate holds of, and of files that were there before the trace, too.
+    files than the predicate holds of, and of files that were there before the trace, too. Those
+    ``abstaining`` are never a yes.
 
     Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and
     where an image has no room.
@@ -58,15 +86,17 @@ def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Roo
     trained.of_kind(kind)  # refuses one that there is not
     if kind not in trained.hints:
         raise ValueError(f"the model has not learned {HOT_NAME}")
-    sections, abstained = sections_of(trained.hints[kind], point, [HOT_NAME])
+    asked = {HOT_NAME}.difference(abstaining)
+    sections, abstained = sections_of(trained.hints[kind], point, asked)
     heat = trained.heat
     places = [
         ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
         ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks)),
     ]
+    places = [place for place in places if place[0] not in abstaining]
     rules = RulesSection([rule for place in places for rule in rules_of(*place)])
     trees = TreesSection([tree_of(*place) for place in places])
-    return compile_image(HINTS, [*sections, rules, trees], abstained)
+    return compile_image(HINTS, [*sections, rules, trees], abstained.union(abstaining))
 
 
 def verdicts(image: Image, asked: pa.Table) -> pa.Array:

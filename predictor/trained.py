@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from features import History, from_directories, from_files, from_names
-from predictor import hint_models, parts
+from predictor import hint_models, images, parts
 from predictor.able_models import AbleModels
 from predictor.calibration import points_from_json
 from predictor.forest_models import ForestModels
@@ -215,7 +215,7 @@ class TrainedModel:
         return self.of_kind(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
-        """Write the model to files in ``directory``; return their names."""
+        """Write the model and its compiled images to files in ``directory``; return their names."""
         files = [name for models in self.models.values() for name in models.save(directory)]
         predicates = [
             {"key": key, "config": predicate.config and dict(predicate.config)}
@@ -237,6 +237,7 @@ class TrainedModel:
             *(_save(history, directory, s) for s, history in self.histories.items()),
             *self.heat.save(directory),
             *hint_models.save(self.hints, directory),
+            *images.save(self, directory),
         ]
 
     @classmethod

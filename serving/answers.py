@@ -1,46 +1,73 @@
-"""From files to predictions: the same for the service and for the command line."""
+"""From files to predictions, and to explanations: the same for the service and the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from features.creates import from_requests
-from serving.models import LoadedModel
-from serving.requests import FileRequest
-from serving.responses import Answered, ListResponse, OneResponse, Prediction
+from predictor import model_set
+from serving.hints import Hints
+from serving.loaded import LoadedModel
+from serving.requests import FileRequest, canonical, parse, parse_hint
+from serving.responses import Answer, Answered, Explanation, ListExplained, OneExplained
 
 
-def answer_one(model: LoadedModel, file: FileRequest) -> OneResponse:
-    """Return every predicate's answer for one file."""
-    (prediction,) = _predict(model, [file])
-    return {**_answered(model), "prediction": prediction}
+def predict(model: LoadedModel, body: bytes) -> bytes:
+    """Return the JSON that answers a body of files, from the model's compiled image.
+
+    Raises ``pydantic.ValidationError`` for what is not JSON and for what is not such files.
+    """
+    answer = model.answerer.json(body)
+    if answer is None:  # in a form that only the schema reads, or wrong
+        answer = model.answerer.json(canonical(parse(body)))
+        assert answer is not None
+    return answer
 
 
-def answer_list(model: LoadedModel, files: Sequence[FileRequest]) -> ListResponse:
-    """Return every predicate's answer for each of `files`."""
-    return {**_answered(model), "predictions": _predict(model, files)}
+def hint(hints: Hints, body: bytes) -> int:
+    """Return the bits of the verdict on the create that a body is about; raise as ``predict``."""
+    verdict = hints.answerer.hint(body)
+    if verdict is None:
+        verdict = hints.answerer.hint(parse_hint(body).canonical())
+        assert verdict is not None
+    return verdict
+
+
+def explain_one(model: LoadedModel, file: FileRequest) -> OneExplained:
+    """Return every predicate's answer for one file, and the evidence for it."""
+    (explanation,) = _explain(model, [file])
+    return {**_answered(model), "prediction": explanation}
+
+
+def explain_list(model: LoadedModel, files: Sequence[FileRequest]) -> ListExplained:
+    """Return every predicate's answer for each of `files`, and the evidence for it."""
+    return {**_answered(model), "predictions": _explain(model, files)}
 
 
 def _answered(model: LoadedModel) -> Answered:
     return {"model": model.version, "kind": model.kind, "point": model.point}
 
 
-def _predict(model: LoadedModel, files: Sequence[FileRequest]) -> list[Prediction]:
+def _explain(model: LoadedModel, files: Sequence[FileRequest]) -> list[Explanation]:
     creates = from_requests([file.create() for file in files])
     explained = model.trained.explain(creates, model.kind, model.point)
     return [
         {
             **file.echo(),  # type: ignore[typeddict-item]  # one of the members for a name
             "predicates": {
-                predicate: {
-                    "answer": "yes" if found.answer else "no",
-                    "evidence": found.evidence,
-                    "score": found.score,
-                    "threshold": found.threshold,
-                    "upper": found.upper,
-                }
+                predicate: _answer(found, predicate in model.abstaining)
                 for predicate, found in answers.items()
             },
         }
         for file, answers in zip(files, explained, strict=True)
     ]
+
+
+def _answer(found: model_set.Answer, abstains: bool) -> Answer:
+    return {
+        "answer": "yes" if found.answer and not abstains else "no",
+        "evidence": found.evidence,  # type: ignore[typeddict-item]  # one kind's
+        "score": found.score,
+        "threshold": None if abstains else found.threshold,
+        "upper": found.upper,
+    }

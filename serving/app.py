@@ -9,11 +9,20 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from data.sizes import size
+from predictor.hints import Room
+from serving.connections import look_after
 from serving.errors import HANDLERS
+from serving.guard import Guard
+from serving.limits import Limits, allow_files
+from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
-from serving.routes import Service, State, router
+from serving.routes import HOT, router
+from serving.service import Service, State
 from serving.settings import Settings
+from serving.shortcut import Shortcut
+from serving.tokens import Tokens
 from training.registry import Registry
 
 
@@ -23,17 +32,25 @@ def create_app(settings: Settings) -> FastAPI:
     It has its own metrics. Once started it answers at once, with 503 until a model is loaded.
     """
     metrics = Metrics()
+    limits = Limits(settings, allow_files(settings.max_connections))
+    tokens = None if settings.tokens is None else Tokens(settings.tokens)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[State]:
         registry = Registry(settings.registry)
-        slot = ModelSlot(registry, settings.model, settings.point, metrics)
+        room = Room.of(size(settings.region))
+        slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
         await slot.refresh()
-        watching = asyncio.create_task(slot.watch(settings.poll_seconds))
-        yield {"service": Service(settings, slot, metrics)}
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+        tasks = [
+            asyncio.create_task(slot.watch(settings.poll_seconds)),
+            asyncio.create_task(look_after(limits)),
+        ]
+        with logged(settings, metrics.registry) as log:
+            yield {"service": Service(settings, slot, metrics, log), "limits": limits}
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     app = FastAPI(
         title="Birthmark",
@@ -47,5 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.include_router(router)
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+    app.add_middleware(Shortcut, endpoints=HOT)
+    app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app

@@ -9,7 +9,8 @@ where no single member is.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request, Response
 from pydantic import ValidationError
@@ -17,18 +18,28 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from serving.responses import ErrorResponse
+if TYPE_CHECKING:
+    from serving.responses import ErrorResponse
 
 TYPES: dict[str, int] = {
+    "invalid_arrow": 400,
+    "invalid_http": 400,
     "invalid_json": 400,
     "disconnected": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
     "not_found": 404,
+    "no_version": 404,
     "method_not_allowed": 405,
+    "too_slow": 408,
+    "damaged_version": 409,
     "body_too_large": 413,
     "invalid_request": 422,
+    "head_too_large": 431,
     "internal": 500,
     "no_model": 503,
     "no_hints": 503,
+    "overloaded": 503,
 }
 """The status that each type of error has."""
 
@@ -37,11 +48,23 @@ _SHOWN = 200
 
 
 class ApiError(Exception):
-    """A request that gets an error: its `type` (see `TYPES`) and a message for people."""
+    """A request that gets an error: its `type` (see `TYPES`) and a message for people.
 
-    def __init__(self, type: str, message: str) -> None:
+    `field` is what is at fault, where one member or column is.
+    """
+
+    def __init__(
+        self,
+        type: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        field: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.type = type
+        self.headers = headers
+        self.field = field
 
 
 def error_response(
@@ -60,8 +83,21 @@ def error_response(
     return Response(content, TYPES[type], headers, media_type="application/json")
 
 
+def response_of(error: ApiError) -> Response:
+    """Return the response for an error."""
+    return error_response(error.type, str(error), error.field, headers=error.headers)
+
+
+def raw(error: ApiError) -> bytes:
+    """Return the response as it is sent where there is no request to answer, then closed."""
+    response = response_of(error)
+    line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
+    fields = b"".join(b"%b: %b\r\n" % field for field in response.raw_headers)
+    return line + fields + b"connection: close\r\n\r\n" + bytes(response.body)
+
+
 async def _api_error(request: Request, error: ApiError) -> Response:
-    return error_response(error.type, str(error))
+    return response_of(error)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:

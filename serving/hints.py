@@ -1,19 +1,11 @@
-"""The hint image of the model that answers, and its answer to one create."""
+"""The hint image of the model that answers, and what answers from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import pyarrow as pa
-
-from features.creates import from_requests
-from predictor.hints import HINTS, hint_image, verdicts
-from predictor.image import Image, checksum
-from predictor.model_set import Kind
-from predictor.thresholds import Point
-from predictor.trained import TrainedModel
+from birthmark._native import Answerer
+from predictor.image import checksum
 
 
 @dataclass(frozen=True)
@@ -24,20 +16,13 @@ class Hints:
     """
 
     content: bytes
-    image: Image
+    answerer: Answerer
     etag: str
 
-    @classmethod
-    def of(cls, trained: TrainedModel, kind: Kind, point: Point, version: str) -> Hints:
-        """Compile the hints of a model; raise ``ValueError`` where it has none."""
-        content = hint_image(trained, kind, point)
-        return cls(content, Image(content), f'"{version}-{checksum(content):08x}"')
 
-    def answer(self, create: Mapping[str, Any], directory: bool) -> dict[str, bool]:
-        """Return by predicate whether the image says yes to a create (see ``from_requests``)."""
-        asked = from_requests([create]).append_column("directory", pa.array([directory]))
-        verdict = verdicts(self.image, asked)[0].as_py()
-        return {hint: bool(verdict >> place & 1) for place, hint in enumerate(HINTS)}
+def etag_of(version: str, content: bytes) -> str:
+    """Return the entity tag of a version's hint image."""
+    return f'"{version}-{checksum(content):08x}"'
 
 
 def matches(etag: str, wanted: str) -> bool:

@@ -5,15 +5,17 @@ But for those of the hooks that helpers report of, which are bounded (``serving.
 
 from __future__ import annotations
 
+import os
 import time
-from collections import Counter as Tally
-from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.loaded import Tallies
 from serving.reports import Reports
-from serving.responses import Prediction
+from serving.worker import METRICS
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""
@@ -34,6 +36,7 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self._by_route: dict[tuple[str, int], Histogram] = {}
         self._predictions = Counter(
             "birthmark_predictions",
             "Answers given",
@@ -54,28 +57,35 @@ class Metrics:
         )
         for outcome in ("loaded", "failed"):
             self._loads.labels(outcome)
+        self._shed = Counter(
+            "birthmark_shed",
+            "Requests that were refused because others were enough",
+            registry=self.registry,
+        )
         self._model = Info("birthmark_model", "The model that answers", registry=self.registry)
-        self.reports = Reports()
+        self.tallies = Tallies()
+        # Where workers add up what they count, prometheus_client does so in files.
+        self._shared = os.environ.get(METRICS)
+        self.reports = Reports(Path(self._shared) if self._shared else None)
         self.registry.register(self.reports)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count one request."""
-        self._requests.labels(route, str(status)).observe(seconds)
+        histogram = self._by_route.get((route, status))
+        if histogram is None:
+            histogram = self._requests.labels(route, str(status))
+            self._by_route[route, status] = histogram
+        histogram.observe(seconds)
 
-    def predictions(self, predictions: Iterable[Prediction]) -> None:
-        """Count every answer in `predictions`."""
-        tally = Tally(
-            (predicate, answer["answer"])
-            for prediction in predictions
-            for predicate, answer in prediction["predicates"].items()
-        )
-        for labels, count in tally.items():
-            self._predictions.labels(*labels).inc(count)
-
-    def hints(self, answers: Mapping[str, bool]) -> None:
-        """Count the hints that one create was given."""
-        for hint, answer in answers.items():
-            self._hints.labels(hint, "yes" if answer else "no").inc()
+    def add_answers(self) -> None:
+        """Add the answers given since this was done last: they are counted where they are given."""
+        for counter, tally in (
+            (self._predictions, self.tallies.predictions),
+            (self._hints, self.tallies.hints),
+        ):
+            for key, counts in tally.take().items():
+                for answer, count in zip(("no", "yes"), counts, strict=True):
+                    counter.labels(key, answer).inc(count)
 
     def model_loaded(self, version: str, kind: str) -> None:
         """Count a load, and tell which model answers now."""
@@ -86,9 +96,20 @@ class Metrics:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
 
+    def shed(self) -> None:
+        """Count a request that was refused because others were enough."""
+        self._shed.inc()
+
     def text(self) -> bytes:
-        """Return all of it in Prometheus's text format."""
-        return generate_latest(self.registry)
+        """Return all of it, summed over all workers, in Prometheus's text format."""
+        self.add_answers()
+        if not self._shared:
+            return generate_latest(self.registry)
+        every = CollectorRegistry()
+        MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
+        every.register(self._model)
+        every.register(self.reports)
+        return generate_latest(every)
 
 
 class Measured:

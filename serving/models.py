@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, get_args
 
 from features.creates import from_requests
 from predictor import Kind, Point
-from predictor.trained import TrainedModel
-from serving.hints import Hints
+from predictor.hints import USUAL_ROOM, Room
+from serving.loaded import LoadedModel, Tallies
 from serving.metrics import Metrics
+from training.abstaining import ABSTAINING
+from training.abstaining import read as read_abstaining
 from training.registry import Registry, RegistryError
 
 log = logging.getLogger(__name__)
@@ -24,52 +23,40 @@ class NoModelError(ValueError):
     """Nothing was ever published in the registry."""
 
 
-@dataclass(frozen=True)
-class LoadedModel:
-    """A published version in memory: the `kind` of its models that answers, and at which point."""
-
-    version: str
-    kind: Kind
-    point: Point
-    manifest: Mapping[str, Any]
-    trained: TrainedModel
-
-    @cached_property
-    def hints(self) -> Hints | None:
-        """What it hints to file systems, compiled when first asked for; None where it cannot."""
-        try:
-            return Hints.of(self.trained, self.kind, self.point, self.version)
-        except ValueError as error:
-            log.warning("model %s gives no hints: %s", self.version, error)
-            return None
-
-
 def load_model(
     registry: Registry,
     kind: Kind | None = None,
     point: Point | None = None,
+    room: Room = USUAL_ROOM,
     *,
     counts: bool = False,
+    tallies: Tallies | None = None,
 ) -> LoadedModel:
     """Return the published model, its checksums verified, once it has answered a question.
 
-    `kind` and `point` None take what the version was published to serve; `counts` loads what
-    models learn on from, too. Raises `NoModelError` where nothing is published, `RegistryError` for
-    a damaged version, and ValueError or OSError for parts that are no model.
+    `kind` and `point` None take what the version was published to serve; its hints are for `room`;
+    with `counts` what models learn on from is loaded, too. Answers are counted in `tallies`. Raises
+    `NoModelError` where nothing is published, `RegistryError` for a damaged version, and ValueError
+    or OSError for parts that are no model.
     """
     version = registry.current()
     if version is None:
         raise NoModelError(
-            f"{registry.path}: expected a published model, found none (see birthmark train)"
+            f"{registry.place}: expected a published model, found none (see birthmark train)"
         )
     registry.verify(version)
     manifest = registry.manifest(version)
     kind = kind or _published(registry, manifest, "serve", get_args(Kind))
     point = point or _published(registry, manifest, "point", get_args(Point))
-    trained = TrainedModel.load(registry.directory(version), counts)
+    abstaining = read_abstaining(registry).of(version)
+    directory = registry.directory(version)
+    tallies = tallies or Tallies()
+    model = LoadedModel(
+        version, kind, point, manifest, directory, room, counts, abstaining, tallies
+    )
     # A model that cannot answer must not take the place of one that can.
-    trained.explain(from_requests([{"name": b"name"}]), kind, point)
-    return LoadedModel(version, kind, point, manifest, trained)
+    model.answers(from_requests([{"name": b"name"}]), counted=False)
+    return model
 
 
 def _published(
@@ -91,13 +78,18 @@ class ModelSlot:
     """
 
     def __init__(
-        self, registry: Registry, kind: Kind | None, point: Point | None, metrics: Metrics
+        self,
+        registry: Registry,
+        kind: Kind | None,
+        point: Point | None,
+        room: Room,
+        metrics: Metrics,
     ) -> None:
         self.model: LoadedModel | None = None
         self._registry = registry
-        self._wanted = kind, point
+        self._wanted = kind, point, room
         self._metrics = metrics
-        self._seen: tuple[int, int] | None = None
+        self._seen: Hashable = None
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -107,10 +99,14 @@ class ModelSlot:
 
     async def refresh(self) -> None:
         """Load what is published, if that changed; keep the model there is if it cannot be."""
-        pointer = await asyncio.to_thread(_identity, self._registry.path / "current")
-        if pointer == self._seen:
+        try:
+            seen = await asyncio.to_thread(self._look)
+        except OSError as error:  # an object store that does not answer
+            log.warning("it is not known what is published: %s", error)
             return
-        self._seen = pointer
+        if seen == self._seen or seen[0] is None:
+            return
+        self._seen = seen
         try:
             model = await asyncio.to_thread(self._load)
         # Whatever is wrong with a new model, the service goes on and keeps looking.
@@ -123,16 +119,10 @@ class ModelSlot:
         self._metrics.model_loaded(model.version, model.kind)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
+    def _look(self) -> tuple[Hashable, Hashable]:
+        return self._registry.stamp(), self._registry.stamp(ABSTAINING)
+
     def _load(self) -> LoadedModel:
-        model = load_model(self._registry, *self._wanted)
+        model = load_model(self._registry, *self._wanted, tallies=self._metrics.tallies)
         _ = model.hints  # compiled here, so that no request waits for it
         return model
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from one that replaced it; None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns

@@ -5,11 +5,16 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
 from typing import Annotated
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import to_json
+
+from data import durable
 
 REPORTERS = 256
 """How many hosts and devices are remembered: of more, those that reported last."""
@@ -35,6 +40,7 @@ class Report(BaseModel):
 
 
 _REPORT = TypeAdapter(Report)
+_KEPT = TypeAdapter(tuple[float, Report])
 
 
 def parse(body: bytes) -> Report:
@@ -43,18 +49,39 @@ def parse(body: bytes) -> Report:
 
 
 class Reports(Collector):
-    """The last report of each reporter, collected whenever metrics are asked for."""
+    """The last report of each reporter, collected whenever metrics are asked for.
 
-    def __init__(self) -> None:
+    They are kept here, or as files in `shared`, where other processes find them, too.
+    """
+
+    def __init__(self, shared: Path | None = None) -> None:
         self._last: OrderedDict[tuple[str, str], tuple[float, Report]] = OrderedDict()
+        self._shared = shared
 
     def take(self, report: Report) -> None:
         """Remember ``report`` in the place of its reporter's last."""
-        who = (report.host, report.device)
-        self._last[who] = (time.time(), report)
+        who, now = (report.host, report.device), time.time()
+        if self._shared is not None:
+            name = sha256(to_json(who)).hexdigest()
+            with durable.replaced(self._shared / f"{name}.report") as new:
+                new.write_bytes(_KEPT.dump_json((now, report)))
+            for oldest in self._files()[REPORTERS:]:
+                oldest.unlink(missing_ok=True)
+            return
+        self._last[who] = (now, report)
         self._last.move_to_end(who)
         if len(self._last) > REPORTERS:
             self._last.popitem(last=False)
+
+    def _files(self) -> list[Path]:
+        """Return the files of reports, the latest first."""
+        if self._shared is None:
+            return []
+        files = [(path.stat().st_mtime_ns, path) for path in self._shared.glob("*.report")]
+        return [path for _, path in sorted(files, reverse=True)]
+
+    def _every(self) -> list[tuple[float, Report]]:
+        return [*self._last.values(), *(_KEPT.validate_json(p.read_bytes()) for p in self._files())]
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Return the gauges."""
@@ -68,9 +95,10 @@ class Reports(Collector):
             "When a helper last reported, in seconds of the Unix epoch",
             labels=["host", "device"],
         )
-        for (host, device), (at, report) in list(self._last.items()):
-            when.add_metric([host, device], at)
+        for at, report in self._every():
+            labels = [report.host, report.device]
+            when.add_metric(labels, at)
             for counter, count in sorted(report.counters.items()):
-                hook.add_metric([host, device, counter], count)
+                hook.add_metric([*labels, counter], count)
         yield hook
         yield when

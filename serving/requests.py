@@ -11,7 +11,8 @@ import binascii
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Self
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from pydantic import (
@@ -26,14 +27,15 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
+from birthmark._native import MOST_FILES, repeated_member
 from features import HISTORY_BYTES
 
 NAME_BYTES = 1024
 """The longest name that is taken, bytes: NFSv3 sets no limit (RFC 1813 section 2.4)."""
 
-MANY = 10_000
+MANY = MOST_FILES
 """The most files in one request."""
 
 _BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -93,11 +95,18 @@ def _history(text: str) -> str:
     return text
 
 
+def _in_utc(time: datetime) -> datetime:
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise _expected("a time of the years 1 to 9999 UTC") from error
+
+
 Text = Annotated[str, _name_in("")]
 Base64 = Annotated[str, _name_in("_base64")]
 Percent = Annotated[str, _name_in("_percent")]
 Client = Annotated[str, Field(min_length=1, max_length=255)]
-Time = Annotated[AwareDatetime, Field(strict=True)]
+Time = Annotated[AwareDatetime, Field(strict=True), AfterValidator(_in_utc)]
 History = Annotated[str, AfterValidator(_history)]
 Word = Annotated[int, Field(strict=True, ge=0, le=_WORD)]
 Mode = Annotated[
@@ -155,6 +164,10 @@ class Asked(BaseModel):
         known = ("mode", "uid", "gid", "client", "time")
         return {"name": self._bytes("name")} | {member: getattr(self, member) for member in known}
 
+    def canonical(self) -> bytes:
+        """Return the request as JSON in the one form that is usual."""
+        return self.model_dump_json(exclude_none=True).encode()
+
 
 class FileRequest(Asked):
     """A file that is being created, and what is known of it then; what is left out is unknown."""
@@ -179,7 +192,7 @@ class FileRequest(Asked):
 class HintRequest(Asked):
     """A file or directory that a file system is about to create."""
 
-    directory: bool = Field(False, strict=True, description="whether it is a directory")
+    is_directory: bool = Field(False, strict=True, description="whether it is a directory")
 
 
 def written(member: str, name: bytes) -> dict[str, str]:
@@ -190,6 +203,7 @@ def written(member: str, name: bytes) -> dict[str, str]:
         return {f"{member}_percent": quote_from_bytes(name)}
 
 
+_Parsed = TypeVar("_Parsed", bound=Asked | list[FileRequest])
 _ONE = TypeAdapter(FileRequest)
 _HINT = TypeAdapter(HintRequest)
 _LIST = TypeAdapter(Annotated[list[FileRequest], Field(max_length=MANY), FailFast()])
@@ -202,18 +216,36 @@ def parse(body: bytes) -> FileRequest | list[FileRequest]:
     """
     # Told apart by the first byte, so that a mistake is reported for the form that was meant.
     adapter = _LIST if body.lstrip()[:1] == b"[" else _ONE
-    return adapter.validate_json(body)
+    return _once(adapter.validate_json(body), body)
 
 
 def parse_hint(body: bytes) -> HintRequest:
     """Return the create that a request for hints is about; raise as `parse` does."""
-    return _HINT.validate_json(body)
+    return _once(_HINT.validate_json(body), body)
 
 
-def body_schema() -> dict[str, Any]:
-    """Return the OpenAPI description of what `parse` takes."""
+def canonical(files: FileRequest | list[FileRequest]) -> bytes:
+    """Return files as JSON in the one form that is usual, which `parse` takes for the same."""
+    if isinstance(files, FileRequest):
+        return files.canonical()
+    return b"[%b]" % b",".join(file.canonical() for file in files)
+
+
+def _once(asked: _Parsed, body: bytes) -> _Parsed:
+    """Return what was asked, unless a member is there twice: readers of JSON do not agree then."""
+    if (repeated := repeated_member(body)) is None:
+        return asked
+    place, member = repeated
+    twice = _expected("each member once")
+    where = (member,) if place is None else (place, member)
+    details: InitErrorDetails = {"type": twice, "loc": where, "input": None}
+    raise ValidationError.from_exception_data("request", [details])
+
+
+def body_schema(many: int = MANY) -> dict[str, Any]:
+    """Return the OpenAPI description of what `parse` takes, with lists of up to `many` files."""
     one = FileRequest.model_json_schema()
-    return in_json({"anyOf": [one, {"type": "array", "maxItems": MANY, "items": one}]})
+    return in_json({"anyOf": [one, {"type": "array", "maxItems": many, "items": one}]})
 
 
 def in_json(schema: dict[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, final
+from typing import Annotated, Any, Literal, NotRequired, final
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from predictor import Kind, Point
@@ -105,12 +106,23 @@ class Answer(TypedDict):
     upper: float | None
 
 
-class Prediction(TypedDict):
-    """Every predicate's answer for one file, under its name as it was sent."""
+class Named(TypedDict):
+    """A file, under its name as it was sent."""
 
     name: NotRequired[str]
     name_base64: NotRequired[str]
     name_percent: NotRequired[str]
+
+
+class Prediction(Named):
+    """Every predicate's answer for one file."""
+
+    predicates: dict[str, Literal["yes", "no"]]
+
+
+class Explanation(Named):
+    """Every predicate's answer for one file, and why."""
+
     predicates: dict[str, Answer]
 
 
@@ -134,16 +146,23 @@ class ListResponse(Answered):
     predictions: list[Prediction]
 
 
-class HintResponse(TypedDict):
-    """What a file system is hinted of one create, by the hint image of the version ``model``.
+class OneExplained(Answered):
+    """The answer to one file, and why."""
 
-    Of a directory only ``hot_dir`` can be true, of anything else only the others.
-    """
+    prediction: Explanation
 
-    hot_name: bool
-    hot_dir: bool
-    hot_write: bool
-    model: str
+
+class ListExplained(Answered):
+    """The answer to a list of files, in its order, and why."""
+
+    predictions: list[Explanation]
+
+
+Verdict = Annotated[int, Field(strict=True, ge=0, le=7)]
+"""What a file system is hinted of one create: the sum of 1 (HotName), 2 (HotDir), 4 (HotWrite).
+
+Of a directory only HotDir can be there, of anything else only the others.
+"""
 
 
 class ModelResponse(TypedDict):

@@ -3,67 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
-from predictor.hints import HINTS
-from serving import reports, responses
-from serving.answers import answer_list, answer_one
+from serving import hot, reports, responses
+from serving.answers import explain_list, explain_one
 from serving.errors import ApiError
-from serving.hints import Hints, matches
-from serving.metrics import Metrics
-from serving.models import LoadedModel, ModelSlot
+from serving.hints import matches
+from serving.hot import body_of
+from serving.loaded import LoadedModel
 from serving.reports import Report
-from serving.requests import (
-    FileRequest,
-    HintRequest,
-    body_schema,
-    in_json,
-    parse,
-    parse_hint,
-)
-from serving.settings import Settings
+from serving.requests import FileRequest, HintRequest, body_schema, in_json, parse
+from serving.service import Service
 
 
-@dataclass(frozen=True)
-class Service:
-    """What the paths work with."""
-
-    settings: Settings
-    slot: ModelSlot
-    metrics: Metrics
-
-    def model(self) -> LoadedModel:
-        """Return the model that answers; raise `ApiError` while there is none."""
-        if self.slot.model is None:
-            raise ApiError("no_model", f"no model is loaded from {self.settings.registry} yet")
-        return self.slot.model
-
-    def hints(self) -> tuple[LoadedModel, Hints]:
-        """Return the model that answers and its hints; raise `ApiError` while there are none."""
-        loaded = self.model()
-        if loaded.hints is None:
-            raise ApiError(
-                "no_hints", f"model {loaded.version} has not learned HotName and HotWrite"
-            )
-        return loaded, loaded.hints
-
-
-class State(TypedDict):
-    """What every request finds in its ``state``."""
-
-    service: Service
-
-
-async def service_of(request: Request) -> Service:
-    """Return the service that `request` was made to."""
-    service: Service = request.state.service
-    return service
+async def _service_of(request: Request) -> Service:
+    return hot.service_of(request)
 
 
 class ImageResponse(Response):
@@ -72,43 +31,48 @@ class ImageResponse(Response):
     media_type = "application/octet-stream"
 
 
-Here = Annotated[Service, Depends(service_of)]
+EXPLAINED = 1000
+"""The most files that are explained in one request."""
+
+Here = Annotated[Service, Depends(_service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
 
-@router.post(
+HOT = {"/v1/predictions": hot.predictions, "/v1/hints": hot.hints}
+"""What is answered without the framework's routing (``serving.shortcut``)."""
+
+router.add_api_route(
     "/v1/predictions",
+    hot.predictions,
+    methods=["POST"],
     response_model=responses.OneResponse | responses.ListResponse,
     openapi_extra=body_schema(),
 )
-async def predict(request: Request, service: Here) -> Response:
-    """Predict what a file, or each of a list, will become."""
-    # Read as bytes, so that the body is bounded, and parsed once, by the schema.
-    files = parse(await _body(request, service.settings.max_body_bytes))
-    if isinstance(files, list):
-        return await run_in_threadpool(_list, service, files)
-    one = answer_one(service.model(), files)
-    service.metrics.predictions([one["prediction"]])
-    return _json(one)
+router.add_api_route(
+    "/v1/hints",
+    hot.hints,
+    methods=["POST"],
+    response_model=responses.Verdict,
+    openapi_extra=in_json(HintRequest.model_json_schema()),
+)
 
 
-def _list(service: Service, files: list[FileRequest]) -> Response:
-    many = answer_list(service.model(), files)
-    service.metrics.predictions(many["predictions"])
-    return _json(many)
+@router.post(
+    "/v1/explanations",
+    response_model=responses.OneExplained | responses.ListExplained,
+    openapi_extra=body_schema(EXPLAINED),
+)
+async def explain(request: Request, service: Here) -> Response:
+    """Predict what a file, or each of a list, will become, and tell why."""
+    files = parse(await body_of(request, service.settings.max_body_bytes))
+    if isinstance(files, list) and len(files) > EXPLAINED:
+        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {len(files)}")
+    explained = await run_in_threadpool(_explained, service.model(), files)
+    return Response(to_json(explained), media_type="application/json")
 
 
-def _json(body: Mapping[str, Any]) -> Response:
-    return Response(to_json(body), media_type="application/json")
-
-
-async def _body(request: Request, limit: int) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise ApiError("body_too_large", f"expected a body of at most {limit} bytes")
-    return bytes(body)
+def _explained(model: LoadedModel, files: FileRequest | list[FileRequest]) -> Mapping[str, Any]:
+    return explain_list(model, files) if isinstance(files, list) else explain_one(model, files)
 
 
 @router.get("/v1/model")
@@ -120,7 +84,7 @@ async def model(service: Here) -> responses.ModelResponse:
         "kind": loaded.kind,
         "point": loaded.point,
         "created": loaded.manifest["created"],
-        "predicates": list(loaded.trained.predicates),
+        "predicates": loaded.answerer.predicates,
         "trained_on": loaded.manifest["trained_on"],
         "figures": loaded.manifest["figures"],
     }
@@ -137,27 +101,10 @@ async def image(request: Request, service: Here) -> Response:
     return ImageResponse(hints.content, headers=headers)
 
 
-@router.post(
-    "/v1/hints",
-    response_model=responses.HintResponse,
-    openapi_extra=in_json(HintRequest.model_json_schema()),
-)
-async def hint(request: Request, service: Here) -> Response:
-    """Hint to a file system what it is about to create: the answers of the hint image."""
-    asked = parse_hint(await _body(request, service.settings.max_body_bytes))
-    loaded, hints = service.hints()
-    answer = hints.answer(asked.create(), asked.directory)
-    service.metrics.hints(answer)
-    name, directory, write = (answer[key] for key in HINTS)
-    return _json(
-        {"hot_name": name, "hot_dir": directory, "hot_write": write, "model": loaded.version}
-    )
-
-
 @router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
 async def report(request: Request, service: Here) -> Response:
     """Take what a helper's hook has counted, to be shown among the metrics."""
-    body = await _body(request, service.settings.max_body_bytes)
+    body = await body_of(request, service.settings.max_body_bytes)
     service.metrics.reports.take(reports.parse(body))
     return Response(status_code=204)
 

@@ -1,21 +1,32 @@
-"""The application on uvicorn."""
+"""The application on uvicorn, in one process or in several that share a socket."""
 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import os
 import signal
 import socket
+import ssl
+import tempfile
 from collections.abc import Callable
+from functools import partial
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
-from serving.app import create_app
+from serving import tokens
+from serving.connections import Connection
 from serving.settings import Settings
 from serving.unix_listener import UnixListener
+from serving.worker import METRICS, application
 
 GRACE_SECONDS = 10
 """How long requests may take to end once the service is told to stop."""
 
+HEALTH_SECONDS = 30
+"""How long a worker may be silent, as while it imports what it needs, before it is replaced."""
 
 BACKLOG = 2048
 """How many connections may wait to be taken."""
@@ -24,20 +35,73 @@ BACKLOG = 2048
 def run(settings: Settings, say: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then end what was begun and return.
 
-    Tells its URL to `say` once connections are taken. Raises OSError where it cannot listen.
+    Tells its URL to `say` once connections are taken. Raises OSError where it cannot listen, and
+    ValueError where it may not, or for tokens or a certificate that are none.
     """
+    _check(settings)
     # SIGTERM ends it as Ctrl-C does. uvicorn takes both while it serves, and raises them again
     # when it has stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    config = uvicorn.Config(
-        create_app(settings),
+    with contextlib.suppress(KeyboardInterrupt), listen(settings) as listener:
+        say(f"Birthmark answers at {url(listener, settings.ssl_certfile is not None)}")
+        if settings.workers == 1:
+            uvicorn.Server(config(settings)).run(sockets=[listener])
+        else:
+            _supervise(settings, listener)
+
+
+def config(settings: Settings) -> uvicorn.Config:
+    """Return how uvicorn is to run the application."""
+    return uvicorn.Config(
+        partial(application, settings, os.getpid()),
+        factory=True,
+        http=Connection,
+        ws="none",
+        lifespan="on",
         log_config=None,
         access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        workers=settings.workers,
+        ssl_certfile=settings.ssl_certfile,
+        ssl_keyfile=settings.ssl_keyfile,
+        # Both are looked after by the connections themselves.
+        timeout_keep_alive=int(settings.idle_seconds) + 1,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_worker_healthcheck=HEALTH_SECONDS,
     )
-    with contextlib.suppress(KeyboardInterrupt), listen(settings) as listener:
-        say(f"Birthmark answers at {url(listener)}")
-        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _supervise(settings: Settings, listener: socket.socket) -> None:
+    """Keep as many workers at `listener` as wanted, and replace one that dies."""
+    with tempfile.TemporaryDirectory(prefix="birthmark-metrics-") as directory:
+        os.environ[METRICS] = directory  # workers inherit it
+        # Of a plain type, which goes to another process; the listener itself stays to be closed.
+        with socket.socket(fileno=os.dup(listener.fileno())) as shared:
+            workers = Multiprocess(config(settings), [shared])
+            workers.run()
+        if any(each.exitcode == STARTUP_FAILURE for each in workers.processes):
+            raise OSError("a worker could not start; its log says why")
+
+
+def _check(settings: Settings) -> None:
+    """Raise OSError or ValueError for what would otherwise fail in every worker."""
+    if settings.tokens is not None:
+        tokens.read(settings.tokens)
+    elif not settings.allow_open and settings.uds is None:
+        _, _, _, _, address = _address(settings)
+        if not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+            raise ValueError(
+                f"{settings.host}: other hosts could ask there without a token; expected --tokens"
+                " FILE, or --allow-open where everybody may"
+            )
+    if settings.ssl_certfile is not None and settings.ssl_keyfile is not None:
+        try:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(settings.ssl_certfile, settings.ssl_keyfile)
+        except OSError as error:
+            place = f"{settings.ssl_certfile}, {settings.ssl_keyfile}"
+            raise ValueError(f"{place}: expected a certificate and its key: {error}") from error
 
 
 def listen(settings: Settings) -> socket.socket:
@@ -45,11 +109,7 @@ def listen(settings: Settings) -> socket.socket:
     if settings.uds is not None:
         return UnixListener(settings.uds, BACKLOG)
     try:
-        # The first address of that name, with its protocol named: asyncio sends at once, without
-        # waiting for acknowledgements, only where a socket says that it is TCP.
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-        )[0]
+        family, kind, protocol, _, address = _address(settings)
         with contextlib.ExitStack() as unused:
             listener = unused.enter_context(socket.socket(family, kind, protocol))
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -61,9 +121,22 @@ def listen(settings: Settings) -> socket.socket:
     return listener
 
 
-def url(listener: socket.socket) -> str:
+def _address(
+    settings: Settings,
+) -> tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[str | int, ...]]:
+    """Return the first address of the host's name, with its protocol named.
+
+    asyncio sends at once, without waiting for acknowledgements, only where a socket says that it is
+    TCP.
+    """
+    return socket.getaddrinfo(
+        settings.host, settings.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+    )[0]  # type: ignore[return-value]
+
+
+def url(listener: socket.socket, tls: bool = False) -> str:
     """Return the URL at which `listener` is reached; of a Unix socket ``unix:`` and its path."""
     if listener.family == socket.AF_UNIX:
         return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
+from data.sizes import size
 from predictor import KINDS, Kind, Point
+
+
+def _size(text: str) -> str:
+    try:
+        size(text)
+    except ValueError as error:
+        raise PydanticCustomError("size", "{reason}", {"reason": str(error)}) from error
+    return text
 
 
 class Settings(BaseModel):
@@ -19,7 +36,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    registry: Path = Field(default=Path("registry"), description="directory of trained models")
+    registry: Path | str = Field(
+        default="registry", description="directory of trained models, or the URI of an object store"
+    )
     host: Annotated[str, StringConstraints(min_length=1)] = Field(
         default="127.0.0.1", description="address to listen at"
     )
@@ -33,12 +52,60 @@ class Settings(BaseModel):
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"
     )
+    region: Annotated[str, AfterValidator(_size)] = Field(
+        default="4M", description="what hints have room for: the region's bytes for data, as 4M"
+    )
     poll_seconds: float = Field(
         default=1.0, gt=0, description="time between looks for a newly published model, seconds"
     )
     max_body_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1, description="largest request body, bytes"
     )
+    log_predictions: Path | None = Field(
+        default=None, description="directory to log predictions in, for birthmark audit"
+    )
+    log_share: float = Field(default=1.0, ge=0, le=1, description="share of requests to log")
+    log_mapping: Path | None = Field(
+        default=None, description="mapping (birthmark anonymize) that the log is anonymized by"
+    )
+    log_minutes: float = Field(
+        default=5.0, gt=0, description="time until a file of the log is ended, minutes"
+    )
+    log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
+    tokens: Path | None = Field(
+        default=None, description="file of tokens (birthmark tokens): only who has one may ask"
+    )
+    allow_open: bool = Field(
+        default=False, description="listen to other hosts even without tokens: everybody may ask"
+    )
+    ssl_certfile: Path | None = Field(
+        default=None, description="certificate for HTTPS, with its chain, PEM"
+    )
+    ssl_keyfile: Path | None = Field(default=None, description="the certificate's private key, PEM")
+    workers: int = Field(
+        default=1, ge=1, le=256, description="processes that answer, with one socket and one model"
+    )
+    max_requests: int = Field(
+        default=64, ge=1, description="requests that a worker works on at once"
+    )
+    max_connections: int = Field(
+        default=12_000, ge=1, description="connections that a worker keeps at once"
+    )
+    queue_seconds: float = Field(
+        default=1.0, gt=0, description="time in which a request must be begun, seconds"
+    )
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, description="time to send a request in, and to take an answer, seconds"
+    )
+    idle_seconds: float = Field(
+        default=75.0, gt=0, description="time after which a connection without requests is closed"
+    )
+
+    @model_validator(mode="after")
+    def _certificate_and_key(self) -> Self:
+        if (self.ssl_certfile is None) != (self.ssl_keyfile is None):
+            raise ValueError("ssl_certfile and ssl_keyfile: expected both or none")
+        return self
 
 
 def variable(setting: str) -> str:

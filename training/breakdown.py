@@ -68,10 +68,11 @@ def groupings(lives: pa.Table, files: pa.Table, most: int = MOST) -> list[Groupi
         "client": lives["client"],
         "depth": pa.array(deep, mask=deep < 0),
     }
-    return [_grouping(by, values, most) for by, values in found.items()]
+    return [grouping(by, values, most) for by, values in found.items()]
 
 
-def _grouping(by: str, values: pa.Array | pa.ChunkedArray, most: int) -> Grouping:
+def grouping(by: str, values: pa.Array | pa.ChunkedArray, most: int = MOST) -> Grouping:
+    """Return rows grouped by `values`, of which the `most` frequent are kept."""
     text = pc.fill_null(pc.cast(values, pa.utf8()), "unknown")
     encoded = pa.chunked_array([text]) if isinstance(text, pa.Array) else text
     encoded = encoded.combine_chunks().dictionary_encode()

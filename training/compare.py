@@ -9,29 +9,46 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from predictor import Predicate, TrainedModel
+from training.assess import Assessment, assess
 from training.config import Training
 from training.evaluate import evaluate
+from training.newest import Period, newest
 from training.train import Lives, fit
-
-NEWEST = 0.25
-"""The part of the lives, by time of birth, that models are compared on."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to publish, why, and the mean of `correct` (percent) of the two models compared."""
+    """Whether to publish, why, and the mean of `correct` (percent) of the two models compared.
+
+    `day` is the one that they were compared on; None where no whole day was there.
+    """
 
     publish: bool
     reason: str
     champion: float | None = None
     candidate: float | None = None
+    day: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as JSON objects."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The test of one who was trained as the successor will be, on what came after.
+
+    `files` and `names` births of `period` were predicted; `champion` is the `EVALUATION` of the
+    published model on the same, where there is one.
+    """
+
+    period: Period
+    files: int
+    names: int
+    assessment: Assessment
+    champion: pa.Table | None = None
 
 
 def decide(
@@ -40,41 +57,55 @@ def decide(
     lives: Lives,
     settings: Training,
     predicates: Iterable[Predicate],
-) -> tuple[Decision, pa.Table | None]:
+) -> tuple[Decision, Comparison | None]:
     """Compare the published model with one trained as its successor would be.
 
-    Both are tested on the newest quarter of `lives`, less what the champion was trained on, and
-    the candidate is trained on what came before: so neither has seen what it is asked. The
-    model kind that is to be served is compared, by the mean of `correct` over the predicates
-    that both know, at the accurate threshold. The champion's histories are brought up to the
-    beginning of the test, as the candidate's are. Returns the decision, and the candidate's
-    `EVALUATION` where there was one.
+    Both are tested on the newest complete day of `lives`, less what the champion was trained on,
+    and the candidate is trained on what came before: so neither has seen what it is asked. Where
+    `lives` hold no complete day, the newest quarter serves. The model kind that is to be served is
+    compared, by the mean of `correct` over the predicates that both know, at the accurate
+    threshold. The champion's histories are brought up to the beginning of the test, as the
+    candidate's are. Returns the decision, and the test where there was one.
     """
-    champion_until = datetime.fromisoformat(manifest["trained_on"]["until"])
-    split = split_time(lives, champion_until)
-    older, newer = lives.born(before=split), lives.born(since=split)
+    until = datetime.fromisoformat(manifest["trained_on"]["until"])
+    period = newest(lives, settings.zone, until)
+    if period is None:
+        return Decision(False, "the published model has learned from the newest complete day"), None
+    older, newer = period.split(lives)
     if not len(older.files) or not len(newer.files):
         return Decision(True, "the new lives are too few to compare models on"), None
-    candidate, _ = fit(older, settings, predicates)
     # The candidate knows what was seen just before the test; the champion is to know it, too.
-    unseen = older.born(since=champion_until + timedelta(microseconds=1))
+    unseen = older.born(since=until + timedelta(microseconds=1))
     champion.follow(unseen.files, unseen.names)
-    results = [evaluate(model, newer.files, newer.names) for model in (champion, candidate)]
-    theirs, ours = shared_means(results, settings.serve)
-    return _judge(theirs, ours, settings.margin), results[1]
+    theirs = evaluate(champion, newer.with_others(), newer.names)
+    test = _tested(older, newer, period, settings, predicates, theirs)
+    before, after = shared_means([theirs, test.assessment.evaluation], settings.serve)
+    return _judge(before, after, settings.margin, period.day), test
 
 
-def split_time(lives: Lives, champion_until: datetime) -> datetime:
-    """Return the time that divides what the candidate is trained on from what both are tested on.
+def test_first(
+    lives: Lives, settings: Training, predicates: Iterable[Predicate] | None
+) -> Comparison | None:
+    """Test one who was trained as a first model would be; None where lives are too few."""
+    period = newest(lives, settings.zone)
+    older, newer = period.split(lives) if period else (lives, lives)
+    if period is None or not len(older.files) or not len(newer.files):
+        return None
+    return _tested(older, newer, period, settings, predicates)
 
-    It is when the newest quarter begins, or where later, just after the champion's last lesson;
-    but where nothing is newer than that, the quarter it is.
-    """
-    born = lives.files["born"]
-    microseconds = np.quantile(pc.cast(born, pa.int64()).to_numpy(), 1 - NEWEST, method="higher")
-    quarter: datetime = pa.scalar(int(microseconds), born.type).as_py()
-    after = pc.min(born.filter(pc.greater(born, champion_until))).as_py()
-    return quarter if after is None else max(quarter, after)
+
+def _tested(
+    older: Lives,
+    newer: Lives,
+    period: Period,
+    settings: Training,
+    predicates: Iterable[Predicate] | None,
+    champion: pa.Table | None = None,
+) -> Comparison:
+    model, _ = fit(older, settings, predicates)
+    # The directories, which are no births, tell of depth.
+    found = assess(model, newer.with_others(), newer.names)
+    return Comparison(period, len(newer.files), len(newer.names), found, champion)
 
 
 def shared_means(results: Iterable[pa.Table], kind: str) -> list[float | None]:
@@ -87,14 +118,18 @@ def shared_means(results: Iterable[pa.Table], kind: str) -> list[float | None]:
         }
         for result in results
     ]
-    shared = set.intersection(*map(set, figures))
+    shared = sorted(set.intersection(*map(set, figures)))
     return [float(np.mean([f[k] for k in shared])) if shared else None for f in figures]
 
 
-def _judge(champion: float | None, candidate: float | None, margin: float) -> Decision:
+def _judge(
+    champion: float | None, candidate: float | None, margin: float, day: str | None
+) -> Decision:
     if champion is None or candidate is None:
-        return Decision(True, "no predicate has known answers that both models could be tested on")
+        reason = "no predicate has known answers that both models could be tested on"
+        return Decision(True, reason, day=day)
     text = f"correct {candidate:.2f}%, the published model {champion:.2f}%"
+    text += f", on {day}" if day else ""
     if candidate >= champion - margin:
-        return Decision(True, f"no worse: {text}", champion, candidate)
-    return Decision(False, f"worse by more than {margin:g}: {text}", champion, candidate)
+        return Decision(True, f"no worse: {text}", champion, candidate, day)
+    return Decision(False, f"worse by more than {margin:g}: {text}", champion, candidate, day)

@@ -30,6 +30,12 @@ serve = "rules"
 point = "bounded"
 without_loss = false
 margin = 0.0
+zone = "UTC"
+
+[audit]                             # optional: without it nothing is audited
+log = "/var/lib/birthmark/log"      # where the service logs predictions
+tolerance_seconds = 2.0             # how far a prediction and its file's birth may lie apart
+match = ["uid", "gid", "client", "dir_name"]  # what must agree where both tell it
 
 [engine]                            # optional; see docs/scale.md
 kind = "processes"
@@ -46,11 +52,21 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
+from training.join import MATCHED, Joining, Matched
+from training.registry import is_remote
 
 
 class ConfigError(ValueError):
@@ -99,6 +115,17 @@ class Directory(_Strict):
     directory: Path
 
 
+class Place(_Strict):
+    """A directory that the nightly run keeps, or the URI of an object store."""
+
+    directory: Path | str
+
+    @field_validator("directory")
+    @classmethod
+    def _directory_unless_uri(cls, place: Path | str) -> Path | str:
+        return place if is_remote(place) else Path(place)
+
+
 class Settings(_Strict):
     """How models are trained and when one replaces another."""
 
@@ -137,6 +164,34 @@ class Training(Settings):
     margin: float = Field(
         default=0, ge=0, description="how much worse a new model may be, percentage points"
     )
+    zone: str = Field(
+        default="UTC", description="time zone of the days that models are compared on"
+    )
+
+    @field_validator("zone")
+    @classmethod
+    def _known(cls, zone: str) -> str:
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError("expected a time zone, as Europe/Vienna") from error
+        return zone
+
+
+class Audit(_Strict):
+    """Where predictions served are logged, and how they are joined to files."""
+
+    log: Path
+    tolerance_seconds: float = Field(
+        default=2, gt=0, description="how far a prediction and its file's birth may lie apart"
+    )
+    match: tuple[Matched, ...] = Field(
+        default=MATCHED, description="what must agree where both tell it"
+    )
+
+    def joining(self) -> Joining:
+        """Return how an audit is to join."""
+        return Joining(self.tolerance_seconds, self.match)
 
 
 class Config(_Strict):
@@ -145,10 +200,16 @@ class Config(_Strict):
     traces: Traces = Traces()
     servers: list[Server] = []
     datasets: Directory
-    registry: Directory
+    registry: Place
     training: Training = Training()
+    audit: Audit | None = None
     engine: Engine = Engine()
     predicates: list[dict[str, Any]] = []
+
+    @field_validator("registry", mode="before")
+    @classmethod
+    def _any_place(cls, place: Any) -> Any:
+        return place.model_dump() if isinstance(place, Directory) else place
 
     @model_validator(mode="after")
     def _has_sources(self) -> Self:
@@ -166,12 +227,15 @@ class Config(_Strict):
             globs = [str(base / glob) for glob in source.files]
             return source.model_copy(update={"files": globs})
 
+        audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
+        registry = self.registry.directory
         return self.model_copy(
             update={
                 "traces": placed(self.traces),
                 "servers": [placed(server) for server in self.servers],
                 "datasets": Directory(directory=base / self.datasets.directory),
-                "registry": Directory(directory=base / self.registry.directory),
+                "registry": Place(directory=registry if is_remote(registry) else base / registry),
+                "audit": audit,
             }
         )
 

@@ -1,4 +1,4 @@
-"""The nightly run: take in new traces, test the published model on them, train its successor.
+"""The nightly run: take in new traces, audit and test the published model, train its successor.
 
 Each step leaves its result whole or not at all, and is skipped where its result is there; so a
 run may be killed and started again at any time, and a second run in a row does nothing.
@@ -7,23 +7,23 @@ run may be killed and started again at any time, and a second run in a row does 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from joblib import delayed
 
 from data import durable
-from predictor import Predicate
-from training.compare import Decision, decide
+from training.audit import audit, is_kept, keep
+from training.candidate import succeed
+from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable
 from training.registry import Registry
-from training.train import Lives, fit, read_lives
+from training.train import read_lives
 from training.trial import Trial, load
 
 EVALUATION = "evaluation.json"
@@ -37,16 +37,22 @@ class Night:
     """What one nightly run did, and the version that is current after it.
 
     `traces` is the number taken in as `datasets`, `refused` maps the paths of those that cannot
-    be to the reasons; `tested` are the datasets that the published model was tested on.
+    be to the reasons; `audited` are the datasets with which what was served was compared, and
+    `breaches` the reasons by predicate for which it abstains from now on; `tested` are the datasets
+    that the published model was tested on; `pinned` is the version because of which nothing was
+    published.
     """
 
     traces: int = 0
     refused: dict[str, str] = field(default_factory=dict)
     datasets: list[str] = field(default_factory=list)
+    audited: list[str] = field(default_factory=list)
+    breaches: dict[str, str] = field(default_factory=dict)
     tested: list[str] = field(default_factory=list)
     trained_on: list[str] = field(default_factory=list)
     version: str | None = None
     decision: Decision | None = None
+    pinned: str | None = None
     current: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -67,6 +73,7 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
         with opened(config.engine, directory):
             _take_in(config, night, say)
             held = datasets(directory)
+            _audit(config, registry, held, night, say)
             _test(registry, held, night, say, config.training.without_loss)
             _train(config, registry, held, night, say)
         night.current = registry.current()
@@ -84,6 +91,24 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
         say(f"taking in {night.traces} traces")
         made = take_in(found, config.datasets.directory)
         night.datasets = [path.name for path in made]
+
+
+def _audit(
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
+) -> None:
+    """Compare what was served with each dataset with which it was not; where there is a log."""
+    settings = config.audit
+    if settings is None or registry.current() is None or not settings.log.is_dir():
+        return
+    for dataset in held:
+        if is_kept(registry, dataset.path.name):
+            continue
+        say(f"auditing {dataset.path.name}")
+        without_loss = config.training.without_loss
+        found = audit(registry, dataset.path, settings.log, settings.joining(), without_loss)
+        keep(registry, found)
+        night.audited.append(dataset.path.name)
+        night.breaches |= found.breaches
 
 
 def _test(
@@ -128,16 +153,23 @@ def _train(
         return
     say(f"training on {len(window)} datasets")
     lives = read_lives(window, config.training.without_loss).born(since=since)
-    predicates = list(config.all_predicates().values())
-    decision, figures = _decide(config, registry, lives, predicates)
-    model, manifest = fit(lives, config.training, predicates)
-    manifest |= {
-        "decision": decision.to_json(),
-        "figures": figures.to_pylist() if figures is not None else [],
-    }
-    keep = registry.publish if decision.publish else registry.store
-    night.version, night.decision = keep(model.save, manifest), decision
-    night.trained_on = manifest["trained_on"]["datasets"]
+    champion = load(registry) if registry.current() is not None else None
+    predicates = config.all_predicates().values()
+    candidate, decision = succeed(champion, lives, config.training, predicates)
+    decision = _unless_pinned(registry, decision)
+    candidate.manifest["decision"] = decision.to_json()
+    store = registry.publish if decision.publish else registry.store
+    night.version = store(candidate.write_parts, candidate.manifest)
+    night.decision, night.pinned = decision, registry.pinned()
+    night.trained_on = candidate.manifest["trained_on"]["datasets"]
+
+
+def _unless_pinned(registry: Registry, decision: Decision) -> Decision:
+    """Return that a candidate is kept aside while another version is pinned."""
+    pinned = registry.pinned()
+    if pinned is None:
+        return decision
+    return replace(decision, publish=False, reason=f"{pinned} is pinned ({decision.reason})")
 
 
 def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
@@ -150,12 +182,3 @@ def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
     return (aside or latest == registry.current()) and {path.name for path in window} <= set(
         manifest["trained_on"]["datasets"]
     )
-
-
-def _decide(
-    config: Config, registry: Registry, lives: Lives, predicates: Iterable[Predicate]
-) -> tuple[Decision, pa.Table | None]:
-    if registry.current() is None:
-        return Decision(True, "nothing was published before"), None
-    champion = load(registry)
-    return decide(champion.model, champion.manifest, lives, config.training, predicates)

@@ -1,171 +1,278 @@
-"""Trained models on disk: complete versions, and a pointer to the published one.
+"""Trained models that are kept: complete versions, and a pointer to the published one.
 
     <registry>/versions/<version>/manifest.json   what it was trained on, figures, checksums
     <registry>/versions/<version>/...             its parts
     <registry>/current                            the published version's name, and a newline
+    <registry>/history                            what was published before, one name a line
+    <registry>/pinned                             the version that is to stay, if any
 
-A version is written aside, flushed, and renamed into place whole; then the pointer is replaced.
-So a crash at any instant leaves the previous version published, and readers need no lock.
+A version is written aside and appears whole; then the pointer is replaced. So a crash at any
+instant leaves the previous version published, and readers need no lock. `training.storage` says
+what that rests on, on a disk and elsewhere.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import shutil
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from data import durable
+from training import manifests
+from training.manifests import FORMAT, MANIFEST, VERSION, RegistryError
+from training.remote import RemoteStorage
+from training.storage import LocalStorage, Storage
 
-FORMAT = 1
-"""The manifest format written here, and the newest one that is read."""
+__all__ = ["FORMAT", "MANIFEST", "Registry", "RegistryError", "is_remote"]
 
-MANIFEST = "manifest.json"
-_VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 _TIME = "%Y%m%dT%H%M%SZ"
-
-
-class RegistryError(ValueError):
-    """The registry holds something other than what it should; the message names the file."""
+_REMEMBERED = 100
+"""So many of the versions that were published before are known, at most."""
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def is_remote(place: Path | str) -> bool:
+    """Return whether a registry's place is a URI, and no path."""
+    return "://" in str(place)
+
+
 class Registry:
-    """A directory of model versions (see the module for its layout).
+    """The versions of a model (see the module for the layout).
 
     Parameters
     ----------
-    path : the directory; the first `publish` or `store` makes it.
+    place : a directory, which the first `publish` or `store` makes; or a URI that pyarrow knows,
+        of an object store (``s3://bucket/path``).
     clock : tells the time (UTC) that a new version is named by.
+    cache : where versions from an object store are brought to; see `training.remote`.
 
     """
 
-    def __init__(self, path: Path | str, clock: Callable[[], datetime] = _now) -> None:
-        self.path = Path(path)
-        self._versions = self.path / "versions"
-        self._pointer = self.path / "current"
-        # Only the holder of the lock writes, so a name of its own would serve no one; and
-        # whatever bears this one when a writer starts, a crash left behind.
-        self._incoming = self._versions / ".incoming"
+    def __init__(
+        self,
+        place: Path | str,
+        clock: Callable[[], datetime] = _now,
+        cache: Path | None = None,
+    ) -> None:
+        self._storage: Storage
+        if is_remote(place):
+            self._storage = RemoteStorage(str(place), cache)
+        else:
+            self._storage = LocalStorage(Path(place))
         self._clock = clock
+
+    @property
+    def place(self) -> str:
+        """Where it is, for messages."""
+        return str(self._storage)
+
+    @property
+    def path(self) -> Path:
+        """The directory that it is; raise `RegistryError` where it is in an object store."""
+        if not isinstance(self._storage, LocalStorage):
+            raise RegistryError(f"{self.place}: expected a registry in a directory")
+        return self._storage.path
 
     def publish(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         """Store a new version and make it the current one; return its name.
 
         `write_parts` writes the parts into the empty directory that it is given. `manifest` says
-        what they are; the registry adds `format`, `version`, `created` and `parts` to it.
+        what they are; the registry adds `format`, `version`, `created` and `parts` to it. Raises
+        `RegistryError`, with nothing stored, while a version is pinned.
         """
-        with self._writing():
+        with self._storage.writing():
+            self._may_become_current(None)
             version = self._add(write_parts, manifest)
-            durable.write_text(self._pointer, version + "\n")
+            self._advance(version)
         return version
 
     def store(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         """Store a new version as `publish` does, but leave the current one current."""
-        with self._writing():
+        with self._storage.writing():
             return self._add(write_parts, manifest)
 
-    def rollback(self, version: str) -> None:
-        """Make an earlier (or a stored) `version` the current one, if it is intact."""
+    def make_current(self, version: str) -> None:
+        """Publish a stored `version`, if it is intact and no other is pinned."""
         self.verify(version)
-        with self._writing():
-            durable.write_text(self._pointer, version + "\n")
+        with self._storage.writing():
+            self._may_become_current(version)
+            self._advance(version)
+
+    def rollback(self, version: str | None = None) -> str:
+        """Publish an earlier `version` again (None: that before the current one), if intact.
+
+        Return its name. Those published after it are no longer what is gone back to.
+        """
+        with self._storage.writing():
+            if version is None and (version := self.previous()) is None:
+                raise RegistryError(f"{self.place}: expected an earlier version, found none")
+            self.verify(version)
+            self._may_become_current(version)
+            history = self._history()
+            if version not in history:
+                self._advance(version)
+            else:
+                self._storage.write("current", version + "\n")
+                last = len(history) - 1 - history[::-1].index(version)
+                self._remember(history[:last])
+        return version
+
+    def pin(self, version: str | None = None) -> str:
+        """Publish `version` (None: the current one) and let no other take its place until `unpin`.
+
+        Return its name.
+        """
+        if version is None and (version := self.current()) is None:
+            raise RegistryError(f"{self.place}: expected a published version, found none")
+        self.verify(version)
+        with self._storage.writing():
+            self._storage.write("pinned", version + "\n")
+            self._advance(version)
+        return version
+
+    def unpin(self) -> None:
+        """Let others be published again."""
+        with self._storage.writing():
+            self._storage.remove("pinned")
+
+    def prune(self, keep: int, dry_run: bool = False) -> list[str]:
+        """Remove all but the newest `keep` versions; return which, oldest first.
+
+        The current one, a pinned one and that before the current one stay in any case.
+        """
+        with self._storage.writing():
+            stored = self.versions()
+            staying = {
+                self.current(),
+                self.pinned(),
+                self.previous(),
+                *stored[len(stored) - keep :],
+            }
+            going = [version for version in stored if version not in staying]
+            for version in [] if dry_run else going:
+                self._storage.discard(version)
+        return going
 
     def current(self) -> str | None:
         """Return the published version's name, or None where nothing was ever published."""
-        try:
-            version = self._pointer.read_text(encoding="utf-8", errors="replace").strip()
-        except FileNotFoundError:
-            return None
-        if not _VERSION.fullmatch(version):
-            raise RegistryError(f"{self._pointer}: expected a version's name, found {version!r}")
-        return version
+        return self._name_in("current")
+
+    def pinned(self) -> str | None:
+        """Return the name of the version that is to stay published, or None."""
+        return self._name_in("pinned")
+
+    def previous(self) -> str | None:
+        """Return the version that `rollback` goes back to: that before the current one, if any."""
+        stored, current = self.versions(), self.current()
+        for version in reversed(self._history()):
+            if version != current and version in stored:
+                return version
+        if self._storage.read("history") is None:  # as in registries that keep no history yet
+            older = [version for version in stored if current and version < current]
+            meant = (v for v in reversed(older) if not _aside(self.manifest(v)))
+            return next(meant, None)
+        return None
 
     def versions(self) -> list[str]:
         """Return the names of all versions, oldest first."""
-        if not self._versions.is_dir():
-            return []
-        return sorted(p.name for p in self._versions.iterdir() if _VERSION.fullmatch(p.name))
+        return sorted(name for name in self._storage.versions() if VERSION.fullmatch(name))
 
     def directory(self, version: str) -> Path:
-        """Return the directory of `version`: its parts and its manifest."""
-        path = self._versions / version
-        if not _VERSION.fullmatch(version) or not path.is_dir():
-            raise RegistryError(f"{self._versions}: holds no version {version!r}")
+        """Return a local directory with `version`: its parts and its manifest.
+
+        From an object store they are brought, and checked, when first asked for.
+        """
+        path = None
+        if VERSION.fullmatch(version):
+            path = self._storage.local(version, lambda copy: manifests.check(copy, version))
+        if path is None:
+            raise RegistryError(f"{self._storage.at('versions')}: holds no version {version!r}")
         return path
 
     def manifest(self, version: str) -> dict[str, Any]:
         """Return the manifest of `version`, if this program can read its format."""
-        path = self.directory(version) / MANIFEST
-        try:
-            manifest: Any = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise RegistryError(f"{path}: expected a manifest in JSON: {error}") from error
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
-            raise RegistryError(f"{path}: expected a manifest with its format's number")
-        number = manifest["format"]
-        if number > FORMAT:
-            raise RegistryError(
-                f"{path}: its format is {number}, and this program reads formats up to {FORMAT}"
-            )
-        if manifest.get("version") != version or not isinstance(manifest.get("parts"), dict):
-            raise RegistryError(f"{path}: expected the manifest, with parts, of {version}")
-        return manifest
+        name = f"versions/{version}/{MANIFEST}"
+        content = self._storage.read(name) if VERSION.fullmatch(version) else None
+        if content is None:
+            self.directory(version)  # raises where there is no such version
+        return manifests.read(content, self._storage.at(name), version)
 
     def verify(self, version: str) -> None:
         """Raise `RegistryError` unless manifest and parts are as they were when stored."""
-        directory, manifest = self.directory(version), self.manifest(version)
-        if _fingerprint(manifest) != version[-6:]:
-            raise RegistryError(
-                f"{directory / MANIFEST}: expected contents with fingerprint {version[-6:]},"
-                f" found {_fingerprint(manifest)}"
-            )
-        for name, expected in manifest["parts"].items():
-            try:
-                found = _describe(directory / name)
-            except OSError as error:
-                raise RegistryError(f"{directory / name}: expected {expected}: {error}") from error
-            if found != expected:
-                raise RegistryError(f"{directory / name}: expected {expected}, found {found}")
+        try:
+            manifests.check(self.directory(version), version)
+        except RegistryError:
+            if not VERSION.fullmatch(version) or not self._storage.forget(version):
+                raise
+            self.directory(version)  # another copy, which is checked
 
-    def _writing(self) -> AbstractContextManager[None]:
-        if not self._versions.is_dir():
-            self._versions.mkdir(parents=True, exist_ok=True)
-            durable.sync(self.path.parent)
-        return durable.locked(self.path / ".lock")
+    def read(self, name: str) -> bytes | None:
+        """Return what a file beside `current` holds; None where there is none."""
+        return self._storage.read(name)
+
+    def write(self, name: str, text: str) -> None:
+        """Replace a file beside `current`, whole or not at all."""
+        with self._storage.writing():
+            self._storage.write(name, text)
+
+    def stamp(self, name: str = "current") -> Hashable:
+        """Return what differs once `current`, or another file beside it, was replaced.
+
+        Raises OSError where an object store cannot be asked.
+        """
+        return self._storage.stamp(name)
+
+    def _name_in(self, name: str) -> str | None:
+        content = self._storage.read(name)
+        if content is None:
+            return None
+        version = content.decode(errors="replace").strip()
+        if not VERSION.fullmatch(version):
+            place = self._storage.at(name)
+            raise RegistryError(f"{place}: expected a version's name, found {version!r}")
+        return version
+
+    def _may_become_current(self, version: str | None) -> None:
+        pinned = self.pinned()
+        if pinned not in (None, version):
+            place = self._storage.at("pinned")
+            raise RegistryError(f"{place}: {pinned} is pinned, so that no other is published")
+
+    def _advance(self, version: str) -> None:
+        before = self.current()
+        if before == version:
+            return
+        # Before the pointer: after a crash in between, the last is the current one, and not gone
+        # back to.
+        if before is not None:
+            self._remember([*self._history(), before])
+        self._storage.write("current", version + "\n")
+
+    def _history(self) -> list[str]:
+        content = (self._storage.read("history") or b"").decode(errors="replace")
+        return [line for line in content.splitlines() if VERSION.fullmatch(line)]
+
+    def _remember(self, history: Sequence[str]) -> None:
+        self._storage.write("history", "".join(f"{v}\n" for v in history[-_REMEMBERED:]))
 
     def _add(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
-        shutil.rmtree(self._incoming, ignore_errors=True)
-        self._incoming.mkdir()
-        write_parts(self._incoming)
-        described = self._complete(manifest)
-        text = json.dumps(described, indent=2, sort_keys=True, allow_nan=False)
-        (self._incoming / MANIFEST).write_text(text + "\n", encoding="utf-8")
-        durable.sync_tree(self._incoming)
-        durable.rename(self._incoming, self._versions / described["version"])
+        with self._storage.staged() as staged:
+            write_parts(staged)
+            described = self._complete(manifest, manifests.parts(staged))
+            (staged / MANIFEST).write_text(manifests.written(described), encoding="utf-8")
+            self._storage.keep(staged, described["version"])
         return str(described["version"])
 
-    def _complete(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    def _complete(self, manifest: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
         now = self._clock().astimezone(UTC)
-        parts = {
-            path.relative_to(self._incoming).as_posix(): _describe(path)
-            for path in sorted(self._incoming.rglob("*"))
-            if path.is_file()
-        }
-        if not parts or MANIFEST in parts:
-            raise RegistryError(f"{self._incoming}: expected parts, none called {MANIFEST}")
         own = {"format": FORMAT, "created": now.isoformat(timespec="seconds"), "parts": parts}
         # As it will be read: JSON turns keys into strings and tuples into lists.
         described = json.loads(json.dumps({**manifest, **own}, allow_nan=False))
-        return {**described, "version": f"{self._instant(now)}-{_fingerprint(described)}"}
+        return {**described, "version": f"{self._instant(now)}-{manifests.fingerprint(described)}"}
 
     def _instant(self, now: datetime) -> str:
         """Return a time later than every version's, so that names sort in order of storing."""
@@ -175,14 +282,6 @@ class Registry:
         return now.strftime(_TIME)
 
 
-def _describe(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"size": path.stat().st_size, "sha256": digest}
-
-
-def _fingerprint(manifest: Mapping[str, Any]) -> str:
-    """Return 6 hex digits over everything in a manifest but the version that they end."""
-    body = {key: value for key, value in manifest.items() if key != "version"}
-    text = json.dumps(body, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:6]
+def _aside(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a version was stored only to be kept aside."""
+    return not manifest.get("decision", {}).get("publish", True)

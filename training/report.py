@@ -44,20 +44,13 @@ def render(
     `SENSITIVITY` and `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
-    environment = Environment(
-        loader=PackageLoader("training"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"percent": _percent, "duration": _seconds}
     boxes = [_box_row(row) for row in distributions.to_pylist()]
     end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
     for row in boxes:
         row["size_marks"] = charts.size_box(row["size"])
         row["lifespan_marks"] = charts.lifespan_box(row["lifespan"], end)
-    return environment.get_template("report.html.j2").render(
+    return page(
+        "report.html.j2",
         about=about,
         kinds={kind: name for kind, name in KINDS.items() if kind in _kinds(evaluation)},
         accuracy=_accuracy(evaluation),
@@ -70,10 +63,23 @@ def render(
         sensitivity=_sensitivity(sensitivity),
         boxes=boxes,
         lifespan_end=label,
-        subjects=SUBJECTS,
         show_bytes=_bytes,
         show_seconds=_seconds,
     )
+
+
+def page(template: str, **content: Any) -> str:
+    """Return a page of `templates`, in the style that they have in common."""
+    environment = Environment(
+        loader=PackageLoader("training"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"percent": _percent, "duration": _seconds}
+    environment.globals |= {"subjects": SUBJECTS}
+    return environment.get_template(template).render(**content)
 
 
 def _kinds(evaluation: pa.Table) -> set[str]:

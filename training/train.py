@@ -18,6 +18,7 @@ from predictor import Predicate, TrainedModel, births
 from training.config import Settings
 from training.engine import learner
 from training.loss import NONE_TOUCHED, Touched, without_loss
+from training.profile import profile
 
 
 class TrainingError(ValueError):
@@ -30,7 +31,8 @@ class Lives:
 
     `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
     loss may have touched, `generated` says what of them is not real, and `others` has what the
-    files tables tell of directories, and of files that were there before.
+    files tables tell of directories, and of files that were there before. `since` is the time
+    before which births were left out, if any were.
     """
 
     datasets: tuple[str, ...]
@@ -39,6 +41,7 @@ class Lives:
     touched: Touched = NONE_TOUCHED
     generated: tuple[Mark, ...] = ()
     others: pa.Table = field(default_factory=FILES.empty_table)
+    since: datetime | None = None
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -50,7 +53,12 @@ class Lives:
                 table = table.filter(pc.less(table["born"], before))
             return table
 
-        return replace(self, files=within(self.files), names=within(self.names))
+        return replace(
+            self,
+            files=within(self.files),
+            names=within(self.names),
+            since=self.since if since is None else since,
+        )
 
     def with_others(self) -> pa.Table:
         """Return the files table with the rows of others, of which heat is learned."""
@@ -112,10 +120,13 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
         "serve": settings.serve,
         "point": settings.point,
         "parameters": model.parameters,
+        "settings": settings.model_dump(mode="json"),
         "seed": settings.seed,
         "trained_on": {
             "datasets": list(lives.datasets),
             "generated": list(lives.generated),
+            "servers": pc.unique(pc.cast(lives.files["server"], pa.utf8())).sort().to_pylist(),
+            "from": lives.since and lives.since.isoformat(),
             "since": since.isoformat(),
             "until": until.isoformat(),
             "files": len(lives.files),
@@ -123,6 +134,7 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
             "loss": lives.touched.to_json(),
             "labels": model.tallies,
         },
+        "inputs": profile(lives.files).to_json(),
         "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
         "figures": [],
     }

@@ -35,10 +35,18 @@ def load(registry: Registry, version: str | None = None) -> Stored:
     """Check and load `version`, or the published one; raise `RegistryError` if that cannot be."""
     version = version or registry.current()
     if version is None:
-        raise RegistryError(f"{registry.path}: expected a published version, found none")
+        raise RegistryError(f"{registry.place}: expected a published version, found none")
     registry.verify(version)
     model = TrainedModel.load(registry.directory(version))
     return Stored(version, registry.manifest(version), model)
+
+
+def load_published(registry: Registry) -> Stored | None:
+    """Return the published version; None where there is none, or none that can be loaded."""
+    try:
+        return None if registry.current() is None else load(registry)
+    except (OSError, ValueError):
+        return None
 
 
 class Trial:

@@ -23,7 +23,7 @@ from birthmark.commands.serve import (
 )
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from serving.responses import Answer, ListResponse, Prediction
+    from serving.responses import Answer, Explanation, ListExplained
 
 
 def explain(
@@ -40,28 +40,28 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Tell of new files what they will become, and why: each yes with the evidence for it."""
-    from serving.answers import answer_list
+    from serving.answers import explain_list
     from serving.models import load_model
     from training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
     files = [file_of(name, directory, mode=mode, uid=uid, gid=gid) for name in names]
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
-    response = answer_list(loaded, files)
+    response = explain_list(loaded, files)
     if as_json:
         typer.echo(json.dumps(response, indent=2))
     else:
         _draw(response, names)
 
 
-def _draw(response: ListResponse, names: list[str]) -> None:
+def _draw(response: ListExplained, names: list[str]) -> None:
     console = Console()
     for name, prediction in zip(names, response["predictions"], strict=True):
         _print(console, _tree(name, prediction))
     console.print(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
-def _tree(name: str, prediction: Prediction) -> Tree:
+def _tree(name: str, prediction: Explanation) -> Tree:
     from serving.evidence import in_words
 
     tree = Tree(Text(name, style="bold"))

@@ -18,18 +18,22 @@ from serving.settings import Settings, variable
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from serving.requests import FileRequest
-    from serving.responses import OneResponse
+    from serving.responses import OneExplained
 
 
 def _setting(name: str) -> Any:
     """Return the option for a setting of the service, which the environment may hold as well."""
-    return typer.Option(envvar=variable(name), help=Settings.model_fields[name].description)
+    field = Settings.model_fields[name]
+    # A switch has no opposite: it is off unless it is given.
+    names = [f"--{name.replace('_', '-')}"] if field.annotation is bool else []
+    return typer.Option(*names, envvar=variable(name), help=field.description)
 
 
-DEFAULTS = Settings()
-RegistryOption = Annotated[Path, _setting("registry")]
+DEFAULTS: Any = Settings()  # as options have them, which know fewer types
+RegistryOption = Annotated[str, _setting("registry")]
 ModelOption = Annotated[str | None, _setting("model")]
 PointOption = Annotated[str | None, _setting("point")]
+RegionOption = Annotated[str, _setting("region")]
 
 
 def serve(
@@ -39,22 +43,30 @@ def serve(
     uds: Annotated[Path | None, _setting("uds")] = DEFAULTS.uds,
     model: ModelOption = DEFAULTS.model,
     point: PointOption = DEFAULTS.point,
+    region: RegionOption = DEFAULTS.region,
     poll_seconds: Annotated[float, _setting("poll_seconds")] = DEFAULTS.poll_seconds,
     max_body_bytes: Annotated[int, _setting("max_body_bytes")] = DEFAULTS.max_body_bytes,
+    log_predictions: Annotated[Path | None, _setting("log_predictions")] = DEFAULTS.log_predictions,
+    log_share: Annotated[float, _setting("log_share")] = DEFAULTS.log_share,
+    log_mapping: Annotated[Path | None, _setting("log_mapping")] = DEFAULTS.log_mapping,
+    log_minutes: Annotated[float, _setting("log_minutes")] = DEFAULTS.log_minutes,
+    log_days: Annotated[int, _setting("log_days")] = DEFAULTS.log_days,
+    tokens: Annotated[Path | None, _setting("tokens")] = DEFAULTS.tokens,
+    allow_open: Annotated[bool, _setting("allow_open")] = DEFAULTS.allow_open,
+    ssl_certfile: Annotated[Path | None, _setting("ssl_certfile")] = DEFAULTS.ssl_certfile,
+    ssl_keyfile: Annotated[Path | None, _setting("ssl_keyfile")] = DEFAULTS.ssl_keyfile,
+    workers: Annotated[int, _setting("workers")] = DEFAULTS.workers,
+    max_requests: Annotated[int, _setting("max_requests")] = DEFAULTS.max_requests,
+    max_connections: Annotated[int, _setting("max_connections")] = DEFAULTS.max_connections,
+    queue_seconds: Annotated[float, _setting("queue_seconds")] = DEFAULTS.queue_seconds,
+    timeout_seconds: Annotated[float, _setting("timeout_seconds")] = DEFAULTS.timeout_seconds,
+    idle_seconds: Annotated[float, _setting("idle_seconds")] = DEFAULTS.idle_seconds,
 ) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
+    values = dict(locals())
     from serving.server import run
 
-    settings = settings_of(
-        registry=registry,
-        host=host,
-        port=port,
-        uds=uds,
-        model=model,
-        point=point,
-        poll_seconds=poll_seconds,
-        max_body_bytes=max_body_bytes,
-    )
+    settings = settings_of(**values)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     run(settings, say=lambda line: print(line, flush=True))
 
@@ -106,19 +118,21 @@ def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
 def _refused(error: ValidationError) -> typer.BadParameter:
     """Return the first of what is wrong, as the command line reports its own errors."""
     first = error.errors()[0]
+    if not first["loc"]:
+        return typer.BadParameter(first["msg"])
     member = str(first["loc"][0]).removesuffix("_percent")
     return typer.BadParameter(f"{first['msg']}, found {first['input']!r}", param_hint=member)
 
 
-def _answer(file: FileRequest, wanted: Settings) -> OneResponse:
-    from serving.answers import answer_one
+def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
+    from serving.answers import explain_one
     from serving.models import load_model
     from training.registry import Registry
 
-    return answer_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
+    return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
 
 
-def _show(response: OneResponse) -> None:
+def _show(response: OneExplained) -> None:
     """Print a row for each predicate, at full width where nobody's terminal limits it."""
     from serving.evidence import in_words
 

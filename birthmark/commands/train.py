@@ -17,7 +17,9 @@ _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
 ]
 _Dataset = Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")]
-_Registry = Annotated[Path, typer.Option(help="The directory that keeps trained models.")]
+_Registry = Annotated[
+    str, typer.Option(help="The directory that keeps trained models, or its URI (s3://…).")
+]
 _Version = Annotated[str | None, typer.Option(help="A stored version.  [default: the published]")]
 _WithoutLoss = Annotated[
     bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
@@ -68,13 +70,18 @@ def train(
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
+    test: Annotated[
+        bool, typer.Option(help="Train on all but the newest first, to test that for the card.")
+    ] = True,
     as_json: _Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from data.generated import describe
+    from training.candidate import train_alone
     from training.config import Settings
     from training.registry import Registry
-    from training.train import train as fit
+    from training.train import read_lives
+    from training.trial import load_published
 
     settings = Settings(
         minfrac=minfrac,
@@ -92,9 +99,12 @@ def train(
         without_loss=without_loss,
     )
     with _working("training") as status:
-        model, manifest = fit(datasets, settings)
+        versions = Registry(registry)
+        lives = read_lives(datasets, without_loss)
+        candidate = train_alone(load_published(versions), lives, settings, test=test)
         status.update("publishing")
-        version = Registry(registry).publish(model.save, manifest)
+        version = versions.publish(candidate.write_parts, candidate.manifest)
+    manifest = candidate.manifest
     trained = manifest["trained_on"]
     result = {
         "version": version,
@@ -193,23 +203,10 @@ def nightly(
     if not as_json:
         result |= {
             "refused": list(night.refused.values()),
+            "breaches": [f"{key}: {reason}" for key, reason in night.breaches.items()],
             "decision": night.decision and night.decision.reason,
         }
     _tell(result, as_json)
-
-
-def rollback(
-    version: Annotated[str, typer.Argument(help="A stored version: a name in REGISTRY/versions.")],
-    registry: _Registry,
-    as_json: _Json = False,
-) -> None:
-    """Publish an earlier version again, if it is intact."""
-    from training.registry import Registry
-
-    versions = Registry(registry)
-    before = versions.current()
-    versions.rollback(version)
-    _tell({"before": before, "current": version}, as_json)
 
 
 def _working(step: str) -> Status:

@@ -69,6 +69,7 @@ minor_version compound_index compound_status opcode client_id slot sequence open
 share_deny open_flags delegation lock_type layout_type layout_mode length offset2 reply_offset
 reply_length asked_attributes attributes_set set_umask dir_change_atomic dir2_change_atomic
 fs_lease_time last_closed
+model point create_time
 """
 
 _ATTRIBUTES = """

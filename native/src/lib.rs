@@ -27,6 +27,7 @@ pub mod quarantine;
 pub mod rows;
 pub mod scan;
 pub mod schema;
+pub mod serve;
 pub mod source;
 pub mod text;
 pub mod trace;

@@ -24,7 +24,7 @@ COMMANDS = [
     "evaluate",
     "report",
     "nightly",
-    "rollback",
+    "models",
     "serve",
     "predict",
 ]

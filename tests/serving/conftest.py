@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,7 @@ import uvicorn
 from data.schema import FILES, NAMES
 from predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from predictor.trained import TrainedModel
-from serving.app import create_app
-from serving.server import listen, url
+from serving.server import config, listen, url
 from serving.settings import Settings
 from training.registry import Registry
 
@@ -121,8 +123,7 @@ def settings(tmp_path: Path) -> Settings:
 def served(settings: Settings) -> Iterator[httpx.Client]:
     """Serve over real connections at a free port of this host; yield a client."""
     with listen(settings) as listener:
-        config = uvicorn.Config(create_app(settings), log_config=None, access_log=False)
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(config(settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -151,6 +152,58 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session", name="served")
 def served_fixture() -> Callable[..., Any]:
     return served
+
+
+@dataclass
+class Process:
+    """``birthmark serve`` in a process of its own, and where it answers."""
+
+    process: subprocess.Popen[str]
+    url: str
+    log: Path
+
+    def client(self, **options: Any) -> httpx.Client:
+        """Return a client of it."""
+        return httpx.Client(base_url=self.url, timeout=60, **options)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Return its host and port."""
+        host, port = self.url.split("://")[1].rsplit(":", 1)
+        return host, int(port)
+
+
+@contextmanager
+def started(registry: Path, directory: Path, *options: str, wait: bool = True) -> Iterator[Process]:
+    """Start the service at a free port; yield it once its model answers; stop it."""
+    command = [sys.executable, "-m", "birthmark", "serve", "--port", "0", *options]
+    log = directory / "log"
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            [*command, "--registry", str(registry)], text=True, stdout=subprocess.PIPE, stderr=file
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line, log.read_text()
+            service = Process(process, line.split()[-1], log)
+            if wait:
+                with service.client(verify=False) as client:
+                    assert eventually(lambda: client.get("/readyz").status_code == 200, 120)
+            yield service
+        finally:
+            process.terminate()
+            try:
+                process.wait(30)
+            finally:
+                process.kill()
+
+
+@pytest.fixture(scope="session", name="started")
+def started_fixture() -> Callable[..., Any]:
+    return started
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:

@@ -56,7 +56,7 @@ def asked(client: httpx.Client, requests: list[dict[str, Any]]) -> dict[str, lis
         assert response.status_code == 200, response.text
         for prediction in response.json()["predictions"]:
             for key, answer in prediction["predicates"].items():
-                answers.setdefault(key, []).append(answer["answer"] == "yes")
+                answers.setdefault(key, []).append(answer == "yes")
     return answers
 
 

@@ -60,7 +60,7 @@ def test_a_list_gets_a_list_in_its_order_with_each_name_as_it_was_sent(
         for prediction in body["predictions"]
     ]
     assert echoed == names
-    answers = [p["predicates"]["lifespan<=1"]["answer"] for p in body["predictions"]]
+    answers = [p["predicates"]["lifespan<=1"] for p in body["predictions"]]
     assert answers == ["yes", "no", "yes"]
 
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from birthmark.commands.train import evaluate, nightly, report, rollback, train
+from birthmark.commands.train import evaluate, nightly, report, train
 from data.ingest import ingest
 from training.evaluate import EVALUATION
 from training.registry import Registry
@@ -17,7 +17,7 @@ from training.registry import Registry
 @pytest.fixture(scope="module")
 def app() -> typer.Typer:
     app = typer.Typer()
-    for command in (train, evaluate, report, nightly, rollback):
+    for command in (train, evaluate, report, nightly):
         app.command()(command)
     return app
 
@@ -144,14 +144,3 @@ def test_what_cannot_be_done_is_an_error_that_says_why(
         run(app, "evaluate", folder / "day1", "--registry", tmp_path)
     with pytest.raises(OSError, match="nowhere: no dataset"):
         run(app, "train", tmp_path / "nowhere", "--registry", tmp_path)
-
-
-def test_rollback_publishes_an_earlier_version_again(
-    app: typer.Typer, folder: Path, tmp_path: Path
-) -> None:
-    for day in ("day0", "day1"):
-        run(app, "train", folder / day, "--registry", tmp_path)
-    earlier, later = Registry(tmp_path).versions()
-    result = run(app, "rollback", earlier, "--registry", tmp_path, "--json")
-    assert json.loads(result) == {"before": later, "current": earlier}
-    assert Registry(tmp_path).current() == earlier

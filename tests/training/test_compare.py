@@ -43,10 +43,11 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
 ) -> None:
     champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
-    decision, figures = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    decision, test = decide(champion, manifest, tuesday, SMALL, EMPTY)
     assert decision.publish
     assert (decision.champion, decision.candidate) == (0, 100)
-    assert figures is not None
+    assert test is not None
+    figures = test.assessment.evaluation
     assert figures["n"].to_pylist() == [20] * len(figures)
 
 

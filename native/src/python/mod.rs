@@ -14,6 +14,7 @@ mod image;
 mod layout;
 mod lives;
 mod scan;
+mod serve;
 mod text;
 mod trace;
 
@@ -35,5 +36,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     forest::register(module)?;
     history::register(module)?;
     layout::register(module)?;
+    serve::register(module)?;
     Ok(())
 }

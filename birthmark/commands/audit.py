@@ -1,0 +1,116 @@
+"""``birthmark audit``: is what was served still right?"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from training.audit import Audit
+
+
+class Match(StrEnum):
+    """What a prediction and a file may have to agree in."""
+
+    uid = "uid"
+    gid = "gid"
+    client = "client"
+    dir_name = "dir_name"
+
+
+def audit(
+    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")],
+    registry: Annotated[Path, typer.Option(help="The directory that keeps trained models.")],
+    log: Annotated[Path, typer.Option(help="Where the service logs predictions.")],
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="Seconds between a prediction and its file's birth.")
+    ] = 2.0,
+    match: Annotated[
+        list[Match] | None,
+        typer.Option(help="What must agree where both tell it; repeatable.  [default: all]"),
+    ] = None,
+    without_loss: Annotated[
+        bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the page there, too.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON object.")
+    ] = False,
+) -> None:
+    """Compare what was served with what became of the files; abstain where a bound is broken."""
+    from training.audit import audit as compare
+    from training.audit import keep
+    from training.audit_page import render
+    from training.join import Joining
+    from training.registry import Registry
+
+    versions = Registry(registry)
+    with Console(stderr=True).status("auditing"):
+        how = Joining(tolerance, [each.value for each in match or Match])
+        found = compare(versions, dataset, log, how, without_loss)
+        keep(versions, found)
+        if out is not None:
+            out.write_text(render(found), encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=1, allow_nan=False))
+        return
+    console = Console(width=max(160, Console().width))
+    console.print(_joined(found), _figures(found))
+    for line in warnings(found):
+        console.print(line, markup=False, highlight=False)
+
+
+def warnings(found: Audit) -> list[str]:
+    """Return what an administrator should know, or that there is nothing."""
+    lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
+    lines += [
+        f"changed: {each.aspect} {each.value}: {each.change}, {each.before:.2f}% of all files when"
+        f" the model learned, {each.now:.2f}% now"
+        for each in found.drift or []
+    ]
+    lines += [f"not judged: {n:,} rows of {version}" for version, n in found.unknown.items()]
+    lines += [f"cannot be read: {path}: {why}" for path, why in found.damaged.items()]
+    if found.drift is None:
+        lines.append("whether the files that are created changed cannot be judged")
+    return lines or ["every bound holds, and nothing changed among the files that are created"]
+
+
+def _joined(found: Audit) -> Table:
+    columns = ("asked", "joined", "ambiguous", "unmatched")
+    table = Table("version", "model", "point", "subject", title="Rows of the log")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in found.joined:
+        names = (str(row[name]) for name in ("version", "model", "point", "subject"))
+        table.add_row(*names, *(f"{row[column]:,}" for column in columns))
+    return table
+
+
+def _figures(found: Audit) -> Table:
+    table = Table("predicate", "subject", title="As served")
+    for column in ("n", "unknown", "correct", "precision", "false pos.", "95%", "bound"):
+        table.add_column(column, justify="right")
+    for row in found.figures.to_pylist():
+        low, high = row["false_positives_low"], row["false_positives_high"]
+        table.add_row(
+            row["predicate"],
+            row["subject"],
+            f"{row['n']:,}",
+            f"{row['n_unknown']:,}",
+            _percent(row["correct"]),
+            _percent(row["precision"]),
+            _percent(row["false_positives"]) + (" broken" if row["broken"] else ""),
+            "–" if low is None else f"{low:.2f}–{high:.2f}",
+            _percent(row["bound"]),
+        )
+    return table
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}%"

@@ -1,0 +1,253 @@
+"""``birthmark models``: the versions of a model that are kept, and which of them answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from birthmark.commands.serve import DEFAULTS, RegistryOption
+
+if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from training.registry import Registry
+
+app = typer.Typer(no_args_is_help=True, help="Keep, choose and check trained models.")
+
+_Version = Annotated[str, typer.Argument(metavar="VERSION", help="a stored version")]
+_Any = Annotated[
+    str | None, typer.Argument(metavar="[VERSION]", help="a stored version; default: the published")
+]
+_Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+
+
+@app.command("list")
+def list_(registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False) -> None:
+    """List the versions that are stored, oldest first."""
+    kept = _registry(registry)
+    marks = _marks(kept)
+    rows = [_row(kept, version, marks) for version in kept.versions()]
+    if as_json:
+        _json({**marks, "versions": rows})
+        return
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("Version", "State", "Serves", "Files", "Correct", "Why"):
+        table.add_column(heading, no_wrap=True)
+    for row in rows:
+        files = "" if row["files"] is None else f"{row['files']:,}"
+        correct = "" if row["correct"] is None else f"{row['correct']:.2f}%"
+        serves = " ".join(filter(None, (row["serve"], row["point"])))
+        cells = (row["version"], ", ".join(row["state"]), serves, files, correct, row["reason"])
+        table.add_row(*(Text(cell or "") for cell in cells))
+    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
+    console = Console(width=max(200, Console().width))
+    console.print(table)
+
+
+@app.command()
+def show(
+    version: _Any = None, registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False
+) -> None:
+    """Show what a version learned from, whom it fails, and where its card is."""
+    kept = _registry(registry)
+    version = version or _published(kept)
+    card = _card(kept, version)
+    row = _row(kept, version, _marks(kept))
+    if as_json:
+        _json({**row, "manifest": kept.manifest(version), "card": card})
+        return
+    told = {**row, "serves": f"{row.pop('serve')}, {row.pop('point')}"}
+    if card is not None:
+        told |= _in_words(card) | {"card": str(kept.directory(version) / "card.html")}
+    _tell({key: value for key, value in told.items() if key not in ("serve", "point")})
+
+
+@app.command()
+def publish(
+    version: _Version, registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False
+) -> None:
+    """Let a stored version answer, if it is intact."""
+    kept = _registry(registry)
+    before = kept.current()
+    kept.make_current(version)
+    _told({"before": before, "current": version}, as_json)
+
+
+@app.command()
+def rollback(
+    version: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[VERSION]", help="an earlier one; default: that before the current"
+        ),
+    ] = None,
+    registry: RegistryOption = DEFAULTS.registry,
+    as_json: _Json = False,
+) -> None:
+    """Publish an earlier version again, if it is intact."""
+    kept = _registry(registry)
+    before = kept.current()
+    _told({"before": before, "current": kept.rollback(version)}, as_json)
+
+
+@app.command()
+def pin(
+    version: _Any = None,
+    off: Annotated[bool, typer.Option("--off", help="let others be published again")] = False,
+    registry: RegistryOption = DEFAULTS.registry,
+    as_json: _Json = False,
+) -> None:
+    """Let a version answer, and publish no other until that is undone."""
+    kept = _registry(registry)
+    if off and version is not None:
+        raise typer.BadParameter("no version is expected with it", param_hint="--off")
+    if off:
+        kept.unpin()
+    else:
+        kept.pin(version)
+    told = {"pinned": kept.pinned(), "current": kept.current()}
+    _told(told if as_json else {**told, "pinned": told["pinned"] or "none"}, as_json)
+
+
+@app.command()
+def verify(
+    version: _Any = None,
+    datasets: Annotated[
+        Path | None,
+        typer.Option(help="the directory of the datasets it learned from: train again, compare"),
+    ] = None,
+    registry: RegistryOption = DEFAULTS.registry,
+    as_json: _Json = False,
+) -> None:
+    """Check that a version is what was stored, and comes out the same when trained again."""
+    import tempfile
+    from dataclasses import asdict
+
+    from training.registry import Registry
+    from training.reproduce import reproduce
+
+    with tempfile.TemporaryDirectory() as cache:
+        kept = Registry(registry, cache=Path(cache))  # what is stored, and no copy of it
+        version = version or _published(kept)
+        kept.verify(version)
+        told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
+        if datasets is not None:
+            with Console(stderr=True).status("training again"):
+                found = reproduce(kept, version, datasets)
+            told |= asdict(found) if as_json else {**asdict(found), "same": len(found.same)}
+    _told(told, as_json)
+    if told.get("differs"):
+        raise typer.Exit(1)
+
+
+@app.command()
+def prune(
+    keep: Annotated[int, typer.Option(min=1, help="how many of the newest stay")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would go")] = False,
+    registry: RegistryOption = DEFAULTS.registry,
+    as_json: _Json = False,
+) -> None:
+    """Remove old versions, but none that is published, pinned or gone back to."""
+    kept = _registry(registry)
+    going = kept.prune(keep, dry_run)
+    if as_json:
+        _json({"removed": going, "dry_run": dry_run, "versions": kept.versions()})
+        return
+    for version in going:
+        typer.echo(f"{'would remove' if dry_run else 'removed'}  {version}")
+
+
+def _registry(place: Path | str) -> Registry:
+    from training.registry import Registry
+
+    return Registry(place)
+
+
+def _published(kept: Registry) -> str:
+    from training.registry import RegistryError
+
+    version = kept.current()
+    if version is None:
+        raise RegistryError(f"{kept.place}: expected a published version, found none")
+    return version
+
+
+def _marks(kept: Registry) -> dict[str, str | None]:
+    return {"current": kept.current(), "pinned": kept.pinned(), "previous": kept.previous()}
+
+
+def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return what is listed of a version; of one whose manifest is damaged, that."""
+    state = [name for name, marked in marks.items() if marked == version]
+    row: dict[str, Any] = {"version": version, "state": state}
+    try:
+        manifest = kept.manifest(version)
+    except ValueError as error:
+        unknown = dict.fromkeys(("created", "serve", "point", "files", "correct"))
+        return {**row, **unknown, "state": [*state, "damaged"], "reason": str(error)}
+    decision = manifest.get("decision") or {}
+    if decision.get("publish") is False:
+        state.append("aside")
+    return {
+        **row,
+        **{key: manifest.get(key) for key in ("created", "serve", "point")},
+        "files": manifest.get("trained_on", {}).get("files"),
+        "correct": decision.get("candidate"),
+        "reason": decision.get("reason"),
+    }
+
+
+def _card(kept: Registry, version: str) -> dict[str, Any] | None:
+    path = kept.directory(version) / "card.json"
+    return json.loads(path.read_bytes()) if path.exists() else None
+
+
+def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the heads of a card."""
+    trained, bound, test, drift = (card[key] for key in ("trained_on", "bound", "test", "drift"))
+    abstains = [key for key, own in bound["predicates"].items() if own["abstains"]]
+    told = {
+        "datasets": trained["datasets"],
+        "servers": trained["servers"],
+        "from": trained["since"],
+        "until": trained["until"],
+        "bound": f"{bound['bound']:g}% wrongly yes at most, {bound['confidence']:g}% sure",
+        "abstains": abstains,
+    }
+    if test:
+        told["tested"] = f"on {test['files']:,} files of {test['day'] or 'the newest quarter'}"
+        told["broken"] = [
+            f"{row['predicate']} {row['false_positives']:.2f}%"
+            for row in test["figures"]
+            if row["broken"]
+        ]
+    if drift:
+        rules = drift["rules"]
+        told["against"] = drift["against"]
+        told["rules"] = f"{rules['kept']:,} kept, {rules['new']:,} new, {rules['gone']:,} gone"
+    return told
+
+
+def _told(result: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        _json(result)
+    else:
+        _tell(result)
+
+
+def _json(result: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(result, indent=1, allow_nan=False) + "\n")
+
+
+def _tell(result: Mapping[str, Any]) -> None:
+    for label, value in result.items():
+        text = ", ".join(value) if isinstance(value, list) else value
+        if text not in (None, ""):
+            typer.echo(f"{label:>12}  {text}")

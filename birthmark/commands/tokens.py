@@ -1,0 +1,63 @@
+"""``birthmark tokens``: who may ask the service."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from serving import tokens
+from serving.settings import variable
+
+app = typer.Typer(no_args_is_help=True, help="Say who may ask the service, and what.")
+
+FileOption = Annotated[
+    Path,
+    typer.Option("--tokens", envvar=variable("tokens"), help="file that keeps the tokens' hashes"),
+]
+DEFAULT = Path("tokens.json")
+
+
+@app.command()
+def add(
+    name: Annotated[str, typer.Argument(help="who will have it")],
+    scope: Annotated[
+        list[str], typer.Option(help=f"what it opens: {', '.join(tokens.SCOPES)}; may be repeated")
+    ],
+    path: FileOption = DEFAULT,
+) -> None:
+    """Make a token and print it, this once."""
+    for each in scope:
+        if each not in tokens.SCOPES:
+            expected = ", ".join(tokens.SCOPES)
+            raise typer.BadParameter(f"expected {expected}, found {each!r}", param_hint="--scope")
+    typer.echo(tokens.add(path, name, [each for each in tokens.SCOPES if each in scope]))
+
+
+@app.command("list")
+def list_(
+    path: FileOption = DEFAULT,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON array")] = False,
+) -> None:
+    """Print who has a token and what it opens."""
+    found = [{"name": token.name, "scopes": token.scopes} for token in tokens.read(path)]
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    table = Table("name", "scopes")
+    for token in tokens.read(path):
+        table.add_row(token.name, ", ".join(token.scopes))
+    Console().print(table)
+
+
+@app.command()
+def remove(
+    name: Annotated[str, typer.Argument(help="whose token")],
+    path: FileOption = DEFAULT,
+) -> None:
+    """Take a token back: within a second it opens nothing."""
+    tokens.remove(path, name)

@@ -1,0 +1,111 @@
+"""The log of predictions served: its columns, and how it is read.
+
+    <log>/20261121/053805123456-4711-0.parquet    a day (UTC), then time, process and number
+
+The service writes it (``serving.prediction_log``), a file at a time and each whole; an audit reads
+it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a boolean column
+``answer:KEY`` for every predicate that the model answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from data.anonymize.columns import treatments
+from data.schema import TIME
+from data.schema import field as column
+
+ANSWER = "answer:"
+"""What a predicate's key has before it in the name of its column."""
+
+DAY = "%Y%m%d"
+
+PREDICTIONS = pa.schema(
+    [
+        column("time", TIME, "when it was answered, by the service's clock", nullable=False),
+        column("model", pa.utf8(), "the version that answered", nullable=False),
+        column("kind", pa.utf8(), "the kind of its models that answered", nullable=False),
+        column("point", pa.utf8(), "the threshold: accurate or bounded", nullable=False),
+        column("name", pa.binary(), "the name that was asked about", nullable=False),
+        column("mode", pa.uint32(), "permission bits"),
+        column("uid", pa.uint32(), "creating caller's user"),
+        column("gid", pa.uint32(), "creating caller's group"),
+        column("client", pa.utf8(), "creating caller's host, as the asker writes it"),
+        column("dir_name", pa.binary(), "the directory's own name"),
+        column("create_time", TIME, "when it is created, by the asker"),
+    ]
+)
+"""One row per file asked about. What was not told is null."""
+
+
+def log_treatments(schema: pa.Schema) -> dict[str, str]:
+    """Return what anonymizing does with each column of a log's file (``data.anonymize``)."""
+    told = [each for each in schema if not each.name.startswith(ANSWER)]
+    kept = {name: "keep" for name in schema.names if name.startswith(ANSWER)}
+    return {**treatments(pa.schema(told)), **kept}
+
+
+@dataclass
+class LogFiles:
+    """The files of the log at `directory` that may hold rows about a period.
+
+    `damaged` has the reasons, by path, of files that could not be read.
+    """
+
+    directory: Path
+    damaged: dict[str, str] = field(default_factory=dict)
+
+    def tables(self, since: datetime, until: datetime) -> Iterator[pa.Table]:
+        """Yield the rows created (or, where that was not told, answered) from `since` to `until`.
+
+        Of files without such rows no more than the end is read.
+        """
+        if not self.directory.is_dir():
+            raise FileNotFoundError(f"{self.directory}: expected a log of predictions, found none")
+        for path in sorted(self.directory.glob("[0-9]*/[!.]*.parquet")):
+            table = self._read(path, since, until)
+            if table is not None:
+                yield _within(table, since, until)
+
+    def _read(self, path: Path, since: datetime, until: datetime) -> pa.Table | None:
+        try:
+            with pq.ParquetFile(path) as file:
+                missing = set(PREDICTIONS.names) - set(file.schema_arrow.names)
+                if missing:
+                    raise ValueError(f"expected a column {min(missing)!r}")
+                return file.read() if _may_hold(file.metadata, since, until) else None
+        except (pa.ArrowException, OSError, ValueError) as error:
+            self.damaged[str(path)] = str(error)
+            return None
+
+
+def _may_hold(about: pq.FileMetaData, since: datetime, until: datetime) -> bool:
+    """Tell by a file's statistics whether it may have rows from `since` to `until`."""
+    for number in range(about.num_row_groups):
+        group = about.row_group(number)
+        columns = {
+            group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)
+        }
+        spans = [columns[name].statistics for name in ("time", "create_time")]
+        if any(span is None for span in spans):
+            return True
+        if any(span.has_min_max and span.min <= until and span.max >= since for span in spans):
+            return True
+    return False
+
+
+def moments(table: pa.Table) -> pa.ChunkedArray:
+    """Return when each row's file was created: as told, else when it was answered."""
+    return pc.coalesce(table["create_time"], table["time"])
+
+
+def _within(table: pa.Table, since: datetime, until: datetime) -> pa.Table:
+    at = moments(table)
+    return table.filter(pc.and_(pc.greater_equal(at, since), pc.less_equal(at, until)))

@@ -1,0 +1,106 @@
+//! `Answerer` and `Tally`, for Python.
+
+use crate::image::Image;
+use crate::serve::{self, repeated, Answerer, Model, Tally};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt8Type;
+use arrow_array::{make_array, Array, RecordBatch};
+use arrow_data::ArrayData;
+use arrow_pyarrow::{FromPyArrow, PyArrowType};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+
+/// Bodies that are read and answered before another thread could take over.
+const SMALL: usize = 4096;
+
+#[pyclass(name = "Tally", frozen)]
+#[derive(Default)]
+pub struct PyTally {
+    tally: Tally,
+}
+
+#[pymethods]
+impl PyTally {
+    #[new]
+    fn new() -> PyTally {
+        PyTally::default()
+    }
+
+    fn take(&self) -> BTreeMap<String, (u64, u64)> {
+        self.tally.take()
+    }
+}
+
+#[pyclass(name = "Answerer", frozen)]
+pub struct PyAnswerer {
+    answerer: Answerer,
+}
+
+#[pymethods]
+impl PyAnswerer {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        image: PyArrowType<ArrayData>,
+        model: (String, String, String),
+        abstaining: Vec<String>,
+        tally: &PyTally,
+    ) -> PyResult<PyAnswerer> {
+        let array = make_array(image.0);
+        let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
+            return Err(PyValueError::new_err("expected an array of uint8"));
+        };
+        let image = py.detach(|| Image::read(bytes.values())).map_err(raise)?;
+        let (model, kind, point) = model;
+        let model = Model { model, kind, point };
+        let answerer = Answerer::new(image, &model, &abstaining, &tally.tally).map_err(raise)?;
+        Ok(PyAnswerer { answerer })
+    }
+
+    #[getter]
+    fn predicates(&self) -> Vec<String> {
+        let keys = self.answerer.image().predicates().iter();
+        keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+    }
+
+    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> Option<Bound<'py, PyBytes>> {
+        let answer = match body.len() {
+            ..SMALL => self.answerer.json(body),
+            _ => py.detach(|| self.answerer.json(body)),
+        };
+        answer.map(|answer| PyBytes::new(py, &answer))
+    }
+
+    fn hint(&self, body: &[u8]) -> Option<u8> {
+        self.answerer.hint(body)
+    }
+
+    fn columns(
+        &self,
+        py: Python<'_>,
+        creates: &Bound<'_, PyAny>,
+        counted: bool,
+    ) -> PyResult<Vec<PyArrowType<ArrayData>>> {
+        let creates = RecordBatch::from_pyarrow_bound(creates)?;
+        let answers = py.detach(|| self.answerer.columns(&creates, counted)).map_err(raise)?;
+        Ok(answers.iter().map(|column| PyArrowType(column.to_data())).collect())
+    }
+}
+
+#[pyfunction]
+fn repeated_member(body: &[u8]) -> Option<(Option<usize>, String)> {
+    repeated(body)
+}
+
+fn raise(error: impl std::error::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MOST_FILES", serve::MANY)?;
+    module.add_class::<PyAnswerer>()?;
+    module.add_class::<PyTally>()?;
+    module.add_function(wrap_pyfunction!(repeated_member, module)?)
+}

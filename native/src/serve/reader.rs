@@ -1,0 +1,107 @@
+//! The files in a body.
+
+use super::File;
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use std::collections::HashSet;
+use std::fmt;
+
+/// The most files in one request.
+pub const MANY: usize = 10_000;
+
+/// Gives each file of a body to a function, which says whether it can be answered.
+pub struct Files<F>(F);
+
+impl<F: FnMut(&File) -> Option<()>> Files<F> {
+    /// Whether all of `body`, a file or a list of files, could be read and answered.
+    pub fn read(body: &[u8], each: F) -> Option<Shape> {
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let shape = Files(each).deserialize(&mut deserializer).ok()?;
+        deserializer.end().ok()?;
+        Some(shape)
+    }
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A file.
+    One,
+    /// A list of files.
+    List,
+}
+
+impl<'de, F: FnMut(&File) -> Option<()>> DeserializeSeed<'de> for Files<F> {
+    type Value = Shape;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, F: FnMut(&File) -> Option<()>> Visitor<'de> for Files<F> {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a file or a list of files")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<Shape, A::Error> {
+        let file = File::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+        (self.0)(&file).ok_or_else(|| A::Error::custom("not answered"))?;
+        Ok(Shape::One)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Shape, A::Error> {
+        let mut left = MANY;
+        while let Some(file) = seq.next_element::<File>()? {
+            let fits = left > 0 && (self.0)(&file).is_some();
+            if !fits {
+                return Err(A::Error::custom("not answered"));
+            }
+            left -= 1;
+        }
+        Ok(Shape::List)
+    }
+}
+
+/// The first member that a body, or a file in its list, has more than once, and which file that is.
+///
+/// The schema takes the last of them, as JSON's readers do, each its own way (RFC 8259 section 4).
+pub fn repeated(body: &[u8]) -> Option<(Option<usize>, String)> {
+    let one = serde_json::from_slice::<Members>(body).ok().map(|members| (None, members));
+    let all = match one {
+        Some(one) => vec![one],
+        None => {
+            let list = serde_json::from_slice::<Vec<Members>>(body).unwrap_or_default();
+            list.into_iter().enumerate().map(|(place, members)| (Some(place), members)).collect()
+        }
+    };
+    all.into_iter().find_map(|(place, members)| Some((place, members.0?)))
+}
+
+/// The first member that is there more than once.
+struct Members(Option<String>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let (mut seen, mut twice) = (HashSet::new(), None);
+                while let Some((member, _)) = map.next_entry::<String, IgnoredAny>()? {
+                    if !seen.insert(member.clone()) {
+                        twice = twice.or(Some(member));
+                    }
+                }
+                Ok(Members(twice))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}

@@ -1,0 +1,171 @@
+"""What every request passes first: who asks, how much it is, and whether there is room."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as Asgi
+
+from serving.errors import ApiError, response_of
+from serving.limits import Limits
+from serving.tokens import Scope, Tokens
+
+OPEN = frozenset({"/healthz", "/readyz"})
+"""Paths that need no token: probes."""
+
+PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"})
+"""Paths that are for who may predict."""
+
+ARROW = b"application/vnd.apache.arrow.stream"
+
+SMALL = 64 * 1024
+"""The largest body whose contents are not looked at, bytes."""
+
+VALUES = 250_000
+"""The most values in a body of JSON: twice what 10,000 files have, all that is known told."""
+
+_PIECE = 1 << 18
+_REALM = 'realm="birthmark"'
+CHALLENGE = f'Bearer {_REALM}, Basic {_REALM}, charset="UTF-8"'
+"""Both ways to show a token (RFC 9110 section 11.6.1); browsers ask for the second."""
+
+
+def needed(method: str, path: str) -> Scope | None:
+    """Return the scope that a request needs; None for one that is open to all."""
+    if path in OPEN:
+        return None
+    if path in PREDICT:
+        return "predict"
+    return "read" if method in ("GET", "HEAD", "OPTIONS") else "publish"
+
+
+class Guard:
+    """An ASGI application that lets those requests to ``app`` pass that may and that fit.
+
+    What is refused is refused at once, by its head alone where that tells. ``app`` is called when
+    the whole body is there, and receives it in one piece, of at most `Settings.max_body_bytes`;
+    ``shed`` for each that there is no room for.
+    """
+
+    def __init__(
+        self, app: ASGIApp, limits: Limits, tokens: Tokens | None, shed: Callable[[], None]
+    ) -> None:
+        self.app = app
+        self.shed = shed
+        self.limits = limits
+        self.tokens = tokens
+        self._most = limits.settings.max_body_bytes
+
+    async def __call__(self, scope: Asgi, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        path, limits = scope["path"], self.limits
+        try:
+            size = self._check(scope)
+            message = await receive()
+            if message.get("more_body"):
+                message = await self._rest(message, receive, size)
+            elif len(message.get("body", b"")) > self._most:
+                raise self._too_large()
+            if len(message.get("body", b"")) > SMALL:
+                _check_values(message["body"], scope["headers"])
+            limits.begin(path)
+        except ApiError as error:
+            if error.type == "overloaded":
+                self.shed()
+            await response_of(error)(scope, receive, send)
+            return
+        try:
+            await self.app(scope, _first(message, receive), send)
+        finally:
+            limits.end(path)
+        await self._taken(scope)
+
+    def _check(self, scope: Asgi) -> int | None:
+        """Return the body's size as the head tells it; raise `ApiError` where that is enough."""
+        size, authorization = None, b""
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                size = int(value)  # digits: the parser takes nothing else
+            elif name == b"authorization":
+                authorization = value
+        if (arrived := scope.get("arrived")) is not None:
+            self.limits.in_time(time.monotonic() - arrived)
+        if self.tokens is not None:
+            self._authorize(self.tokens, scope, authorization)
+        if size is not None and size > self._most:
+            raise self._too_large()
+        return size
+
+    def _authorize(self, tokens: Tokens, scope: Asgi, authorization: bytes) -> None:
+        need = needed(scope["method"], scope["path"])
+        if need is None:
+            return
+        opened = tokens.scopes(authorization)
+        if opened is None:
+            what = "expected a token that is known" if authorization else "expected a token"
+            raise ApiError("unauthorized", what, {"www-authenticate": CHALLENGE})
+        if need not in opened:
+            challenge = f'Bearer {_REALM}, error="insufficient_scope", scope="{need}"'
+            what = f"expected a token for {need}, found one for {', '.join(opened)}"
+            raise ApiError("forbidden", what, {"www-authenticate": challenge})
+
+    def _too_large(self) -> ApiError:
+        return ApiError("body_too_large", f"expected a body of at most {self._most} bytes")
+
+    async def _rest(self, message: Message, receive: Receive, size: int | None) -> Message:
+        """Return the whole body in one message, for which there must be room while it comes."""
+        with self.limits.holding(self._most if size is None else size):
+            body = bytearray(message["body"])
+            while message.get("more_body"):
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    what = "the client left before its request was complete"
+                    raise ApiError("disconnected", what)
+                body += message["body"]
+                if len(body) > self._most:
+                    raise self._too_large()
+        return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+    async def _taken(self, scope: Asgi) -> None:
+        """Wait until the client takes its answer; cut it off if too much waits for others, too."""
+        connection = scope.get("connection")
+        if connection is None or not connection.flow.write_paused:
+            return
+        try:
+            with self.limits.holding(connection.transport.get_write_buffer_size()):
+                await connection.flow.drain()
+        except ApiError:
+            connection.transport.abort()
+
+
+def _check_values(body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Raise `ApiError` for JSON of so many values that it takes a hundred times its size to read.
+
+    Counted are the signs that part values, wherever they stand, until there are too many.
+    """
+    if any(name == b"content-type" and value.startswith(ARROW) for name, value in headers):
+        return
+    left = VALUES
+    for start in range(0, len(body), _PIECE):
+        left -= sum(body.count(sign, start, start + _PIECE) for sign in (b",", b"[", b"{"))
+        if left < 0:
+            raise ApiError("body_too_large", f"expected JSON of at most {VALUES} values")
+
+
+def _first(message: Message, receive: Receive) -> Receive:
+    """Return a ``receive`` that returns `message`, then what the one given does."""
+    first: Message | None = message
+
+    async def again() -> Message:
+        nonlocal first
+        if first is None:
+            return await receive()
+        whole, first = first, None
+        return whole
+
+    return again

@@ -1,0 +1,78 @@
+"""The paths that are asked at every create: predictions and hints, from compiled images."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+
+from serving import batches
+from serving.answers import hint, predict
+from serving.errors import ApiError
+from serving.service import Service
+
+AT_ONCE = 16 * 1024
+"""Bodies of at most so many bytes are answered at once; longer ones while others are, too."""
+
+
+class Answer(Response):
+    """A response whose head is as short as can be."""
+
+    def __init__(self, body: bytes, media_type: bytes = b"application/json") -> None:
+        self.body = body
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(body)),
+            (b"content-type", media_type),
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        await send({"type": "http.response.body", "body": self.body})
+
+
+VERDICTS = tuple(b"%d" % verdict for verdict in range(8))
+
+
+async def predictions(request: Request) -> Response:
+    """Predict what a file, or each of a list, will become: from the compiled image."""
+    service = service_of(request)
+    body = await body_of(request, service.settings.max_body_bytes)
+    model = service.model()
+    if batches.are_meant(request.scope["headers"]):
+        answer = await run_in_threadpool(batches.answer, model, body)
+        service.logged.stream(model, body)
+        return Answer(answer, batches.MEDIA_TYPE)
+    if len(body) > AT_ONCE:
+        answer = await run_in_threadpool(predict, model, body)
+    else:
+        answer = predict(model, body)
+    service.logged.predictions(model, body, answer)
+    return Answer(answer)
+
+
+async def hints(request: Request) -> Response:
+    """Hint to a file system what it is about to create: the bits of a verdict, 0 to 7."""
+    service = service_of(request)
+    body = await body_of(request, service.settings.max_body_bytes)
+    model, image = service.hints()
+    verdict = hint(image, body)
+    service.logged.hint(model, body, verdict)
+    return Answer(VERDICTS[verdict])
+
+
+def service_of(request: Request) -> Service:
+    """Return the service that `request` was made to."""
+    service: Service = request.scope["state"]["service"]
+    return service
+
+
+async def body_of(request: Request, limit: int) -> bytes:
+    """Return a request's body; raise `ApiError` if it has more than `limit` bytes."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise ApiError("body_too_large", f"expected a body of at most {limit} bytes")
+    return bytes(body)

@@ -1,0 +1,135 @@
+"""What the prediction log keeps of the requests to the service: worked out from their bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from features.creates import from_requests
+from predictor.hints import HINTS
+from serving import batches
+from serving.loaded import LoadedModel
+from serving.prediction_log import PredictionLog, Served
+from serving.requests import parse, parse_hint
+from serving.settings import Settings
+
+HINTED = "hints"
+"""The point of hints in the log: their thresholds are their own, and promise no bound."""
+
+_EACH = b'"predicates":{'
+
+
+class _Asked:
+    """Works out what one model was asked and answered, by the forms of requests."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+
+    def json(self, bodies: Sequence[bytes]) -> Served:
+        """Return what was asked by bodies of files in JSON."""
+        parsed = map(parse, bodies)
+        files = [file for one in parsed for file in (one if isinstance(one, list) else [one])]
+        return served(self.model, from_requests([file.create() for file in files]))
+
+    def arrow(self, bodies: Sequence[bytes]) -> Served:
+        """Return what was asked by streams in Arrow's format."""
+        return served(self.model, pa.concat_tables(map(batches.creates, bodies)))
+
+    def hints(self, asked: Sequence[tuple[bytes, int]]) -> Served:
+        """Return what was asked by bodies of one create each, and the verdicts on these.
+
+        Of a directory, and of what is none, the hints of the other are null.
+        """
+        files = [parse_hint(body) for body, _ in asked]
+        answers = {}
+        for place, hint in enumerate(HINTS):
+            of_directory = hint == "HotDir"
+            values = [
+                bool(verdict >> place & 1) if file.is_directory is of_directory else None
+                for file, (_, verdict) in zip(files, asked, strict=True)
+            ]
+            answers[hint] = pa.array(values, pa.bool_())
+        creates = from_requests([file.create() for file in files])
+        return Served(creates, answers, self.model.version, self.model.kind, HINTED)
+
+
+def served(model: LoadedModel, creates: pa.Table) -> Served:
+    """Return what a model answers to `creates`."""
+    answers = model.answers(creates, counted=False)
+    return Served(creates, answers, model.version, model.kind, model.point)
+
+
+class Logged:
+    """Hands what was answered to a log, if there is one and the request is of its sample."""
+
+    def __init__(self, log: PredictionLog | None = None) -> None:
+        self._log = log
+        self._asked: _Asked | None = None
+
+    def predictions(self, model: LoadedModel, body: bytes, answer: bytes) -> None:
+        """Take note of a body of files, and of the JSON that answered it."""
+        if self._log is not None and self._log.sampled():
+            # in a name's text the quotes would have backslashes
+            self._log.offer(self._of(model).json, body, answer.count(_EACH), len(body))
+
+    def stream(self, model: LoadedModel, body: bytes) -> None:
+        """Take note of a stream in Arrow's format that was answered."""
+        if self._log is not None and self._log.sampled():
+            with pa.ipc.open_stream(body) as reader:
+                rows = sum(len(batch) for batch in reader)
+            self._log.offer(self._of(model).arrow, body, rows, len(body))
+
+    def hint(self, model: LoadedModel, body: bytes, verdict: int) -> None:
+        """Take note of a create, and of the verdict on it."""
+        if self._log is not None and self._log.sampled():
+            self._log.offer(self._of(model).hints, (body, verdict), 1, len(body))
+
+    def _of(self, model: LoadedModel) -> _Asked:
+        asked = self._asked
+        if asked is None or asked.model is not model:
+            self._asked = asked = _Asked(model)
+        return asked
+
+
+class _Rows(Collector):
+    """Tells Prometheus what became of the log's rows."""
+
+    def __init__(self, log: PredictionLog) -> None:
+        self._log = log
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """Yield the counts by outcome."""
+        family = CounterMetricFamily(
+            "birthmark_log_rows",
+            "Rows for the prediction log: written, dropped while it is behind, or failed",
+            labels=["outcome"],
+        )
+        for outcome, rows in self._log.counts().items():
+            family.add_metric([outcome], rows)
+        yield family
+
+
+@contextmanager
+def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[Logged]:
+    """Yield what logs as `settings` say, and write all that is left at the end."""
+    if settings.log_predictions is None:
+        yield Logged()
+        return
+    log = PredictionLog(
+        settings.log_predictions,
+        settings.log_share,
+        settings.log_mapping,
+        seconds=60 * settings.log_minutes,
+        days=settings.log_days,
+    )
+    registry.register(_Rows(log))
+    log.start()
+    try:
+        yield Logged(log)
+    finally:
+        log.close()

@@ -1,0 +1,47 @@
+"""What the paths of the service work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from serving.errors import ApiError
+from serving.hints import Hints
+from serving.limits import Limits
+from serving.loaded import LoadedModel
+from serving.logged import Logged
+from serving.metrics import Metrics
+from serving.models import ModelSlot
+from serving.settings import Settings
+
+
+@dataclass(frozen=True)
+class Service:
+    """What the paths work with."""
+
+    settings: Settings
+    slot: ModelSlot
+    metrics: Metrics
+    logged: Logged = field(default_factory=Logged)
+
+    def model(self) -> LoadedModel:
+        """Return the model that answers; raise `ApiError` while there is none."""
+        if self.slot.model is None:
+            raise ApiError("no_model", f"no model is loaded from {self.settings.registry} yet")
+        return self.slot.model
+
+    def hints(self) -> tuple[LoadedModel, Hints]:
+        """Return the model that answers and its hints; raise `ApiError` while there are none."""
+        loaded = self.model()
+        if loaded.hints is None:
+            raise ApiError(
+                "no_hints", f"model {loaded.version} has not learned HotName and HotWrite"
+            )
+        return loaded, loaded.hints
+
+
+class State(TypedDict):
+    """What every request finds in its ``state``."""
+
+    service: Service
+    limits: Limits

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from serving.server import run
+from serving.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a certificate for this host, made by openssl, and its key."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    directory = tmp_path_factory.mktemp("tls")
+    certificate, key = directory / "certificate.pem", directory / "key.pem"
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    named = [
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
+    subprocess.run(
+        [openssl, *made, *named],
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key
+
+
+def test_a_client_that_trusts_the_certificate_is_answered_over_tls(
+    started: Callable[..., Any],
+    publish: Callable[..., str],
+    pair: tuple[Path, Path],
+    tmp_path: Path,
+) -> None:
+    publish(tmp_path / "registry")
+    options = ("--ssl-certfile", str(pair[0]), "--ssl-keyfile", str(pair[1]))
+    with started(tmp_path / "registry", tmp_path, *options) as service:
+        assert service.url.startswith("https://127.0.0.1:")
+        with service.client(verify=ssl.create_default_context(cafile=pair[0])) as client:
+            response = client.post("/v1/predictions", json={"name": "a.lock"})
+            assert response.json()["prediction"]["name"] == "a.lock"
+        with service.client() as client, pytest.raises(httpx.ConnectError, match="self-signed"):
+            client.get("/healthz")
+
+
+def test_a_certificate_without_its_key_is_refused(pair: tuple[Path, Path]) -> None:
+    with pytest.raises(ValueError, match="expected both or none"):
+        Settings(ssl_certfile=pair[0])
+    with pytest.raises(ValueError, match=r"key.pem, .*expected a certificate and its key"):
+        run(Settings(ssl_certfile=pair[1], ssl_keyfile=pair[1]), print)

@@ -1,0 +1,160 @@
+"""What was served, and what became of it: the figures of joined predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from data.prediction_log import ANSWER
+from data.schema import field
+from predictor import Predicate, TrainedModel
+from training.bootstrap import SEED, Blocks, Floats, blocks_of
+from training.breach import growth
+from training.breakdown import BREAKDOWN, Grouping, break_down, grouping
+from training.cases import majority
+from training.evaluate import EVALUATION, TABLE_6_5
+from training.join import Join
+from training.metrics import Bools, counts, intervals, percent
+
+_ENDS = [
+    name for name in EVALUATION.names if name.endswith(("_low", "_high")) and "brier" not in name
+]
+
+SERVED = pa.schema(
+    [
+        field("version", pa.utf8(), "the version that answered", nullable=False),
+        *TABLE_6_5[:3],
+        EVALUATION.field("point"),
+        EVALUATION.field("bound"),
+        *TABLE_6_5[3:],
+        *(EVALUATION.field(name) for name in [*_ENDS, "blocks", "block_seconds", "seed"]),
+        field("evidence", pa.float64(), "against the bound, of all nights, log10; null: none"),
+        field("broken", pa.bool_(), "whether that is enough to call the bound broken"),
+    ]
+)
+"""One row per version, predicate, kind of model and point: what it answered, and was right of."""
+
+GROUPS = pa.schema(
+    [
+        SERVED.field("version"),
+        *(
+            field(f.name, f.type, "what rows are grouped by: hour (UTC), user or client", False)
+            if f.name == "by"
+            else f
+            for f in BREAKDOWN
+        ),
+    ]
+)
+"""The columns of `BREAKDOWN` of each version; `group` of hours is their number, 00 to 23."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The model that answered: a `version` of it, its `kind` and `point`."""
+
+    version: str
+    kind: str
+    point: str
+    model: TrainedModel
+
+    @property
+    def bound(self) -> float | None:
+        """The share of false positives that was promised; None where none was."""
+        return self.model.limit.bound if self.point == "bounded" else None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Rows of `SERVED` and of `GROUPS`, and by predicate's key what bets against its bound did."""
+
+    served: list[dict[str, Any]]
+    groups: list[dict[str, Any]]
+    growth: dict[str, Floats]
+
+
+def figures(
+    answered: Answered, rows: pa.Table, births: Mapping[str, pa.Table], joins: Mapping[str, Join]
+) -> Figures:
+    """Return the figures of `rows`, what `answered` told; births and joins are by subject."""
+    found = Figures([], [], {})
+    for subject, join in joins.items():
+        told, lives = rows.take(join.rows), births[subject].take(join.lives)
+        groups = _groupings(lives)
+        for key, predicate in answered.model.predicates.items():
+            if predicate.subject == subject and ANSWER + key in rows.column_names:
+                own = _Own(answered, key, predicate, told[ANSWER + key], lives)
+                found.served.append(own.row())
+                found.groups.extend(own.groups(groups))
+                if answered.bound is not None:
+                    found.growth[key] = own.growth(answered.bound)
+    return found
+
+
+def _groupings(lives: pa.Table) -> list[Grouping]:
+    hours = pc.hour(lives["born"]).to_numpy().astype(np.int64)
+    return [
+        Grouping("hour", [f"{hour:02d}" for hour in range(24)], hours),
+        grouping("user", lives["uid"]),
+        grouping("client", lives["client"]),
+    ]
+
+
+class _Own:
+    """One predicate's answers, of the rows whose truth the trace tells."""
+
+    def __init__(
+        self,
+        answered: Answered,
+        key: str,
+        predicate: Predicate,
+        said: pa.ChunkedArray,
+        lives: pa.Table,
+    ) -> None:
+        truth = predicate.evaluate(lives)
+        known = pc.and_(truth.is_valid(), said.combine_chunks().is_valid())
+        self.known: Bools = known.to_numpy(zero_copy_only=False)
+        self.truth = _bools(truth.filter(known))
+        self.said = _bools(said.filter(known).combine_chunks())
+        born = lives["born"].cast(pa.int64()).to_numpy()
+        self.blocks: Blocks = blocks_of(born[self.known])
+        self.guess = majority(answered.model.tallies[key])
+        self.bound = answered.bound
+        self.names = {
+            "version": answered.version,
+            "subject": predicate.subject,
+            "predicate": predicate.name,
+            "model": answered.kind,
+            "point": answered.point,
+        }
+
+    def row(self) -> dict[str, Any]:
+        ends = intervals(self.truth, self.said, self.said.astype(float), self.blocks)
+        return {
+            **self.names,
+            "bound": percent(self.bound, 1) if self.bound is not None else None,
+            "n_unknown": len(self.known) - len(self.truth),
+            **counts(self.truth, self.said, self.guess),
+            **{name: ends[name] for name in _ENDS},
+            "blocks": self.blocks.count,
+            "block_seconds": self.blocks.seconds,
+            "seed": SEED,
+        }
+
+    def groups(self, groupings: list[Grouping]) -> Iterator[dict[str, Any]]:
+        for each in groupings:
+            for row in break_down(each, self.known, self.truth, self.said, self.guess):
+                if row["n"]:
+                    yield {**self.names, **row}
+
+    def growth(self, bound: float) -> Floats:
+        alarms = self.blocks.sums(self.said & ~self.truth)
+        return growth(alarms, self.blocks.sums(np.ones(len(self.truth), bool)), bound)
+
+
+def _bools(values: pa.Array) -> Bools:
+    return np.asarray(values.to_numpy(zero_copy_only=False).astype(bool))
