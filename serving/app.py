@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from functools import cache, partial
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -19,10 +19,11 @@ from serving.limits import Limits, allow_files
 from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
+from serving.openapi import describe
 from serving.page.routes import router as pages
 from serving.page.view import Page
 from serving.routes import HOT, router
-from serving.service import Service
+from serving.service import Service, State
 from serving.settings import Settings
 from serving.shortcut import Shortcut
 from serving.tokens import Tokens
@@ -39,7 +40,7 @@ def create_app(settings: Settings) -> FastAPI:
     tokens = None if settings.tokens is None else Tokens(settings.tokens)
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, Any]]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[State]:
         registry = Registry(settings.registry)
         room = Room.of(size(settings.region))
         slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
@@ -47,9 +48,10 @@ def create_app(settings: Settings) -> FastAPI:
         tasks = [
             asyncio.create_task(slot.watch(settings.poll_seconds)),
             asyncio.create_task(look_after(limits)),
+            asyncio.create_task(_add_up(metrics, settings.poll_seconds)),
         ]
         with logged(settings, metrics.registry) as log:
-            service = Service(settings, slot, metrics, log)
+            service = Service(settings, slot, metrics, limits, log)
             page = Page(service, registry)
             tasks.append(asyncio.create_task(page.history.keep()))
             yield {"service": service, "limits": limits, "page": page}
@@ -57,6 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        metrics.add_answers()
 
     app = FastAPI(
         title="Birthmark",
@@ -70,9 +73,17 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.include_router(router)
     app.include_router(pages)
+    app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
     every = [*router.routes, *pages.routes]
     routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app
+
+
+async def _add_up(metrics: Metrics, seconds: float) -> None:
+    """Add this worker's answers to those of all, time and again."""
+    while True:
+        await asyncio.sleep(seconds)
+        metrics.add_answers()

@@ -88,6 +88,8 @@ class ModelSlot:
         metrics: Metrics,
     ) -> None:
         self.model: LoadedModel | None = None
+        self.changed = asyncio.Event()
+        """Set, once, when another model answers; then there is another event."""
         self.since: datetime | None = None
         self.failure: str | None = None
         self._registry = registry
@@ -123,6 +125,8 @@ class ModelSlot:
         if self.model is None or self.model.version != model.version:
             self.since = datetime.now(UTC)
         self.model, self.failure = model, None
+        self.changed.set()
+        self.changed = asyncio.Event()
         self._metrics.model_loaded(model.version, model.kind)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict
 
 from serving.errors import ApiError
 from serving.hints import Hints
+from serving.limits import Limits
 from serving.loaded import LoadedModel
 from serving.logged import Logged
 from serving.metrics import Metrics
 from serving.models import ModelSlot
 from serving.settings import Settings
+
+if TYPE_CHECKING:
+    from serving.page.view import Page
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class Service:
     settings: Settings
     slot: ModelSlot
     metrics: Metrics
+    limits: Limits
     logged: Logged = field(default_factory=Logged)
 
     def model(self) -> LoadedModel:
@@ -36,3 +42,11 @@ class Service:
                 "no_hints", f"model {loaded.version} has not learned HotName and HotWrite"
             )
         return loaded, loaded.hints
+
+
+class State(TypedDict):
+    """What every request finds in its ``state``."""
+
+    service: Service
+    limits: Limits
+    page: Page

@@ -136,7 +136,7 @@ def _show(registry: Registry, held: Sequence[Dataset]) -> None:
     if reports:
         text = reports[-1].read_bytes()
         if registry.read(REPORT) != text:
-            registry.write(REPORT, text.decode())
+            registry.write(REPORT, text)
 
 
 def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: bool) -> None:

@@ -70,16 +70,18 @@ impl Client {
         Client { address, limit, open: None }
     }
 
-    /// Asks for `path`, with a header besides, for a body of at most `largest` bytes.
+    /// Asks for `path`, with headers besides, for a body of at most `largest` bytes; the service
+    /// may take `patience` longer than it otherwise may.
     pub async fn get(
         &mut self,
         path: &str,
-        header: Option<(HeaderName, HeaderValue)>,
+        headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
         largest: usize,
+        patience: Duration,
     ) -> Result<Answer, HttpError> {
         let mut request = self.request(Method::GET, path, Bytes::new());
-        request.headers_mut().extend(header);
-        self.send(request, largest).await
+        request.headers_mut().extend(headers);
+        self.send(request, largest, self.limit + patience).await
     }
 
     /// Sends JSON to `path`, for a body of at most `largest` bytes.
@@ -92,7 +94,7 @@ impl Client {
         let mut request = self.request(Method::POST, path, json.into());
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json);
-        self.send(request, largest).await
+        self.send(request, largest, self.limit).await
     }
 
     fn request(&self, method: Method, path: &str, body: Bytes) -> Request<Full<Bytes>> {
@@ -110,10 +112,11 @@ impl Client {
         &mut self,
         request: Request<Full<Bytes>>,
         largest: usize,
+        limit: Duration,
     ) -> Result<Answer, HttpError> {
         // Taken, so that whatever breaks off, also this future, leaves no connection half used.
         let open = self.open.take();
-        let (address, limit) = (&self.address, self.limit);
+        let address = &self.address;
         let exchange = async {
             if let Some(mut connection) = open.filter(|connection| !connection.is_closed()) {
                 // The service closes connections that are idle, perhaps right now. No request

@@ -101,7 +101,7 @@ async fn work(settings: &Settings, config: Option<Config>, counters: &Counters) 
 async fn once(settings: &Settings, config: Option<Config>) -> ExitCode {
     let counters = Counters::default();
     let client = Client::new(settings.service.clone(), settings.timeout_seconds);
-    let image = match Fetcher::new(client, &counters).fetch().await {
+    let image = match Fetcher::new(client, &counters).fetch(Duration::ZERO).await {
         Ok(image) => image,
         Err(error) => {
             line(format_args!("{}: {error}", settings.service));
