@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 from serving.page import charts
 from training.audit import AUDITS
 from training.audit_page import AXIS
 from training.metrics import percent
-from training.registry import Registry, RegistryError
+from training.registry import Registry
 
 SHOWN = 90
 """How many audits are shown, the newest."""
@@ -64,45 +64,31 @@ class Audits:
 
     registry: Registry
     unreadable: list[str] = field(default_factory=list)
-    _read: dict[Path, tuple[int, Audited | str]] = field(default_factory=dict)
-
-    def directory(self) -> Path | None:
-        """Return where they are; None for a registry in an object store, which has none."""
-        try:
-            return self.registry.path / AUDITS
-        except RegistryError:
-            return None
+    _read: dict[str, tuple[Hashable, Audited | str]] = field(default_factory=dict)
 
     def newest(self) -> list[Audited]:
         """Return the newest of them, oldest first."""
-        directory = self.directory()
-        held = {} if directory is None else {p: _stamp(p) for p in directory.glob("[!.]*.json")}
-        self._read = {p: kept for p, kept in self._read.items() if kept[0] == held.get(p)}
-        for path, stamp in held.items():
-            if path not in self._read:
-                self._read[path] = stamp, _audited(path)
+        names = [f"{AUDITS}/{name}" for name in self.registry.names(AUDITS)]
+        held = {name: self.registry.stamp(name) for name in names if name.endswith(".json")}
+        self._read = {name: kept for name, kept in self._read.items() if kept[0] == held.get(name)}
+        for name, stamp in held.items():
+            if name not in self._read:
+                self._read[name] = stamp, _audited(self.registry, name)
         found = [each for _, each in self._read.values()]
         self.unreadable = sorted(each for each in found if isinstance(each, str))
         audits = [each for each in found if isinstance(each, Audited)]
         return sorted(audits, key=lambda each: (each.until, each.name))[-SHOWN:]
 
 
-def _stamp(path: Path) -> int:
+def _audited(registry: Registry, name: str) -> Audited | str:
     try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _audited(path: Path) -> Audited | str:
-    try:
-        said = json.loads(path.read_bytes())
+        said = json.loads(registry.read(name) or b"")
         rows: dict[str, list[dict[str, Any]]] = {}
         for row in said["figures"]:
             subject, name = row["subject"], row["predicate"]
             rows.setdefault(name if subject == "file" else f"{subject}:{name}", []).append(row)
         return Audited(
-            path.stem,
+            PurePosixPath(name).stem,
             datetime.fromisoformat(said["until"]),
             said["version"],
             {key: _figure(own) for key, own in rows.items()},
@@ -112,7 +98,7 @@ def _audited(path: Path) -> Audited | str:
             len(said["damaged"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return f"{path}: expected an audit: {error!r}"
+        return f"{registry.place}/{name}: expected an audit: {error!r}"
 
 
 def _figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
@@ -143,7 +129,7 @@ def drawn(audits: Sequence[Audited]) -> dict[str, Any]:
         "correct": charts.segments(correct, 100.0),
     }
     wrong = charts.chart(
-        "False positives", "of the worst predicate, in bounds", days, false_positives=worst
+        "False positives", "worst predicate, in bounds", days, false_positives=worst
     )
     top = max(2.0, charts.rounded(max((w for w in worst if w), default=0.0)))
     wrong["lines"] = {"false_positives": charts.segments(worst, top)}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from pathlib import Path
 
 from fastapi import Response
 
 from serving.errors import ApiError
-from serving.page.audited import Audits
+from training.audit import AUDITS
 from training.card import HTML
 from training.registry import Registry, RegistryError
 from training.report import REPORT
@@ -42,9 +41,11 @@ def response(html: bytes) -> Response:
 def card(registry: Registry, version: str) -> bytes:
     """Return the card of a version; raise `ApiError` where there is none."""
     try:
-        return _kept(registry.directory(version) / HTML, f"version {version} has no card")
+        return (registry.directory(version) / HTML).read_bytes()
     except RegistryError as error:
         raise ApiError("no_version", str(error)) from error
+    except FileNotFoundError as error:
+        raise ApiError("not_found", f"version {version} has no card") from error
 
 
 def report(registry: Registry) -> bytes:
@@ -57,19 +58,11 @@ def report(registry: Registry) -> bytes:
     return card(registry, version)
 
 
-def audit(audits: Audits, name: str) -> bytes:
+def audit(registry: Registry, name: str) -> bytes:
     """Return the page of an audit; raise `ApiError` where there is none."""
-    directory = audits.directory()
-    what = f"there is no audit of {name}"
-    pages = [] if directory is None else list(directory.glob("[!.]*.html"))
-    for path in pages:  # only what is there, whatever is asked for
-        if path.stem == name:
-            return _kept(path, what)
-    raise ApiError("not_found", what)
-
-
-def _kept(path: Path, what: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise ApiError("not_found", what) from error
+    kept = None
+    if f"{name}.html" in registry.names(AUDITS):  # nothing else, whatever is asked for
+        kept = registry.read(f"{AUDITS}/{name}.html")
+    if kept is None:
+        raise ApiError("not_found", f"there is no audit of {name}")
+    return kept

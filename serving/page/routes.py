@@ -38,4 +38,6 @@ async def card(version: str, request: Request) -> Response:
 @router.get("/audits/{name}")
 async def audit(name: str, request: Request) -> Response:
     """Show an audit."""
-    return documents.response(await run_in_threadpool(documents.audit, _page(request).audits, name))
+    return documents.response(
+        await run_in_threadpool(documents.audit, _page(request).registry, name)
+    )

@@ -125,6 +125,7 @@ def test_a_hostile_name_is_shown_as_it_is(page: Page, seen: Any) -> None:
     page.press("#name", "Enter")
     page.wait_for_selector("[role=status]")
     assert page.input_value("#name") == HOSTILE
+    assert HOSTILE in page.inner_text("section[aria-labelledby=drift]")
     assert page.locator("script, img").count() == 0
     assert seen.complaints == []
 
