@@ -70,11 +70,13 @@ class Audits:
         """Return the newest of them, oldest first."""
         names = [f"{AUDITS}/{name}" for name in self.registry.names(AUDITS)]
         held = {name: self.registry.stamp(name) for name in names if name.endswith(".json")}
-        self._read = {name: kept for name, kept in self._read.items() if kept[0] == held.get(name)}
+        # Others may ask at the same time: what is kept is replaced, never changed.
+        kept = {name: own for name, own in self._read.items() if own[0] == held.get(name)}
         for name, stamp in held.items():
-            if name not in self._read:
-                self._read[name] = stamp, _audited(self.registry, name)
-        found = [each for _, each in self._read.values()]
+            if name not in kept:
+                kept[name] = stamp, _audited(self.registry, name)
+        self._read = kept
+        found = [each for _, each in kept.values()]
         self.unreadable = sorted(each for each in found if isinstance(each, str))
         audits = [each for each in found if isinstance(each, Audited)]
         return sorted(audits, key=lambda each: (each.until, each.name))[-SHOWN:]

@@ -52,7 +52,10 @@ def report(registry: Registry) -> bytes:
     """Return the newest report on a published model, else the card of the published one."""
     if (kept := registry.read(REPORT)) is not None:
         return kept
-    version = registry.current()
+    try:
+        version = registry.current()
+    except RegistryError as error:
+        raise ApiError("damaged_version", str(error)) from error
     if version is None:
         raise ApiError("not_found", "nothing was ever published: there is no report")
     return card(registry, version)

@@ -25,19 +25,16 @@ class Versions:
         """Return the newest versions, newest first, with what became of each."""
         current, pinned = self.registry.current(), self.registry.pinned()
         newest = self.registry.versions()[-SHOWN:]
-        self._read = {name: told for name, told in self._read.items() if name in newest}
+        # Others may ask at the same time: what is kept is replaced, never changed.
+        before = self._read
+        self._read = told = {name: before.get(name) or self._about(name) for name in newest}
         return [
-            {**self.about(name), "current": name == current, "pinned": name == pinned}
+            {**told[name], "current": name == current, "pinned": name == pinned}
             for name in reversed(newest)
         ]
 
-    def about(self, version: str) -> dict[str, Any]:
-        """Return of a version when it was made and why, if so, it was kept aside."""
-        if version not in self._read:
-            self._read[version] = self._about(version)
-        return self._read[version]
-
     def _about(self, version: str) -> dict[str, Any]:
+        """Return of a version when it was made and why, if so, it was kept aside."""
         told: dict[str, Any] = {"version": version, "created": "", "aside": None, "card": False}
         try:
             manifest = self.registry.manifest(version)

@@ -43,11 +43,11 @@ class Page:
     def _content(self) -> dict[str, Any]:
         slot, settings = self.service.slot, self.service.settings
         model, troubles = slot.model, []
-        audits = self.audits.newest()
+        audits: list[audited.Audited] = []
+        listed: list[dict[str, Any]] = []
         try:
-            listed = self.versions.listed()
+            audits, listed = self.audits.newest(), self.versions.listed()
         except (RegistryError, OSError) as error:
-            listed = []
             troubles.append(str(error))
         card = versions.card(self.registry, model.version) if model else None
         samples, counted = self.history.now()
