@@ -87,8 +87,8 @@ def _audited(registry: Registry, name: str) -> Audited | str:
         said = json.loads(registry.read(name) or b"")
         rows: dict[str, list[dict[str, Any]]] = {}
         for row in said["figures"]:
-            subject, name = row["subject"], row["predicate"]
-            rows.setdefault(name if subject == "file" else f"{subject}:{name}", []).append(row)
+            subject, key = row["subject"], row["predicate"]
+            rows.setdefault(key if subject == "file" else f"{subject}:{key}", []).append(row)
         return Audited(
             PurePosixPath(name).stem,
             datetime.fromisoformat(said["until"]),
