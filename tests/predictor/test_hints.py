@@ -61,6 +61,8 @@ def campus() -> pa.Table:
         size = {"max_size": 40_000, "bytes_written": written, "writes": written}
         rows += [life(b".inbox", uid, None, **size), life(b"notes", uid, None, max_size=9000)]
         rows += [life(b".inbox.lock", uid, 0.1, minute=n) for n in range(30 if uid <= 10 else 0)]
+        once = {"max_size": 90_000, "bytes_written": 90_000, "writes": 30}
+        rows += [life(b"db-journal", uid, 0.5, minute=n, **once) for n in range(3)]
     return pa.Table.from_pylist(rows, schema=FILES)
 
 
@@ -98,6 +100,14 @@ def test_names_of_files_that_last_are_not_hot_though_nearly_all_births_are(
     names = [b"notes"] if kind == "name" else [b"notes", b".inbox"]  # which shares "^" with locks
     said = ask(image, *((name, user, False) for name in names for user in USERS))
     assert not any(verdict & NAME for verdict in said)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_and_soon_gone_is_not_hot_for_its_blocks_would_only_take_room(
+    trained: TrainedModel, kind: Kind
+) -> None:
+    (said,) = ask(hint_image(trained, kind, "accurate"), (b"db-journal", 1, False))
+    assert not said & NAME
 
 
 def test_what_a_kernel_does_not_tell_changes_nothing(trained: TrainedModel) -> None:

@@ -6,7 +6,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 /// How many blocks of a hot file are placed in a region: `BM_HOT_BLOCKS` of birthmark_hint.h.
-const HOT_BLOCKS: u32 = 32;
+const HOT_BLOCKS: u32 = 256;
 
 /// A range of bytes of a file system: inodes and fragments of one cylinder group.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -279,6 +279,9 @@ fn in_the_region_of_the_thesis_hot_things_lie_behind_each_other_and_others_elsew
 #[test]
 fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
     let mut filesystem = thesis(2);
+    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, true).unwrap();
+    assert_eq!(region.hot_blocks, 256); // more than this region has
+    filesystem.set_region(Some(Region { hot_blocks: 32, ..region }));
     let file = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(file, 40 * 16384).unwrap();
     let blocks = addresses(&filesystem, file);
