@@ -9,7 +9,7 @@ NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
 MANIFEST := --manifest-path native/Cargo.toml
 HINTD := --manifest-path layout_hint/hintd/Cargo.toml
 
-.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz pytest lock clean
+.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz pytest freebsd-sources lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ fuzz: ## ten minutes of fuzzing for each decoder
 
 pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
 	$(BIN)/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
+
+SOURCES ?= /usr/src
+freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make test
+	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

@@ -104,6 +104,16 @@ def layout_geometry(name: str, bytes: int) -> str:
     is no such geometry, or none of that size.
     """
 
+def layout_region(
+    name: str, bytes: int, start: int, length: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the inodes and the fragments for data of a region of that file system.
+
+    That is of those that lie wholly in ``length`` bytes from byte ``start`` on the first, and the
+    one behind the last. Raises ``ValueError`` if there is no such geometry, if the region has
+    neither, or parts of two cylinder groups, or ends where the file system has ended.
+    """
+
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
 

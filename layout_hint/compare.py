@@ -148,7 +148,7 @@ def _result(day: str, group: list[Outcome], outcomes: dict[Run, Outcome]) -> Res
     )
 
 
-def _shares(each: list[tuple[float, float, float]]) -> Shares:
+def _shares(each: list[tuple[float, ...]]) -> Shares:
     return Shares(*(Spread(tuple(values)) for values in zip(*each, strict=True)))
 
 

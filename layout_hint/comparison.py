@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from data.generated import Mark
+from layout_hint.place import Region
 
 BLOCK = 4096
 """Bytes of the blocks that are counted (thesis section 7.1)."""
@@ -127,7 +128,11 @@ class Settings:
     disk: str  # the name of the drive
     seeds: tuple[int, ...]
     age: Mapping[str, Any] | None = None  # how the aged file systems were aged
-    flush: bool = False
+
+    @property
+    def region(self) -> Region:
+        """How much the region has; ``ValueError`` if there is no such region."""
+        return Region.of(self.geometry, self.partition, self.region_start, self.region_length)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON would have it."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from layout_hint.comparison import POLICIES
-from layout_hint.place import Room
+from layout_hint.place import Region
 from predictor.hints import verdicts
 from predictor.image import Image
 
@@ -42,7 +42,7 @@ def at_random(creates: int, seed: int) -> pa.Array:
     return of_flags(np.random.default_rng(seed).random(creates) < 0.5)
 
 
-def oracle(objects: pa.Table, lives: pa.Table, creates: int, room: Room) -> pa.Array:
+def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> pa.Array:
     """Return the hints that one would give who knew what becomes of every object.
 
     Objects are taken in the order of how many writes they bring per fragment that they take of the
@@ -54,7 +54,7 @@ def oracle(objects: pa.Table, lives: pa.Table, creates: int, room: Room) -> pa.A
         objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
         lives: when they lived, ``id``, ``born``, ``died`` (:mod:`layout_hint.lifetimes`).
         creates: how many there are.
-        room: of the region.
+        region: how much it has.
     """
     named = objects.filter(pc.is_valid(objects["place"]))
     place, writes, fragments = (
@@ -65,13 +65,13 @@ def oracle(objects: pa.Table, lives: pa.Table, creates: int, room: Room) -> pa.A
     own = pc.index_in(named["id"], value_set=lives["id"].combine_chunks())
     times, hot = _Lives(lives.take(own), fragments), np.zeros(len(place), np.bool_)
     for order in (by_density[filled], by_density[~filled]):
-        hot = _fill(hot, order, times, room)
+        hot = _fill(hot, order, times, region)
     flags = np.zeros(creates, np.bool_)
     flags[place[hot]] = True
     return of_flags(flags)
 
 
-def _fill(hot: Flags, order: Numbers, lives: _Lives, room: Room) -> Flags:
+def _fill(hot: Flags, order: Numbers, lives: _Lives, region: Region) -> Flags:
     """Return what is hot, and as many of the first of ``order`` as have room, too."""
 
     def first(count: int) -> Flags:
@@ -82,7 +82,7 @@ def _fill(hot: Flags, order: Numbers, lives: _Lives, room: Room) -> Flags:
     low, high = 0, len(order)
     while low < high:
         middle = (low + high + 1) // 2
-        if lives.fit(first(middle), room):
+        if lives.fit(first(middle), region):
             low = middle
         else:
             high = middle - 1
@@ -100,11 +100,11 @@ class _Lives:
         self._fragments = np.concatenate([fragments, -fragments])[self._order]
         self._inodes = np.repeat(np.array([1, -1]), len(born))[self._order]
 
-    def fit(self, hot: Flags, room: Room) -> bool:
+    def fit(self, hot: Flags, region: Region) -> bool:
         """Tell whether those that are hot have room together at every time."""
         both = np.concatenate([hot, hot])[self._order]
         inodes, fragments = (
             np.cumsum(np.where(both, change, 0)).max(initial=0)
             for change in (self._inodes, self._fragments)
         )
-        return bool(inodes <= room.inodes and fragments <= room.fragments)
+        return bool(inodes <= region.inodes and fragments <= region.fragments)

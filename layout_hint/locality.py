@@ -17,8 +17,8 @@ Counts = npt.NDArray[np.uint64]
 class Locality:
     """Shares of all operations (total, reads, writes), as fractions; 0 where there were none."""
 
-    target: tuple[float, float, float]  # of what fell into the region
-    optimal: tuple[float, float, float]  # of what went to the hottest blocks, as many as it has
+    target: tuple[float, ...]  # of what fell into the region
+    optimal: tuple[float, ...]  # of what went to the hottest blocks, as many as it has
     random: float  # of a region's blocks in all blocks that were touched
     reads: int  # operations: blocks read, and written
     writes: int
@@ -41,16 +41,12 @@ def locality(counts: pa.Table, start: int, length: int) -> Locality:
     inside = (blocks >= start // BLOCK) & (blocks < -(-(start + length) // BLOCK))
     every = (reads + writes, reads, writes)
     return Locality(
-        target=_each(*(_share(each[inside], each) for each in every)),
-        optimal=_each(*(_share(_hottest(each, room), each) for each in every)),
+        target=tuple(_share(each[inside], each) for each in every),
+        optimal=tuple(_share(_hottest(each, room), each) for each in every),
         random=min(1.0, room / len(blocks)) if len(blocks) else 0.0,
         reads=int(reads.sum()),
         writes=int(writes.sum()),
     )
-
-
-def _each(total: float, read: float, write: float) -> tuple[float, float, float]:
-    return total, read, write
 
 
 def _share(part: Counts, whole: Counts) -> float:

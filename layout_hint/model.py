@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from layout_hint.comparison import BLOCK
-from layout_hint.place import Room as Region
 from predictor.hints import HINTS, Room, hint_image
 from predictor.image import Image
 from predictor.thresholds import Point
 from serving.models import load_model
 from training.registry import Registry
-
-DIRECTORIES = 256
-"""So many directories have hot files born in them, at most."""
 
 
 def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
@@ -24,12 +19,18 @@ def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
 
     Raises:
         OSError: there is neither.
-        ValueError: it is damaged, or answers none of HotName, HotDir and HotWrite.
+        ValueError: it is damaged, or answers none of HotName, HotDir and HotWrite; or a ``point``
+            is wanted of an image.
     """
     if path.is_dir():
         loaded = load_model(Registry(path), None, point)
         return hint_image(loaded.trained, loaded.kind, loaded.point, room)
     content = path.read_bytes()
+    if point:
+        raise ValueError(
+            f"--point {point}: expected a directory of models with it, found the file {path}, "
+            "whose point was chosen when it was compiled"
+        )
     try:
         found = Image(content).predicates
     except ValueError as error:
@@ -41,14 +42,3 @@ def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
             f"{path}: expected an image that answers {', '.join(HINTS)}, found {', '.join(found)}"
         )
     return content
-
-
-def room_of(region: Region, fsize: int) -> Room:
-    """Return what is to be called hot in all, for a region: an eighth of it is left to HotName.
-
-    A third of the rest is for directories, of a fragment each (``fsize`` bytes), and two thirds are
-    for what is written, in blocks of 4 KB.
-    """
-    fragments = region.fragments * 7 // 8
-    directories = min(DIRECTORIES, fragments // 3)
-    return Room(directories, (fragments - directories) * fsize // BLOCK)

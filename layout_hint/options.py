@@ -8,12 +8,12 @@ from datetime import date
 from typing import TypeVar
 
 from data.scan.words import duration
+from data.sizes import size
 from layout_hint.compare import Plan, read_policies
 from layout_hint.comparison import MODES, STATES, Settings
 from layout_hint.days import Hours, read_dates
 from layout_hint.disks import DEFAULT
 from layout_hint.place import geometry, region_start
-from layout_hint.sizes import size
 from predictor.thresholds import Point
 
 BOTH, ALL = "both", "all"

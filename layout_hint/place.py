@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from birthmark import _native
-from layout_hint.sizes import size
+from data.sizes import size
 
 TABLES_END, MIDDLE = "tables-end", "middle"
 GEOMETRIES = ("freebsd48", "freebsd14")
@@ -21,23 +21,27 @@ class Geometry:
     fsize: int  # bytes of a fragment
     bsize: int  # bytes of a block
     fpg: int  # fragments per cylinder group
-    ipg: int  # inodes per cylinder group
     groups: int
-    inode_bytes: int
-    dblkno: int  # where a group's data begin, from its start: after its inodes
-
-    @property
-    def iblkno(self) -> int:
-        """Where its inodes begin."""
-        return self.dblkno - self.ipg * self.inode_bytes // self.fsize
+    iblkno: int  # where a group's inodes begin, from its start
+    dblkno: int  # where its data begin: after its inodes
 
 
 @dataclass(frozen=True)
-class Room:
-    """What a region has room for."""
+class Region:
+    """How much a region has."""
 
     inodes: int
-    fragments: int
+    fragments: int  # for data
+
+    @classmethod
+    def of(cls, name: str, partition: int, start: int, length: int) -> Region:
+        """Return that of a range of bytes of a partition, of a geometry's name.
+
+        Raises:
+            ValueError: it has neither, or parts of two cylinder groups, or ends beyond the last.
+        """
+        found = _native.layout_region(name, partition, start, length)
+        return cls(*(end - first for first, end in found))
 
 
 def geometry(name: str, partition: int) -> Geometry:
@@ -71,12 +75,3 @@ def region_start(text: str, length: int, sizes: Geometry) -> int:
     table = (sizes.dblkno - sizes.iblkno) * sizes.fsize
     before = min(length // SHARE, table) // sizes.bsize * sizes.bsize
     return base + sizes.dblkno * sizes.fsize - before
-
-
-def room(start: int, length: int, sizes: Geometry) -> Room:
-    """Return what a region has room for in the group that it begins in."""
-    first, last = start // sizes.fsize, -(-(start + length) // sizes.fsize)
-    base = first // sizes.fpg * sizes.fpg
-    table, data = base + sizes.iblkno, base + sizes.dblkno
-    inodes = max(0, min(last, data) - max(first, table)) * (sizes.fsize // sizes.inode_bytes)
-    return Room(inodes, max(0, min(last, base + sizes.fpg) - max(first, data)))

@@ -18,7 +18,6 @@ from layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, 
 from layout_hint.days import MANIFEST, OPERATIONS, Day
 from layout_hint.lifetimes import lifetimes
 from layout_hint.locality import Locality, locality
-from layout_hint.place import geometry, room
 
 ROWS = 1 << 16
 
@@ -65,11 +64,8 @@ class Replay:
     def learn(self, run: Run) -> Outcome:
         """Make a run by default, and learn from it what the oracle knows."""
         found = self._run(run)
-        settings = self._settings
-        sizes = geometry(settings.geometry, settings.partition)
-        place = room(settings.region_start, settings.region_length, sizes)
-        lives = lifetimes(self._day.path)
-        self._oracle = hints.oracle(found.objects(), lives, len(self._creates), place)
+        lives, region = lifetimes(self._day.path), self._settings.region
+        self._oracle = hints.oracle(found.objects(), lives, len(self._creates), region)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:
@@ -95,8 +91,7 @@ class Replay:
         region = {
             "start": settings.region_start,
             "length": settings.region_length,
-            "reserved": run.mode in ("reserved", "data"),
-            "open_inodes": run.mode == "data",
+            "mode": run.mode,
         }
         return {
             "geometry": settings.geometry,
@@ -107,7 +102,6 @@ class Replay:
             "cache_bytes": settings.cache,
             "warmup_seconds": settings.warmup,
             "pace": settings.pace,
-            "flush": settings.flush,
             "age": {**(settings.age or {}), "seed": run.seed} if run.state == "aged" else None,
             "nvram": run.nvram,
         }

@@ -12,9 +12,10 @@ from layout_hint.compare import compare
 from layout_hint.comparison import Comparison
 from layout_hint.days import Day, is_build, make_days
 from layout_hint.disks import read_disk
-from layout_hint.model import read_image, room_of
+from layout_hint.model import read_image
 from layout_hint.options import Options
-from layout_hint.place import geometry, room
+from layout_hint.place import geometry
+from predictor.hints import Room
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are, and of how many."""
@@ -46,12 +47,9 @@ def study(
         ValueError: something is not what it should be.
     """
     settings, plan = options.settings(), options.plan()
-    disk, sizes = (
-        read_disk(options.disk, settings.partition),
-        geometry(settings.geometry, settings.partition),
-    )
-    region = room(settings.region_start, settings.region_length, sizes)
-    image = read_image(model, room_of(region, sizes.fsize), options.point)
+    disk = read_disk(options.disk, settings.partition)
+    fsize = geometry(settings.geometry, settings.partition).fsize
+    image = read_image(model, Room.of(settings.region.fragments * fsize, fsize), options.point)
     tell = progress or (lambda what, done, of: None)
     with _directory(builds) as into:
         days = _days(traces, options, into, jobs, tell)

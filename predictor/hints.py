@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from features import CREATES
+from predictor.blocks import BLOCK
 from predictor.hint_models import HOT_NAME
 from predictor.image import Image, compile_image, predict
 from predictor.image_models import sections_of
@@ -28,6 +29,9 @@ OF_FILE, OF_DIRECTORY = 0b101, 0b010
 LEAST_BIRTHS = 1.0
 """The hot births that a directory must let expect, in a period such as it was learned from."""
 
+DIRECTORIES = 256
+"""So many directories have hot files born in them, at most."""
+
 _HOUR = 3_600_000_000
 
 
@@ -35,15 +39,29 @@ _HOUR = 3_600_000_000
 class Room:
     """How much of what is learned to be hot a region is to hold.
 
-    ``directories`` count, of files the ``blocks`` of 4 KB. Both together are 3.5 MB where a
-    directory takes a fragment of 2 KB, so that half a megabyte of 4 is left to HotName.
+    ``directories`` count, of files the ``blocks`` of 4 KB.
     """
 
-    directories: int = 256
-    blocks: int = 768
+    directories: int
+    blocks: int
+
+    @classmethod
+    def of(cls, data: int, fragment: int = 2048) -> Room:
+        """Return that of a region with so many bytes for data; an eighth is left to HotName.
+
+        At most a third of the rest is for directories, of a ``fragment`` each (bytes), and there
+        are 256 at most; what they leave is for what is written.
+        """
+        fragments = data // fragment * 7 // 8
+        directories = min(DIRECTORIES, fragments // 3)
+        return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = Room()) -> bytes:
+USUAL_ROOM = Room.of(4 << 20)
+"""That of a region as large as the thesis's, all of it for data."""
+
+
+def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = USUAL_ROOM) -> bytes:
     """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
 
     HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what

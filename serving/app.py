@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from data.sizes import size
+from predictor.hints import Room
 from serving.errors import HANDLERS
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
@@ -27,7 +29,8 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[State]:
         registry = Registry(settings.registry)
-        slot = ModelSlot(registry, settings.model, settings.point, metrics)
+        room = Room.of(size(settings.region))
+        slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
         await slot.refresh()
         watching = asyncio.create_task(slot.watch(settings.poll_seconds))
         yield {"service": Service(settings, slot, metrics)}

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from features.creates import from_requests
-from predictor.hints import HINTS, hint_image, verdicts
+from predictor.hints import HINTS, Room, hint_image, verdicts
 from predictor.image import Image, checksum
 from predictor.model_set import Kind
 from predictor.thresholds import Point
@@ -28,9 +28,9 @@ class Hints:
     etag: str
 
     @classmethod
-    def of(cls, trained: TrainedModel, kind: Kind, point: Point, version: str) -> Hints:
+    def of(cls, trained: TrainedModel, kind: Kind, point: Point, room: Room, version: str) -> Hints:
         """Compile the hints of a model; raise ``ValueError`` where it has none."""
-        content = hint_image(trained, kind, point)
+        content = hint_image(trained, kind, point, room)
         return cls(content, Image(content), f'"{version}-{checksum(content):08x}"')
 
     def answer(self, create: Mapping[str, Any], directory: bool) -> dict[str, bool]:

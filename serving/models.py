@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from features.creates import from_requests
 from predictor import Kind, Point
+from predictor.hints import USUAL_ROOM, Room
 from predictor.trained import TrainedModel
 from serving.hints import Hints
 from serving.metrics import Metrics
@@ -26,19 +27,23 @@ class NoModelError(ValueError):
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A published version in memory: the `kind` of its models that answers, and at which point."""
+    """A published version in memory: the `kind` of its models that answers, and at which point.
+
+    Its hints are for a region with so much `room`.
+    """
 
     version: str
     kind: Kind
     point: Point
     manifest: Mapping[str, Any]
     trained: TrainedModel
+    room: Room = USUAL_ROOM
 
     @cached_property
     def hints(self) -> Hints | None:
         """What it hints to file systems, compiled when first asked for; None where it cannot."""
         try:
-            return Hints.of(self.trained, self.kind, self.point, self.version)
+            return Hints.of(self.trained, self.kind, self.point, self.room, self.version)
         except ValueError as error:
             log.warning("model %s gives no hints: %s", self.version, error)
             return None
@@ -48,14 +53,15 @@ def load_model(
     registry: Registry,
     kind: Kind | None = None,
     point: Point | None = None,
+    room: Room = USUAL_ROOM,
     *,
     counts: bool = False,
 ) -> LoadedModel:
     """Return the published model, its checksums verified, once it has answered a question.
 
-    `kind` and `point` None take what the version was published to serve; `counts` loads what
-    models learn on from, too. Raises `NoModelError` where nothing is published, `RegistryError` for
-    a damaged version, and ValueError or OSError for parts that are no model.
+    `kind` and `point` None take what the version was published to serve; its hints are for `room`;
+    `counts` loads what models learn on from, too. Raises `NoModelError` where nothing is published,
+    `RegistryError` for a damaged version, and ValueError or OSError for parts that are no model.
     """
     version = registry.current()
     if version is None:
@@ -69,7 +75,7 @@ def load_model(
     trained = TrainedModel.load(registry.directory(version), counts)
     # A model that cannot answer must not take the place of one that can.
     trained.explain(from_requests([{"name": b"name"}]), kind, point)
-    return LoadedModel(version, kind, point, manifest, trained)
+    return LoadedModel(version, kind, point, manifest, trained, room)
 
 
 def _published(
@@ -91,11 +97,16 @@ class ModelSlot:
     """
 
     def __init__(
-        self, registry: Registry, kind: Kind | None, point: Point | None, metrics: Metrics
+        self,
+        registry: Registry,
+        kind: Kind | None,
+        point: Point | None,
+        room: Room,
+        metrics: Metrics,
     ) -> None:
         self.model: LoadedModel | None = None
         self._registry = registry
-        self._wanted = kind, point
+        self._wanted = kind, point, room
         self._metrics = metrics
         self._seen: tuple[int, int] | None = None
 

@@ -179,7 +179,7 @@ class FileRequest(Asked):
 class HintRequest(Asked):
     """A file or directory that a file system is about to create."""
 
-    directory: bool = Field(False, strict=True, description="whether it is a directory")
+    is_directory: bool = Field(False, strict=True, description="whether it is a directory")
 
 
 def written(member: str, name: bytes) -> dict[str, str]:

@@ -146,7 +146,7 @@ async def hint(request: Request, service: Here) -> Response:
     """Hint to a file system what it is about to create: the answers of the hint image."""
     asked = parse_hint(await _body(request, service.settings.max_body_bytes))
     loaded, hints = service.hints()
-    answer = hints.answer(asked.create(), asked.directory)
+    answer = hints.answer(asked.create(), asked.is_directory)
     service.metrics.hints(answer)
     name, directory, write = (answer[key] for key in HINTS)
     return _json(

@@ -5,9 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
+from data.sizes import size
 from predictor import KINDS, Kind, Point
+
+
+def _size(text: str) -> str:
+    try:
+        size(text)
+    except ValueError as error:
+        raise PydanticCustomError("size", "{reason}", {"reason": str(error)}) from error
+    return text
 
 
 class Settings(BaseModel):
@@ -32,6 +42,9 @@ class Settings(BaseModel):
     )
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"
+    )
+    region: Annotated[str, AfterValidator(_size)] = Field(
+        default="4M", description="what hints have room for: the region's bytes for data, as 4M"
     )
     poll_seconds: float = Field(
         default=1.0, gt=0, description="time between looks for a newly published model, seconds"

@@ -8,10 +8,18 @@ from typing import Annotated
 
 import typer
 
-from birthmark.commands.serve import DEFAULTS, ModelOption, PointOption, RegistryOption, settings_of
+from birthmark.commands.serve import (
+    DEFAULTS,
+    ModelOption,
+    PointOption,
+    RegionOption,
+    RegistryOption,
+    settings_of,
+)
 
 
 def image(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="the file to write")],
     registry: RegistryOption = DEFAULTS.registry,
     model: ModelOption = DEFAULTS.model,
@@ -19,20 +27,27 @@ def image(
     hints: Annotated[
         bool, typer.Option("--hints", help="only HotName, HotDir and HotWrite, as file systems ask")
     ] = False,
+    region: RegionOption = DEFAULTS.region,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
     from birthmark._native import Image
     from data.durable import replaced
-    from predictor.hints import hint_image
+    from data.sizes import size
+    from predictor.hints import Room, hint_image
     from predictor.image_models import compile_models
     from serving.models import load_model
     from training.registry import Registry
 
-    wanted = settings_of(registry=registry, model=model, point=point)
+    source = context.get_parameter_source("region")
+    if not hints and source is not None and source.name == "COMMANDLINE":
+        raise typer.BadParameter("expected --hints with it", param_hint="region")
+    wanted = settings_of(registry=registry, model=model, point=point, region=region)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
     if hints:
-        content = hint_image(loaded.trained, loaded.kind, loaded.point)
+        content = hint_image(
+            loaded.trained, loaded.kind, loaded.point, Room.of(size(wanted.region))
+        )
     else:
         content = compile_models(loaded.trained.models[loaded.kind], loaded.point)
     with replaced(out) as path:

@@ -22,6 +22,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from birthmark.commands.serve import DEFAULTS, PointOption, settings_of
+
 
 class Geometry(StrEnum):
     """A file system's sizes and policies."""
@@ -47,13 +49,6 @@ class State(StrEnum):
     both = "both"
 
 
-class Point(StrEnum):
-    """One of a model's two thresholds."""
-
-    bounded = "bounded"
-    accurate = "accurate"
-
-
 class Pace(StrEnum):
     """When the next operation is made."""
 
@@ -67,9 +62,7 @@ def layout(
         typer.Argument(metavar="TRACE", help="traces and datasets; or directories of replay build"),
     ],
     model: Annotated[Path, typer.Option(help="compiled image, or registry with a model")],
-    point: Annotated[
-        Point | None, typer.Option(help="a registry's threshold  [default: as published]")
-    ] = None,
+    point: PointOption = DEFAULTS.point,
     region: Annotated[str, typer.Option(help="size of the region, as 4M")] = "4M",
     region_start: Annotated[
         str, typer.Option(help="its first byte; tables-end or middle: half-way in a group")
@@ -129,7 +122,7 @@ def layout(
         geometry=geometry.value,
         partition=partition,
         disk=disk,
-        point=point.value if point else None,
+        point=settings_of(point=point).point,
     )
     if out:
         results.check(out)

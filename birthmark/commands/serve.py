@@ -30,6 +30,7 @@ DEFAULTS = Settings()
 RegistryOption = Annotated[Path, _setting("registry")]
 ModelOption = Annotated[str | None, _setting("model")]
 PointOption = Annotated[str | None, _setting("point")]
+RegionOption = Annotated[str, _setting("region")]
 
 
 def serve(
@@ -39,6 +40,7 @@ def serve(
     uds: Annotated[Path | None, _setting("uds")] = DEFAULTS.uds,
     model: ModelOption = DEFAULTS.model,
     point: PointOption = DEFAULTS.point,
+    region: RegionOption = DEFAULTS.region,
     poll_seconds: Annotated[float, _setting("poll_seconds")] = DEFAULTS.poll_seconds,
     max_body_bytes: Annotated[int, _setting("max_body_bytes")] = DEFAULTS.max_body_bytes,
 ) -> None:
@@ -52,6 +54,7 @@ def serve(
         uds=uds,
         model=model,
         point=point,
+        region=region,
         poll_seconds=poll_seconds,
         max_body_bytes=max_body_bytes,
     )

@@ -32,12 +32,15 @@ def trace(
 
 
 def run(
-    trace: _native.LayoutTrace, hints: list[int] | None = None, **config: Any
+    trace: _native.LayoutTrace,
+    hints: list[int] | None = None,
+    image: bytes | None = None,
+    **config: Any,
 ) -> tuple[dict[str, Any], dict[int, tuple[int, int]], _native.LayoutRun]:
     """Replay at the trace's own pace from its start; return summary, counts per block, and run."""
     given = {"pace": "trace", "warmup_seconds": 0, "operation_us": 0, **config}
     array = None if hints is None else pa.array(hints, pa.uint8())
-    found = trace.run(json.dumps(given), array)
+    found = trace.run(json.dumps(given), array, image)
     counts = found.counts().to_pylist()
     summary = json.loads(found.summary)
     assert summary["inconsistency"] is None

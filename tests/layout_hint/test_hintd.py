@@ -161,11 +161,16 @@ def test_a_service_that_is_killed_and_started_again_is_followed(
     loaded(device, images[0])
     eventually(lambda: device.state()["images_loaded"] == 1, "one image was loaded")
     first.end(signal.SIGKILL)
-    eventually(lambda: "cannot connect" in helper.said(), "that the service is gone is told")
+    eventually(
+        lambda: "the service's image: cannot connect" in helper.said(),
+        "that the service is gone is told",
+    )
     assert device.has(images[0])
     with served(settings_for(registries[1], port=port)):
         loaded(device, images[1])
-        eventually(lambda: "well again" in helper.said(), "that it returned is told")
+        eventually(
+            lambda: "the service's image: well again" in helper.said(), "that it returned is told"
+        )
         assert device.state()["images_loaded"] == 2
         counts = helper.counts()
     assert counts["images_fetched"] == counts["loads"] == 2
@@ -378,6 +383,19 @@ def test_the_time_of_day_may_jump(images, device, service, helping, place):
     loaded(device, images[1])
     eventually(lambda: service.reports, "reports go on")
     assert helper.counts()["fetches_failed"] == 0
+
+
+@pytest.mark.parametrize(("name", "mode"), [("preferred", 1), ("data", 2), ("reserved", 3)])
+def test_the_region_has_the_mode_that_it_was_given_and_none_has_none(
+    name, mode, images, device, service, program
+):
+    service.image = whole(images[0])
+    command = [str(program), "--once", "--service", service.url, "--device", str(device.path)]
+    command += ["--mode=table", f"--region-mode={name}"]
+    subprocess.run([*command, "--region-start=4096", "--region-length=8192"], check=True)
+    assert device.region() == (mode, 4096, 8192)
+    subprocess.run(command, check=True)
+    assert device.region() == (0, 0, 0)
 
 
 def test_a_device_that_returns_empty_is_given_the_image_again(images, device, service, helping):
@@ -594,6 +612,7 @@ def test_options_may_stand_in_the_environment(images, device, service, program):
         ("--poll-seconds=0", "0.001 to 86400"),
         ("--poll-seconds=nan", "0.001 to 86400"),
         ("--policy=name", "--mode"),
+        ("--region-mode=all", "preferred, data, reserved"),
         ("--other", "unexpected argument"),
     ],
 )

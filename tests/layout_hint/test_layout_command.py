@@ -177,6 +177,10 @@ def test_what_an_option_cannot_be_is_refused_by_its_name(
 def test_what_is_no_model_or_no_build_is_refused(day: Path, model: Path, tmp_path: Path) -> None:
     result = invoke(day, "--model", day / "build.json")
     assert "expected a compiled image or a directory of models" in str(result.exception)
+    result = invoke(day, "--model", model, "--point", "bounded")
+    assert "--point bounded: expected a directory of models with it" in str(result.exception)
+    result = invoke(day, "--model", model, "--point", "lowest")
+    assert "'bounded'" in result.output
     result = invoke(day, DAYS[1], "--model", model)
     assert "expected a trace like the others, found a build" in str(result.exception)
     result = invoke("-", "--model", model)

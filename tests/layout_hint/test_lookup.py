@@ -19,10 +19,13 @@ from birthmark._native import Image
 from data.datasets import read_files, read_names
 from data.ingest import ingest
 from data.samples import DAYS
+from features import from_requests
 from layout_hint import INCLUDE
+from predictor.hints import HINTS, Room, hint_image
 from predictor.image import compile_image, predict
 from predictor.image_models import compile_models
 from predictor.labels import births
+from predictor.predicates import BUILT_IN
 from predictor.trained import KINDS, TrainedModel
 from tests.layout_hint.made import CREATES, Lookup, made, some_creates
 
@@ -243,6 +246,26 @@ def days_agree(lookup: Lookup, days: list[Path], folder: Path, calibration: floa
 
 def test_every_bundled_row_is_answered_alike_in_c(lookup, tmp_path):
     days_agree(lookup, list(DAYS), tmp_path, calibration=0.2)
+
+
+def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, tmp_path):
+    for number, day in enumerate(DAYS):
+        ingest([str(day)], tmp_path / str(number))
+    files, names = read_files(tmp_path / "0"), read_names(tmp_path / "0")
+    hot = [BUILT_IN["HotName"], BUILT_IN["HotWrite"]]
+    model = TrainedModel(calibration=0).fit(files, names, hot, kinds=["rules"])
+    image = hint_image(model, "rules", "accurate", Room(directories=40, blocks=100))
+    seen = pa.concat_tables([files, read_files(tmp_path / "1")])
+    seen = seen.filter(seen["name"].is_valid())
+    known = {name: seen[name] for name in ("name", "gid", "mode")}
+    every = from_requests(pa.table(known | {"uid": seen["owner"]}).to_pylist())
+    answers = predict(Image(image), every)
+    expected = np.column_stack(
+        [answer.to_numpy(zero_copy_only=False) for answer in answers.values()]
+    )
+    assert set(answers) == set(HINTS)
+    assert all(0 < yes < len(seen) for yes in expected.sum(axis=0))
+    assert np.array_equal(lookup.answers(image, every, tmp_path), expected)
 
 
 def test_every_row_of_the_captured_days_is_answered_alike_in_c(lookup, shared, tmp_path):

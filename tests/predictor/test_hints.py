@@ -127,7 +127,7 @@ def test_a_home_is_known_by_its_owner_whatever_its_name(trained: TrainedModel) -
 
 
 def test_only_the_owner_s_file_is_hot_that_is_written_over_and_over(trained: TrainedModel) -> None:
-    image = hint_image(trained, "rules", "accurate", Room(blocks=12))
+    image = hint_image(trained, "rules", "accurate", Room(256, blocks=12))
     inboxes = ask(image, *((b".inbox", uid, False) for uid in USERS))
     assert inboxes == [WRITE] + [0] * (len(USERS) - 1)
 
@@ -141,6 +141,13 @@ def test_no_more_is_hot_than_there_is_room_for(trained: TrainedModel) -> None:
 
     assert hot(Room(blocks=1000, directories=1000)) == (20, 10)
     assert hot(Room(blocks=20, directories=1000)) == (1, 10)
+
+
+def test_a_region_leaves_an_eighth_to_hot_names_and_a_third_of_the_rest_to_directories() -> None:
+    assert Room.of(4 << 20) == Room(directories=256, blocks=(7 * 256 - 256) // 2)
+    assert Room.of(16 << 10) == Room(directories=2, blocks=(7 - 2) // 2)
+    assert Room.of(32 << 10, 4096) == Room(directories=2, blocks=7 - 2)
+    assert Room.of(0) == Room(0, 0)
 
 
 def test_a_file_is_never_a_hot_directory_nor_a_directory_a_hot_file(trained: TrainedModel) -> None:

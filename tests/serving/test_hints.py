@@ -81,6 +81,30 @@ def test_the_command_line_makes_the_same_image(
     assert (told["predicates"], told["bytes"]) == (len(HINTS), out.stat().st_size)
 
 
+def hot_logs(client: httpx.Client) -> int:
+    answers = (ask(client, name=f"app{n}.log", uid=1) for n in range(20))
+    return sum(answer["hot_write"] for answer in answers)
+
+
+def test_the_image_is_for_a_region_of_the_size_that_is_set(
+    registry: Path,
+    settings_for: Callable[..., Settings],
+    served: Callable[..., Any],
+    hinting: httpx.Client,
+    tmp_path: Path,
+) -> None:
+    command = typer.Typer()
+    command.command()(image)
+    options = ["--registry", str(registry), "--out", str(tmp_path / "image"), "--region", "16K"]
+    CliRunner().invoke(command, [*options, "--hints"])
+    with served(settings_for(registry, region="16K")) as client:
+        assert client.get("/v1/model/image").content == (tmp_path / "image").read_bytes()
+        assert hot_logs(client) == 2
+    assert hot_logs(hinting) == 20
+    refused = CliRunner().invoke(command, options)
+    assert (refused.exit_code, "expected --hints with it" in refused.output) == (2, True)
+
+
 def test_only_its_head_is_returned_to_who_asks_for_that(hinting: httpx.Client) -> None:
     whole, head = hinting.get("/v1/model/image"), hinting.head("/v1/model/image")
     assert (head.status_code, head.content) == (200, b"")
@@ -147,7 +171,7 @@ def test_a_create_is_hinted_as_the_training_data_were(hinting: httpx.Client) -> 
 
 def test_a_directory_is_never_hinted_what_files_are(hinting: httpx.Client) -> None:
     for name in ("x.lock", "app.log"):
-        answer = ask(hinting, name=name, directory=True)
+        answer = ask(hinting, name=name, is_directory=True)
         assert not answer["hot_name"]
         assert not answer["hot_write"]
 
@@ -169,6 +193,7 @@ def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx
         ({}, "name"),
         ({"name": "a", "name_base64": "YQ=="}, "name"),
         ({"name": "a/b"}, "name"),
+        ({"name": "a", "is_directory": "tmp"}, "is_directory"),
         ({"name": "a", "directory": "tmp"}, "directory"),
         ({"name": "a", "mode": 0o40755}, "mode"),
         ({"name": "a", "history": ""}, "history"),

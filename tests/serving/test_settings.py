@@ -22,6 +22,7 @@ def test_the_service_listens_only_to_its_own_host_unless_told() -> None:
         ("max_body_bytes", 0),
         ("model", "boosted"),
         ("host", ""),
+        ("region", "4Q"),
         ("prot", 80),
     ],
 )

@@ -21,7 +21,7 @@ const LARGEST: usize = 64 * 1024;
 #[derive(Serialize)]
 struct Asked {
     name_base64: String,
-    directory: bool,
+    is_directory: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,7 +163,7 @@ fn asked(question: &Question) -> Option<Vec<u8>> {
     let [mode, uid, gid, hour] = question.numbers();
     let asked = Asked {
         name_base64: BASE64_STANDARD.encode(question.name()?),
-        directory: question.directory != 0,
+        is_directory: question.directory != 0,
         mode,
         uid,
         gid,

@@ -9,7 +9,7 @@ struct Request<'a> {
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name_base64: Option<String>,
-    directory: bool,
+    is_directory: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ pub fn written(question: &Question) -> Vec<u8> {
     let request = Request {
         name,
         name_base64: other.map(base64),
-        directory: question.is_directory(),
+        is_directory: question.is_directory(),
         mode: question.mode().map(|mode| mode & 0o7777),
         uid: question.uid(),
         gid: question.gid(),

@@ -125,10 +125,9 @@ fn a_create_that_waits_gets_the_answer_and_its_kind_asks_no_more() {
     assert_eq!(hook.ask(&odd, true), Verdict::COLD, "of a directory only HotDir is asked");
     let request = requests.recv().unwrap();
     assert!(request.starts_with("POST /v1/hints HTTP/1.1\r\n"), "{request}");
-    let body =
-        r#"{"name":"mail1","directory":false,"mode":384,"uid":100,"time":"1970-01-01T07:00:00Z"}"#;
+    let body = r#"{"name":"mail1","is_directory":false,"mode":384,"uid":100,"time":"1970-01-01T07:00:00Z"}"#;
     assert!(request.ends_with(body), "{request}");
-    assert!(requests.recv().unwrap().ends_with(r#"{"name_base64":"//4=","directory":true}"#));
+    assert!(requests.recv().unwrap().ends_with(r#"{"name_base64":"//4=","is_directory":true}"#));
     assert!(requests.try_recv().is_err());
     let counters = hook.sync_counters().unwrap();
     assert_eq!((counters.answered, counters.opened), (2, 0));

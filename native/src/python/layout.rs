@@ -1,6 +1,7 @@
 //! `LayoutTrace` and `LayoutRun`, for Python.
 
 use crate::disk::Parameters;
+use crate::ffs::{Geometry, Region};
 use crate::layout::{self, Config, Kernel, Results, Trace, Verdicts};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
@@ -10,6 +11,7 @@ use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::fmt::Display;
+use std::ops::Range;
 use std::sync::Arc;
 
 #[pyclass(frozen)]
@@ -99,10 +101,7 @@ impl LayoutRun {
 
 #[pyfunction]
 fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
-    let name = serde_json::Value::from(name);
-    let kernel: Kernel = serde_json::from_value(name)
-        .map_err(|error| PyValueError::new_err(format!("geometry: {error}")))?;
-    let geometry = layout::geometry(kernel, bytes as f64).map_err(raise)?;
+    let geometry = geometry(name, bytes)?;
     let inodes = geometry.inode_table() / u64::from(geometry.fsize);
     let sizes = serde_json::json!({
         "fsize": geometry.fsize,
@@ -117,10 +116,27 @@ fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
     Ok(sizes.to_string())
 }
 
+type Ends = (u32, u32);
+
+#[pyfunction]
+fn layout_region(name: &str, bytes: u64, start: u64, length: u64) -> PyResult<(Ends, Ends)> {
+    let region = Region::of(&geometry(name, bytes)?, start, length, false).map_err(raise)?;
+    let ends = |range: Range<u32>| (range.start, range.end);
+    Ok((ends(region.inodes), ends(region.fragments)))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LayoutTrace>()?;
     module.add_class::<LayoutRun>()?;
-    module.add_function(wrap_pyfunction!(layout_geometry, module)?)
+    module.add_function(wrap_pyfunction!(layout_geometry, module)?)?;
+    module.add_function(wrap_pyfunction!(layout_region, module)?)
+}
+
+/// What `newfs` of a kernel makes of so many bytes.
+fn geometry(name: &str, bytes: u64) -> PyResult<Geometry> {
+    let kernel: Kernel = serde_json::from_value(name.into())
+        .map_err(|error| PyValueError::new_err(format!("geometry: {error}")))?;
+    layout::geometry(kernel, bytes as f64).map_err(raise)
 }
 
 /// A verdict per create.

@@ -21,11 +21,3 @@ def size(text: str) -> int:
             f"{text!r} is no size: expected bytes, or a number with K, M, G or T, as in 4M"
         )
     return round(float(match[1]) * _UNITS[match[2].upper()])
-
-
-def shown(size: int) -> str:
-    """Return a size in the largest unit of which it is a whole number: ``4M``."""
-    for unit, factor in reversed(_UNITS.items()):
-        if size and size % factor == 0:
-            return f"{size // factor}{unit}"
-    return str(size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from layout_hint.sizes import size
+from data.sizes import size
 
 
 @pytest.mark.parametrize(
