@@ -78,7 +78,7 @@ class Places:
         """Return the lowest score whose things, and all of higher scores, found room in ``room``.
 
         If not even those of the highest score did, it is theirs, for some of them will. With
-        ``partly`` the room is filled: it is the score of the first that found room for a part only.
+        ``partly`` a part of the first that did not find room is taken, unless others are as high.
         Things of a score below ``least`` are not wanted, nor those of 0: infinite where there are
         no others.
         """
