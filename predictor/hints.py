@@ -80,7 +80,7 @@ def hint_image(trained: TrainedModel, kind: Kind, point: Point, room: Room = USU
     heat = trained.heat
     places = [
         ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
-        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks)),
+        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks, partly=True)),
     ]
     rules = RulesSection([rule for place in places for rule in rules_of(*place)])
     trees = TreesSection([tree_of(*place) for place in places])
