@@ -145,7 +145,7 @@ class Answering(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.image: Callable[[BaseHTTPRequestHandler], None] = unavailable
         self.asked: list[str | None] = []
-        self.hints: dict[str, Any] | None = None
+        self.hints: Any = None
         self.reports: list[bytes] = []
 
     @property

@@ -94,7 +94,11 @@ impl<'a> Keeper<'a> {
             self.counters.device_returns.add();
         }
         self.had = None;
-        let (status, generation) = device.load(image).await?;
+        let (status, mut generation) = device.load(image).await?;
+        if status != 0 {
+            // It forgets with a new image what the old one decided, and what the service did then.
+            generation = device.flush().await?.generation;
+        }
         Ok(self.loaded(image, status, generation))
     }
 

@@ -64,7 +64,7 @@ pub enum Failure {
     #[error("no connection to the service")]
     Gone,
     /// An answer that is not as it should be.
-    #[error("not an answer: expected status 200 and hot_name, hot_dir and hot_write")]
+    #[error("not an answer: expected status 200 and a number from 0 to 7")]
     Bad,
 }
 
