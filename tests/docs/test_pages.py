@@ -21,7 +21,7 @@ from predictor import (
     NAME_PREDICATES,
 )
 from serving.settings import Settings, variable
-from training.config import Config, read_config
+from training.config import Audit, Config, Directory, Traces, Training, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -149,11 +149,19 @@ def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path
     read_config(tmp_path / "birthmark.toml")
     table = tomllib.loads(example[1])
     assert set(table) == set(Config.model_fields)
-    for section in ("traces", "training", "datasets", "registry"):
-        fields = Config.model_fields[section].annotation.model_fields  # type: ignore[union-attr]
+    for section, kind in (
+        ("traces", Traces),
+        ("training", Training),
+        ("datasets", Directory),
+        ("registry", Directory),
+        ("audit", Audit),
+    ):
+        fields = kind.model_fields
         assert set(table[section]) == set(fields)
         for key, value in table[section].items():
             assert fields[key].is_required() or fields[key].default == value, key
+    for key in Config.model_fields["engine"].annotation.model_fields:  # type: ignore[union-attr]
+        assert re.search(rf"^(# )?{key} = ", example[1].partition("[engine]")[2], re.M), key
     bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
     for key in ("name", "subject", "description", *bounds):
         assert re.search(rf"^(# )?{key} = ", example[1], re.M), key
@@ -200,7 +208,13 @@ def direct(requirements: list[str]) -> list[str]:
 def test_exactly_the_direct_dependencies_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = project["optional-dependencies"]
-    python = [*project["dependencies"], *extra["bench"], *extra["build"], *extra["dev"]]
+    python = [
+        *project["dependencies"],
+        *extra["bench"],
+        *extra["build"],
+        *extra["dask"],
+        *extra["dev"],
+    ]
     crates = [
         crate
         for manifest in ("native/Cargo.toml", "native/fuzz/Cargo.toml")

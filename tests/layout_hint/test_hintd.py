@@ -413,6 +413,19 @@ def test_the_time_of_day_may_jump(images, device, service, helping, place):
     assert helper.counts()["fetches_failed"] == 0
 
 
+@pytest.mark.parametrize(("name", "mode"), [("preferred", 1), ("data", 2), ("reserved", 3)])
+def test_the_region_has_the_mode_that_it_was_given_and_none_has_none(
+    name, mode, images, device, service, program
+):
+    service.image = whole(images[0])
+    command = [str(program), "--once", "--service", service.url, "--device", str(device.path)]
+    command += ["--mode=table", f"--region-mode={name}"]
+    subprocess.run([*command, "--region-start=4096", "--region-length=8192"], check=True)
+    assert device.region() == (mode, 4096, 8192)
+    subprocess.run(command, check=True)
+    assert device.region() == (0, 0, 0)
+
+
 def test_a_device_that_returns_empty_is_given_the_image_again(images, device, service, helping):
     service.image = whole(images[0])
     helper = helping(service.url, device.path, "--mode=table", "--policy=dir")
@@ -626,6 +639,7 @@ def test_options_may_stand_in_the_environment(images, device, service, program):
         ("--poll-seconds=0", "0.001 to 86400"),
         ("--poll-seconds=nan", "0.001 to 86400"),
         ("--policy=name", "--mode"),
+        ("--region-mode=all", "preferred, data, reserved"),
         ("--other", "unexpected argument"),
     ],
 )

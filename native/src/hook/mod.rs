@@ -13,10 +13,11 @@ mod tests;
 
 pub use address::{Address, AddressError};
 pub use counters::{Counters, State, SyncCounters};
-pub use ffi::{Outcome, SyncSettings};
+pub use ffi::SyncSettings;
 pub use http::Http;
 pub use question::Question;
 
+use crate::ffs::Outcome;
 use crate::image::{Create, ImageError};
 use ffi::{Core, Sync};
 use std::time::Instant;
