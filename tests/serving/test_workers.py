@@ -101,6 +101,29 @@ def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
         assert text.count("birthmark_hook{") == 3
 
 
+def images(process: int) -> tuple[int, int]:
+    """Return how much a process has resident of mapped images, KB; and its part of what is shared.
+
+    The second divides each page by the number of processes that have it (proc(5), ``smaps``).
+    """
+    total = {"Rss": 0, "Pss": 0}
+    mapped = False
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            mapped = bool(rest) and rest[-1].endswith(".image")
+        elif mapped and first[:-1] in total:
+            total[first[:-1]] += int(rest[0])
+    return total["Rss"], total["Pss"]
+
+
+def test_workers_share_the_memory_of_the_models_images(service: Any) -> None:
+    for worker in children(service.process.pid):
+        resident, own = images(worker)
+        assert resident > 0
+        assert own <= resident // WORKERS + 4  # a page
+
+
 def test_a_new_model_answers_everywhere(
     service: Any, registry: Path, publish: Callable[..., str], eventually: Callable[..., bool]
 ) -> None:
