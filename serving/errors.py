@@ -103,15 +103,17 @@ async def _api_error(request: Request, error: ApiError) -> Response:
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{request.method} {request.url.path}: {error.detail}"
-    headers = {"allow": _allowed(request)} if error.status_code == 405 else error.headers
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["allow"] = _allowed(request, headers.get("Allow", ""))
     return error_response(_TYPE_OF[error.status_code], message, headers=headers)
 
 
-def _allowed(request: Request) -> str:
-    """Return all methods that a path takes: each of its routes knows its own alone."""
-    path = request.url.path
-    routes = [each for each in request.app.routes if getattr(each, "path", None) == path]
-    return ", ".join(sorted({method for route in routes for method in route.methods}))
+def _allowed(request: Request, told: str) -> str:
+    """Return all methods that a path takes: what is `told` is those of one of its routes."""
+    described = request.app.openapi()["paths"].get(request.url.path, {})
+    methods = {method.upper() for method in described} | {each.strip() for each in told.split(",")}
+    return ", ".join(sorted(methods - {""}))
 
 
 async def _invalid(request: Request, error: ValidationError) -> Response:

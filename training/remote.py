@@ -55,12 +55,15 @@ class RemoteStorage:
     def __init__(self, uri: str, cache: Path | None = None) -> None:
         parts = urlsplit(uri)
         # A URI may hold a password, which belongs in no message.
-        self._place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+        host, path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+        self._place = f"{parts.scheme}://{host}{path}"
         try:
             self._fs, self._base = fs.FileSystem.from_uri(uri)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).replace(uri, self._place)
             raise RegistryError(f"{self._place}: expected a file system's URI: {reason}") from error
+        if not self._base:
+            raise RegistryError(f"{self._place}: expected a file system's URI with a path")
         digest = hashlib.sha256(uri.encode()).hexdigest()[:16]
         self._cache = cache or cache_directory() / digest
 

@@ -160,6 +160,8 @@ def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path
         assert set(table[section]) == set(fields)
         for key, value in table[section].items():
             assert fields[key].is_required() or fields[key].default == value, key
+    for key in Config.model_fields["engine"].annotation.model_fields:  # type: ignore[union-attr]
+        assert re.search(rf"^(# )?{key} = ", example[1].partition("[engine]")[2], re.M), key
     bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
     for key in ("name", "subject", "description", *bounds):
         assert re.search(rf"^(# )?{key} = ", example[1], re.M), key
@@ -206,7 +208,13 @@ def direct(requirements: list[str]) -> list[str]:
 def test_exactly_the_direct_dependencies_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = project["optional-dependencies"]
-    python = [*project["dependencies"], *extra["bench"], *extra["build"], *extra["dev"]]
+    python = [
+        *project["dependencies"],
+        *extra["bench"],
+        *extra["build"],
+        *extra["dask"],
+        *extra["dev"],
+    ]
     crates = [
         crate
         for manifest in ("native/Cargo.toml", "native/fuzz/Cargo.toml")

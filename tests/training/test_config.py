@@ -41,6 +41,13 @@ def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
     assert read.registry.directory == Path("/var/registry")
 
 
+def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Path) -> None:
+    servers = '[[servers]]\nname = "home"\nfiles = ["home/*", "/var/home/*"]\n'
+    text = LEAST.replace('files = ["traces/*.txt", "/var/traces/*"]', "") + servers
+    (server,) = read_config(config(tmp_path, text)).servers
+    assert (server.name, server.files) == ("home", [str(tmp_path / "home/*"), "/var/home/*"])
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -54,6 +61,15 @@ def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
         (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
         (LEAST + "[training\n", r"expected a TOML file: .*line"),
         (LEAST + "[[predicates]]\nnonsense = 1\n", r"predicates: "),
+        (LEAST.replace("files", "# files"), r"toml: expected traces\.files or servers"),
+        (LEAST + "[[servers]]\nname = 'a/b'\nfiles = ['*']\n", r"servers\.0\.name: .*'a/b'"),
+        (LEAST + 2 * "[[servers]]\nname = 'a'\nfiles = ['*']\n", r"toml: servers: .* differ"),
+        (LEAST + "[engine]\nkind = 'dask'\n", r"engine: scheduler is for .*dask"),
+        (LEAST + "[engine]\nscheduler = 'tcp://x:1'\n", r"engine: scheduler is for .*dask"),
+        (
+            LEAST + "[engine]\nkind = 'dask'\nscheduler = 'tcp://x:1'\nworkers = 3\n",
+            r"engine: the workers of a Dask cluster",
+        ),
     ],
 )
 def test_a_wrong_setting_is_refused_with_the_files_and_the_keys_name(

@@ -11,7 +11,7 @@ import pytest
 
 from data import durable
 from data.prediction_log import PREDICTIONS
-from training import intake, nightly
+from training import candidate, intake, nightly
 from training.compare import Decision
 from training.config import Audit, Config, Directory, Engine, Traces, Training
 from training.nightly import Night
@@ -113,12 +113,32 @@ def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
     first = run(config)
     bring(1)
     verdict = Decision(False, "worse by more than 0: …", 90.0, 80.0)
-    monkeypatch.setattr(nightly, "decide", lambda *arguments: (verdict, None))
+    monkeypatch.setattr(candidate, "decide", lambda *arguments: (verdict, None))
     second = run(config)
     assert second.current == first.version == registry.current()
     assert registry.versions() == [first.version, second.version]
     assert registry.manifest(str(second.version))["decision"]["reason"] == verdict.reason
     assert run(config).version is None
+
+
+def test_while_a_version_is_pinned_candidates_are_kept_aside_and_the_night_says_so(
+    config: Config, bring: Bring, registry: Registry
+) -> None:
+    bring(0)
+    first = run(config)
+    registry.pin()
+    bring(1)
+    second = run(config)
+    assert (second.current, second.pinned) == (first.version, first.version)
+    assert registry.versions() == [first.version, second.version]
+    decision = registry.manifest(str(second.version))["decision"]
+    assert not decision["publish"]
+    assert decision["reason"].startswith(f"{first.version} is pinned (no worse: ")
+    assert run(config).version is None
+    registry.unpin()
+    bring(2)
+    third = run(config)
+    assert (third.current, third.pinned) == (third.version, None)
 
 
 def test_only_the_newest_window_is_trained_on(config: Config, bring: Bring) -> None:
@@ -136,7 +156,7 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "pointer")
+RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "history", "pointer")
 """What a night's run leaves, in this order, each by a rename."""
 
 

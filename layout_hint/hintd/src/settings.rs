@@ -104,9 +104,15 @@ pub struct DeviceSettings {
     )]
     pub region_length: u64,
 
-    /// keep other files out of the region
-    #[arg(long, env = "BIRTHMARK_HINTD_RESERVED", requires = "mode")]
-    pub reserved: bool,
+    /// what of it other files are kept out of, while there is room elsewhere
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_REGION_MODE",
+        value_enum,
+        default_value = "preferred",
+        requires = "mode"
+    )]
+    pub region_mode: RegionMode,
 
     /// blocks of a file that are placed in the region; without it as many as the device says
     #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "mode")]
@@ -122,6 +128,17 @@ pub enum Mode {
     Table = 1,
     /// from the service, which is asked through this helper
     Query = 2,
+}
+
+/// What of the region others are kept out of: `BM_REGION_…`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RegionMode {
+    /// nothing
+    Preferred = 1,
+    /// its data, not its inodes
+    Data = 2,
+    /// both
+    Reserved = 3,
 }
 
 /// A kind of verdict: `BM_HOT_…`.

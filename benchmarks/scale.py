@@ -1,0 +1,171 @@
+"""What a night costs by step, and what a site of many servers needs from that.
+
+    python -m benchmarks.scale [TRACE] [--until STEP] [--json OUT]
+
+Without a trace, an hour or so of a generated server (`birthmark workload eecs03`), as a capture.
+Each step runs in a process of its own, as a task does. Costs are processor seconds, all threads
+together, less those of starting such a process: elapsed time tells more of what else runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from data.decoded import Decoded, combine, decode
+from data.workloads import Workload
+from data.workloads.output import write
+from data.workloads.profile import read_profile
+from predictor.trained import KINDS
+from training.config import Settings
+from training.registry import Registry
+from training.train import read_lives, train
+from training.trial import Trial, load
+
+WORKLOAD, SEED, DAYS, RATE = "eecs03", 1, 0.5, 0.1
+MILLION = 1_000_000
+
+
+def nothing(scratch: Path) -> None:
+    """Do nothing: what a process costs before it begins."""
+
+
+def decoding(scratch: Path) -> None:
+    """Decode the trace."""
+    decode((scratch / "trace").resolve(), scratch / "decoded")
+
+
+def tables(scratch: Path) -> None:
+    """Make the dataset."""
+    combine([scratch / "decoded"], scratch / "dataset")
+
+
+def reading(scratch: Path) -> None:
+    """Read lives, and what training does once whatever kinds there are: histories, labels."""
+    _model(scratch, ())
+
+
+def training(kind: str) -> Callable[[Path], None]:
+    """Return what trains one kind of models."""
+    return lambda scratch: _model(scratch, (kind,))
+
+
+def _model(scratch: Path, kinds: tuple[str, ...]) -> None:
+    from predictor import TrainedModel
+
+    lives = read_lives([scratch / "dataset"])
+    TrainedModel(**Settings().parameters()).fit(lives.with_others(), lives.names, kinds=kinds)
+
+
+def testing(scratch: Path) -> None:
+    """Test a model on the dataset, and draw the report."""
+    trial = Trial(load(Registry(scratch / "registry")), scratch / "dataset")
+    trial.report()
+    trial.to_json()
+
+
+STEPS: dict[str, Callable[[Path], None]] = {
+    "nothing": nothing,
+    "decode": decoding,
+    "tables": tables,
+    "read": reading,
+    **{f"train {kind}": training(kind) for kind in KINDS},
+    "test": testing,
+}
+
+
+def measured(step: str, scratch: Path) -> dict[str, float]:
+    """Run a step in a process of its own; return its processor seconds and peak memory."""
+    command = [sys.executable, "-m", "benchmarks.scale", "--step", step, str(scratch)]
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{step}: exit code {process.returncode}")
+    return {"seconds": usage.ru_utime + usage.ru_stime, "peak_mb": usage.ru_maxrss / 1024}
+
+
+def measure(scratch: Path, until: str) -> list[dict[str, Any]]:
+    """Measure steps in their order, `until` the last; return a row for each."""
+    rows: list[dict[str, Any]] = []
+    start = measured("nothing", scratch)["seconds"]
+    counts: dict[str, int] = {}
+    steps = list(STEPS)
+    for step in steps[1 : steps.index(until) + 1]:
+        if step == "test":  # on a model that need not be good, only as large
+            model, manifest = train([scratch / "dataset"], Settings(trees=32, rounds=60))
+            Registry(scratch / "registry").publish(model.save, manifest)
+        taken = measured(step, scratch)
+        if step == "decode":
+            counts["operations"] = Decoded(scratch / "decoded").rows["operations"]
+        if step == "tables":
+            lives = read_lives([scratch / "dataset"])
+            counts["births"] = len(lives.files) + len(lives.names)
+        unit = "operations" if step in ("decode", "tables") else "births"
+        seconds = max(taken["seconds"] - start, 0.0)
+        rows.append(
+            {
+                "step": step,
+                "unit": unit,
+                "count": counts[unit],
+                "seconds": round(seconds, 2),
+                "seconds_per_million": round(seconds / counts[unit] * MILLION, 1),
+                "peak_mb": round(taken["peak_mb"]),
+            }
+        )
+        print(_line(rows[-1]), flush=True)
+    return rows
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"{row['step']:14}{row['count']:>12,} {row['unit']:11}{row['seconds']:9.1f} s"
+        f"{row['seconds_per_million']:10.1f} s/million{row['peak_mb']:8,} MB"
+    )
+
+
+def size(folder: Path) -> int:
+    """Return how many bytes the files in a folder are."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("trace", nargs="?", type=Path)
+    parser.add_argument("--until", choices=list(STEPS)[2:], default="test")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.step:
+        STEPS[arguments.step[0]](Path(arguments.step[1]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        trace = arguments.trace
+        if trace is None:
+            trace = scratch / "generated.pcap"
+            write(Workload(WORKLOAD, SEED, read_profile(WORKLOAD).start, DAYS, RATE), trace)
+        (scratch / "trace").symlink_to(trace.resolve())
+        rows = measure(scratch, arguments.until)
+        operations = rows[0]["count"]
+        sizes = {
+            name: round(size(path) / operations, 1)
+            for name, path in (("decoded", scratch / "decoded"), ("dataset", scratch / "dataset"))
+        }
+        sizes["trace"] = round(trace.stat().st_size / operations, 1)
+    print(", ".join(f"{name} {each:,.0f} bytes an operation" for name, each in sizes.items()))
+    if arguments.json:
+        found = {"steps": rows, "bytes_per_operation": sizes}
+        arguments.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
