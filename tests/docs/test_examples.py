@@ -32,6 +32,7 @@ NOT_RUN = {
     "README.md": 2,  # make; tcpdump
     "administrators.md": 5,  # tcpdump twice; ingest from tcpdump; cron; systemd
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
+    "scale.md": 3,  # parts of a configuration; several machines
     "researchers.md": 2,  # the Harvard traces; a live capture
 }
 """How many blocks of each page are marked as not run. Each says why, in its mark."""
