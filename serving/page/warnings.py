@@ -85,7 +85,7 @@ def _of_age(model: LoadedModel, settings: Settings) -> Iterator[Concern]:
 def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Iterator[Concern]:
     if model.point != "bounded":
         text = f"the model answers at the {model.point} threshold, which promises none"
-        yield Concern("note", "No bound", text)
+        yield Concern("note", "No bound:", text)
         return
     if model.kind == "forest":
         text = (
