@@ -238,8 +238,8 @@ def test_what_was_served_is_audited_once_with_each_new_dataset(
     pq.write_table(pa.Table.from_pylist([row], schema=columns), day / "1.parquet")
     bring(1)
     second = run(config)
-    assert second.audited == [first.dataset, second.dataset]
-    kept = json.loads((registry.path / "audits" / f"{second.dataset}.json").read_text())
+    assert second.audited == [*first.datasets, *second.datasets]
+    kept = json.loads((registry.path / "audits" / f"{second.datasets[0]}.json").read_text())
     assert kept["version"] == first.version
     (figures,) = kept["figures"]
     assert (figures["predicate"], figures["n"], figures["n_correct"]) == ("lock", 1, 1)
