@@ -19,6 +19,7 @@ from uvicorn.supervisors import Multiprocess
 from serving import tokens
 from serving.connections import Connection
 from serving.settings import Settings
+from serving.shared import SHARED
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
 
@@ -74,8 +75,8 @@ def config(settings: Settings) -> uvicorn.Config:
 
 def _supervise(settings: Settings, listener: socket.socket) -> None:
     """Keep as many workers at `listener` as wanted, and replace one that dies."""
-    with tempfile.TemporaryDirectory(prefix="birthmark-metrics-") as directory:
-        os.environ[METRICS] = directory  # workers inherit it
+    with tempfile.TemporaryDirectory(prefix="birthmark-workers-") as directory:
+        os.environ |= {METRICS: directory, SHARED: directory}  # workers inherit them
         # Of a plain type, which goes to another process; the listener itself stays to be closed.
         with socket.socket(fileno=os.dup(listener.fileno())) as shared:
             workers = Multiprocess(config(settings), [shared])

@@ -79,6 +79,17 @@ def test_metrics_are_those_of_all_workers_together(service: Any) -> None:
     assert [requests(service) - before for _ in range(10)] == [40] * 10
 
 
+def test_workers_have_the_model_in_memory_once(service: Any) -> None:
+    def images(worker: int) -> set[str]:
+        """Return the files that a worker has mapped its images from."""
+        maps = Path(f"/proc/{worker}/maps").read_text().splitlines()
+        return {line.split()[-1] for line in maps if line.endswith(".image")}
+
+    mapped = [images(worker) for worker in children(service.process.pid)]
+    assert mapped[0]
+    assert mapped == mapped[:1] * WORKERS
+
+
 def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
     for host in ("nas1", "nas2", "nas3"):
         report = {"host": host, "device": "/dev/birthmark", "counters": {"asked": 1}}
@@ -88,6 +99,29 @@ def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
         with service.client() as client:
             text = client.get("/metrics").text
         assert text.count("birthmark_hook{") == 3
+
+
+def images(process: int) -> tuple[int, int]:
+    """Return how much a process has resident of mapped images, KB; and its part of what is shared.
+
+    The second divides each page by the number of processes that have it (proc(5), ``smaps``).
+    """
+    total = {"Rss": 0, "Pss": 0}
+    mapped = False
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            mapped = bool(rest) and rest[-1].endswith(".image")
+        elif mapped and first[:-1] in total:
+            total[first[:-1]] += int(rest[0])
+    return total["Rss"], total["Pss"]
+
+
+def test_workers_share_the_memory_of_the_models_images(service: Any) -> None:
+    for worker in children(service.process.pid):
+        resident, own = images(worker)
+        assert resident > 0
+        assert own <= resident // WORKERS + 4  # a page
 
 
 def test_a_new_model_answers_everywhere(
