@@ -135,10 +135,6 @@ def test_while_a_version_is_pinned_candidates_are_kept_aside_and_the_night_says_
     assert not decision["publish"]
     assert decision["reason"].startswith(f"{first.version} is pinned (no worse: ")
     assert run(config).version is None
-    registry.unpin()
-    bring(2)
-    third = run(config)
-    assert (third.current, third.pinned) == (third.version, None)
 
 
 def test_only_the_newest_window_is_trained_on(config: Config, bring: Bring) -> None:
