@@ -29,7 +29,7 @@ def service(
     registry: Path,
 ) -> Iterator[Any]:
     with started(registry, registry.parent, "--workers", str(WORKERS)) as service:
-        assert eventually(lambda: loaded(service) == WORKERS, 120)
+        assert eventually(lambda: loaded(service) == WORKERS, 300)
         yield service
 
 
@@ -136,7 +136,7 @@ def test_a_new_model_answers_everywhere(
                 found.add(client.get("/v1/model").json()["version"])
         return found
 
-    assert eventually(lambda: versions() == {version}, 60)
+    assert eventually(lambda: versions() == {version}, 120)
 
 
 def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(
@@ -149,7 +149,7 @@ def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(
     assert eventually(lambda: len(children(service.process.pid) - {killed}) == WORKERS, 60)
     with service.client() as client:
         assert client.post("/v1/predictions", json={"name": "a.lock"}).status_code == 200
-    assert eventually(lambda: loaded(service) == loads + 1, 120)
+    assert eventually(lambda: loaded(service) == loads + 1, 300)
     assert requests(service) >= counted
 
 
@@ -185,11 +185,11 @@ def test_workers_end_when_told_to_and_the_exit_code_is_0(
         registry, tmp_path, "--workers", str(WORKERS), "--uds", str(place), wait=False
     ) as service:
         transport = httpx.HTTPTransport(uds=str(place))
-        with httpx.Client(transport=transport, base_url="http://x", timeout=120) as client:
+        with httpx.Client(transport=transport, base_url="http://x", timeout=300) as client:
             assert client.get("/healthz").status_code == 200
         workers = children(service.process.pid)
         service.process.send_signal(signal.SIGTERM)
-        assert service.process.wait(60) == 0
+        assert service.process.wait(120) == 0
         assert not any(alive(worker) for worker in workers)
         assert not place.exists()
 
