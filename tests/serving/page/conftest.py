@@ -65,6 +65,7 @@ def audits(registry: Registry, version: str) -> None:
             f"home-{until:%Y%m%d}",
             until - timedelta(days=1),
             until,
+            ["home"],
             version,
             Joining(),
             pa.Table.from_pylist(rows, schema=SERVED),
