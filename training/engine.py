@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky import get_reusable_executor
 
 from birthmark._native import __version__
 from predictor.learning import Here, Learner
@@ -31,6 +32,10 @@ Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 WAIT = 60
 """How many seconds are waited for the scheduler and for the first worker."""
+
+
+IDLE = 24 * 3600
+"""How many seconds a process waits for its next task: those between steps may be many."""
 
 
 class EngineError(OSError):
@@ -78,9 +83,14 @@ class Workers:
         finally:
             shutil.rmtree(path)
 
+    def close(self) -> None:
+        """End the processes of this machine."""
+        if self._client is None and not self.alone:
+            get_reusable_executor().shutdown(wait=True)
+
     def _backend(self) -> Any:
         if self._client is None:
-            return parallel_config("loky")
+            return parallel_config("loky", idle_worker_timeout=IDLE)
         return parallel_config("dask", client=self._client, wait_for_workers_timeout=WAIT)
 
 
@@ -125,6 +135,7 @@ def opened(engine: Engine, directory: Path) -> Iterator[Workers]:
             yield workers
         finally:
             _CURRENT.reset(before)
+            workers.close()
 
 
 @contextmanager
