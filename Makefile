@@ -9,7 +9,7 @@ NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
 MANIFEST := --manifest-path native/Cargo.toml
 HINTD := --manifest-path layout_hint/hintd/Cargo.toml
 
-.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz pytest lock clean
+.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server pytest freebsd-sources lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,8 +66,19 @@ fuzz: ## ten minutes of fuzzing for each decoder
 	native/fuzz/run 600
 	layout_hint/fuzz/run 600
 
-pytest: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages
+# One that Rust 1.88 builds. Kept beside the other programs, so that it is built once.
+$(BIN)/s3s-fs:
+	CARGO_PROFILE_DEV_DEBUG=0 cargo install s3s-fs --version 0.12.0 --locked --features binary \
+		--debug --quiet --root $(VENV) --target-dir native/target/s3s-fs
+
+s3-server: $(VENV)/.dev $(BIN)/s3s-fs ## a server that speaks S3, for the tests of registries
+
+pytest: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages
 	$(BIN)/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
+
+SOURCES ?= /usr/src
+freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make test
+	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

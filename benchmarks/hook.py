@@ -114,7 +114,7 @@ class Held(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["content-length"]))
         if self.server.ending.wait(self.server.delay):
             return
-        body = b'{"hot_name": true, "hot_dir": false, "hot_write": false}'
+        body = b"1"
         head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n"
         self.wfile.write(head.encode() + body)
 

@@ -3,11 +3,10 @@
  * counter where there is one, fenced on both sides, else by the monotonic
  * clock. And the creates that lookup.py writes for them.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "birthmark.h"
+#include "bytes.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -41,24 +40,6 @@ nanoseconds(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return ((uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec);
-}
-
-static uint8_t *
-read_file(const char *path, size_t *size)
-{
-	FILE *in = fopen(path, "rb");
-	uint8_t *bytes;
-	long end;
-
-	if (in == NULL || fseek(in, 0, SEEK_END) != 0 || (end = ftell(in)) < 0)
-		exit(2);
-	rewind(in);
-	*size = (size_t)end;
-	bytes = (uint8_t *)malloc((size_t)end + 1);
-	if (bytes == NULL || fread(bytes, 1, *size, in) != *size)
-		exit(2);
-	(void)fclose(in);
-	return (bytes);
 }
 
 static int

@@ -642,8 +642,11 @@ class Answerer:
         ``ValueError`` as ``Image`` does.
         """
 
-    def json(self, body: bytes) -> bytes | None:
-        """Return the answer to one file or a list; None if the schema is to look at the body."""
+    def json(self, body: bytes) -> tuple[bytes, int] | None:
+        """Return the answer to one file or a list, and how many files that is.
+
+        None if the schema is to look at the body.
+        """
 
     def hint(self, body: bytes) -> int | None:
         """Return the bits of the verdict on one create; None as ``json`` does.
@@ -653,6 +656,12 @@ class Answerer:
 
     def columns(self, creates: pa.RecordBatch, counted: bool) -> list[pa.BooleanArray]:
         """Return every predicate's answer for each row of creates, as ``Image.predict`` does."""
+
+def requested(bodies: list[bytes]) -> pa.RecordBatch | None:
+    """Return the creates that bodies ask about: the columns of ``features.CREATES`` that they tell.
+
+    None if the schema is to look at one of them.
+    """
 
 def repeated_member(body: bytes) -> tuple[int | None, str] | None:
     """Return the first member that JSON has twice: which file of the list it is in, and its name.

@@ -50,8 +50,8 @@ def main() -> None:
         ingest([str(sample)], day)
         days.append(day)
     first, second = days
-    say(f"birthmark train {first} --registry {registry}")
-    train([first], str(registry))
+    say(f"birthmark train {first} --registry {registry} --no-test")
+    train([first], str(registry), test=False)
     say(f"birthmark evaluate {second} --registry {registry}")
     evaluate(second, str(registry))
     say(f"birthmark report {second} --registry {registry} --out {page}")

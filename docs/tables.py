@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from data.prediction_log import PREDICTIONS
 from data.replay.schema import MANIFEST
 from data.replay.schema import OPERATIONS as REWRITTEN
 from data.scan import FILES as SEEN
@@ -17,6 +18,7 @@ from predictor.heat import RATES
 from training.breakdown import BREAKDOWN
 from training.curves import CURVES
 from training.evaluate import EVALUATION
+from training.served import GROUPS, SERVED
 
 TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),
@@ -53,14 +55,21 @@ TABLES = {
         BREAKDOWN,
         "One row per predicate, model, threshold and group: `birthmark evaluate --breakdown`.",
     ),
+    "predictions": (
+        PREDICTIONS,
+        "One row per file asked about: the log of the service. Then a column `answer:KEY` for each"
+        " predicate, null where it does not apply.",
+    ),
+    "served": (SERVED, "One row per version, predicate, model and threshold: `birthmark audit`."),
+    "served by group": (GROUPS, "One row per row of these and group: `birthmark audit`."),
 }
 
 HEAD = """\
 # Tables
 
 Every column of the tables that `birthmark ingest` writes, of the two that `birthmark replay build`
-writes, of what models see, of the counts that `birthmark scan` makes, and of what an evaluation
-finds. Made from the schemas by
+writes, of what models see, of the counts that `birthmark scan` makes, of what an evaluation finds,
+and of what is served and audited. Made from the schemas by
 `python docs/tables.py > docs/tables.md`.
 
 File names and handles are bytes, and times microseconds since the epoch, UTC. Null means that the

@@ -1,4 +1,4 @@
-"""Steering a file system's allocator with predictions: so far the lookup and the allocator."""
+"""Steering a file system's allocator with predictions, and measuring what that does."""
 
 from pathlib import Path
 

@@ -2,9 +2,9 @@
 
     python -m layout_hint.check_recording FILE...
 
-A recording is a run of FreeBSD 4.8's own allocation functions: what was asked, and what they
-answered (`docs/layout.md`, "The allocator"). Prints for each file how much agrees, or the first
-answer that differs.
+A recording is a run of FreeBSD's own allocation functions, those of 4.8 or later ones, with or
+without a region: what was asked, and what they answered (`docs/layout.md`, "The allocator"). Prints
+for each file how much agrees, or the first answer that differs.
 
 Exits with 0 if all agree, 1 if an answer differs, and 2 if a file is no recording.
 """

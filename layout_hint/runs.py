@@ -91,8 +91,7 @@ class Replay:
         region = {
             "start": settings.region_start,
             "length": settings.region_length,
-            "reserved": run.mode in ("reserved", "data"),
-            "open_inodes": run.mode == "data",
+            "mode": run.mode,
         }
         return {
             "geometry": settings.geometry,

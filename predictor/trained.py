@@ -125,6 +125,8 @@ class TrainedModel:
             lives = _told(lives, self.histories[subject])
             self._learn(learner, lives, known(lives), labels)
         self._learn_directories(learner, files)
+        for models in self.models.values():
+            _order(models, self.predicates)
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}
@@ -268,6 +270,7 @@ class TrainedModel:
         for kind, models in kinds.items():
             own = models.own(model.parameters)
             model.models[kind] = models.load(path.parent, model.predicates, own, counts)
+            _order(model.models[kind], model.predicates)
             model.models[kind].points = points[kind]
             if kind in hinted:
                 hints = hint_models.load(models, path.parent, model.parameters, counts)
@@ -302,6 +305,12 @@ def _load(directory: Path, subject: str) -> History:
 
 def _told(lives: pa.Table, history: History) -> pa.Table:
     return lives.append_column("history", history.follow(lives))
+
+
+def _order(models: ModelSet[Any], keys: Iterable[str]) -> None:
+    """Put models in the order of the predicates, so that equal ones make equal images."""
+    for key in keys:
+        models[key] = models.pop(key)
 
 
 def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:

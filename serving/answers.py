@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+from birthmark._native import requested
 from features.creates import from_requests
 from predictor import model_set
 from serving.hints import Hints
@@ -12,8 +15,8 @@ from serving.requests import FileRequest, canonical, parse, parse_hint
 from serving.responses import Answer, Answered, Explanation, ListExplained, OneExplained
 
 
-def predict(model: LoadedModel, body: bytes) -> bytes:
-    """Return the JSON that answers a body of files, from the model's compiled image.
+def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int]:
+    """Return the JSON that answers a body of files, from the model's compiled image; and how many.
 
     Raises ``pydantic.ValidationError`` for what is not JSON and for what is not such files.
     """
@@ -22,6 +25,18 @@ def predict(model: LoadedModel, body: bytes) -> bytes:
         answer = model.answerer.json(canonical(parse(body)))
         assert answer is not None
     return answer
+
+
+def creates_of(bodies: Sequence[bytes]) -> pa.Table:
+    """Return the creates that bodies ask ``predict`` about, one after the other.
+
+    They have those columns of ``features.CREATES`` that requests tell.
+    """
+    asked = requested(list(bodies))
+    if asked is None:  # one of them is in a form that only the schema reads
+        asked = requested([canonical(parse(body)) for body in bodies])
+        assert asked is not None
+    return pa.Table.from_batches([asked])
 
 
 def hint(hints: Hints, body: bytes) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -18,6 +19,7 @@ from serving.limits import Limits, allow_files
 from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
+from serving.openapi import describe
 from serving.routes import HOT, router
 from serving.service import Service, State
 from serving.settings import Settings
@@ -44,13 +46,16 @@ def create_app(settings: Settings) -> FastAPI:
         tasks = [
             asyncio.create_task(slot.watch(settings.poll_seconds)),
             asyncio.create_task(look_after(limits)),
+            asyncio.create_task(_add_up(metrics, settings.poll_seconds)),
         ]
         with logged(settings, metrics.registry) as log:
-            yield {"service": Service(settings, slot, metrics, log), "limits": limits}
+            service = Service(settings, slot, metrics, limits, log)
+            yield {"service": service, "limits": limits}
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        metrics.add_answers()
 
     app = FastAPI(
         title="Birthmark",
@@ -63,8 +68,16 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(router)
+    app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
     routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes)
     return app
+
+
+async def _add_up(metrics: Metrics, seconds: float) -> None:
+    """Add this worker's answers to those of all, time and again."""
+    while True:
+        await asyncio.sleep(seconds)
+        metrics.add_answers()

@@ -45,10 +45,11 @@ def are_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return False
 
 
-def answer(model: LoadedModel, body: bytes) -> bytes:
-    """Return a stream of what the model answers to one: a boolean column for each predicate.
+def answer(model: LoadedModel, body: bytes) -> tuple[bytes, pa.Table]:
+    """Return a stream of what the model answers to one, a boolean column for each predicate.
 
-    The rows stay in their order. Raises `ApiError` for what is no stream of such columns.
+    The rows stay in their order. The table is the creates that were asked about. Raises `ApiError`
+    for what is no stream of such columns.
     """
     asked = creates(body)
     answers = model.answers(asked)
@@ -58,7 +59,7 @@ def answer(model: LoadedModel, body: bytes) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     written: bytes = sink.getvalue().to_pybytes()
-    return written
+    return written, asked
 
 
 def creates(body: bytes) -> pa.Table:

@@ -33,6 +33,7 @@ TYPES: dict[str, int] = {
     "method_not_allowed": 405,
     "too_slow": 408,
     "damaged_version": 409,
+    "read_only": 409,
     "body_too_large": 413,
     "invalid_request": 422,
     "head_too_large": 431,
@@ -102,7 +103,17 @@ async def _api_error(request: Request, error: ApiError) -> Response:
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{request.method} {request.url.path}: {error.detail}"
-    return error_response(_TYPE_OF[error.status_code], message, headers=error.headers)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = _allowed(request, headers.get("Allow", ""))
+    return error_response(_TYPE_OF[error.status_code], message, headers=headers)
+
+
+def _allowed(request: Request, told: str) -> str:
+    """Return all methods that a path takes: what is `told` is those of one of its routes."""
+    described = request.app.openapi()["paths"].get(request.url.path, {})
+    methods = {method.upper() for method in described} | {each.strip() for each in told.split(",")}
+    return ", ".join(sorted(methods - {""}))
 
 
 async def _invalid(request: Request, error: ValidationError) -> Response:

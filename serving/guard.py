@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 
@@ -9,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
 
 from serving.errors import ApiError, response_of
-from serving.limits import Limits
+from serving.limits import SMALL, Limits
 from serving.tokens import Scope, Tokens
 
 OPEN = frozenset({"/healthz", "/readyz"})
@@ -19,9 +21,6 @@ PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hi
 """Paths that are for who may predict."""
 
 ARROW = b"application/vnd.apache.arrow.stream"
-
-SMALL = 64 * 1024
-"""The largest body whose contents are not looked at, bytes."""
 
 VALUES = 250_000
 """The most values in a body of JSON: twice what 10,000 files have, all that is known told."""
@@ -63,27 +62,53 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        path, limits = scope["path"], self.limits
         try:
             size = self._check(scope)
             message = await receive()
             if message.get("more_body"):
                 message = await self._rest(message, receive, size)
-            elif len(message.get("body", b"")) > self._most:
+            size = len(message.get("body", b""))
+            if size > self._most:
                 raise self._too_large()
-            if len(message.get("body", b"")) > SMALL:
-                _check_values(message["body"], scope["headers"])
-            limits.begin(path)
+            self.limits.begin()
         except ApiError as error:
-            if error.type == "overloaded":
-                self.shed()
-            await response_of(error)(scope, receive, send)
+            await self._refuse(error, scope, receive, send)
             return
         try:
-            await self.app(scope, _first(message, receive), send)
+            turns = self.limits.turns(scope["path"], size)
+            if turns is None:
+                await self.app(scope, _first(message, receive), send)
+            else:
+                await self._in_turn(turns, scope, message, receive, send)
         finally:
-            limits.end(path)
+            self.limits.end()
         await self._taken(scope)
+
+    async def _refuse(self, error: ApiError, scope: Asgi, receive: Receive, send: Send) -> None:
+        if error.type == "overloaded":
+            self.shed()
+        await response_of(error)(scope, receive, send)
+
+    async def _in_turn(
+        self,
+        turns: asyncio.Semaphore,
+        scope: Asgi,
+        message: Message,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Pass a request on that takes much memory, when those before it need theirs no more."""
+        body = message.get("body", b"")
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                if len(body) > SMALL:
+                    _check_values(body, scope["headers"])
+                stack.enter_context(self.limits.holding(len(body)))
+                await stack.enter_async_context(self.limits.turn(turns))
+            except ApiError as error:
+                await self._refuse(error, scope, receive, send)
+                return
+            await self.app(scope, _first(message, receive), send)
 
     def _check(self, scope: Asgi) -> int | None:
         """Return the body's size as the head tells it; raise `ApiError` where that is enough."""

@@ -41,14 +41,14 @@ async def predictions(request: Request) -> Response:
     body = await body_of(request, service.settings.max_body_bytes)
     model = service.model()
     if batches.are_meant(request.scope["headers"]):
-        answer = await run_in_threadpool(batches.answer, model, body)
-        service.logged.stream(model, body)
+        answer, asked = await run_in_threadpool(batches.answer, model, body)
+        service.logged.stream(model, body, len(asked))
         return Answer(answer, batches.MEDIA_TYPE)
     if len(body) > AT_ONCE:
-        answer = await run_in_threadpool(predict, model, body)
+        answer, files = await run_in_threadpool(predict, model, body)
     else:
-        answer = predict(model, body)
-    service.logged.predictions(model, body, answer)
+        answer, files = predict(model, body)
+    service.logged.predictions(model, body, files)
     return Answer(answer)
 
 

@@ -7,25 +7,34 @@ of what the worker itself has to do, the requests. What is beyond gets 503 and `
 from __future__ import annotations
 
 import asyncio
+import logging
 import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from serving.errors import ApiError
 from serving.settings import Settings
 
+log = logging.getLogger(__name__)
+
 RETRY_SECONDS = 1
 """When to ask again, as ``Retry-After`` says."""
 
-HELD_BODIES = 8
+HELD_BODIES = 4
 """How many bodies of the largest size may be on their way, in or out, at once."""
 
 EXPLANATIONS = "/v1/explanations"
 
-EXPLAINED = 2
+EXPLAINED = 1
 """How many requests for evidence are worked on at once: each may take 100 MB."""
+
+BATCHES = 4
+"""How many requests with large bodies are worked on at once: each may take 50 MB."""
+
+SMALL = 64 * 1024
+"""The largest body that is not large, bytes."""
 
 WAITING = 4096
 """How many requests may wait at once for another image."""
@@ -46,8 +55,9 @@ class Limits:
     settings: Settings
     connections: int
     open: set[Any] = field(default_factory=set)
+    batches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BATCHES))
+    explanations: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPLAINED))
     requests: int = 0
-    explained: int = 0
     waiting: int = 0
     held: int = 0
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -62,25 +72,42 @@ class Limits:
         if queued > self.settings.queue_seconds:
             raise overloaded(f"the request was not begun within {self.settings.queue_seconds} s")
 
-    def begin(self, path: str) -> None:
-        """Count a request for `path`, whole, as worked on; raise `ApiError` if it is too many."""
+    def begin(self) -> None:
+        """Count a request, whole, as worked on; raise `ApiError` if it is too many."""
         if self.requests >= self.settings.max_requests:
             raise overloaded(f"{self.requests} requests are being worked on")
-        if path == EXPLANATIONS:
-            if self.explained >= EXPLAINED:
-                raise overloaded(f"{self.explained} requests for evidence are being worked on")
-            self.explained += 1
         self.requests += 1
 
-    def end(self, path: str) -> None:
+    def end(self) -> None:
         """Count it no more."""
         self.requests -= 1
+
+    def turns(self, path: str, size: int) -> asyncio.Semaphore | None:
+        """Return what a request has to wait its turn for; None where it need not."""
         if path == EXPLANATIONS:
-            self.explained -= 1
+            return self.explanations
+        return self.batches if size > SMALL else None
+
+    @asynccontextmanager
+    async def turn(self, turns: asyncio.Semaphore) -> AsyncIterator[None]:
+        """Wait for a turn; raise `ApiError` if none comes before requests must be begun."""
+        try:
+            await asyncio.wait_for(turns.acquire(), self.settings.queue_seconds)
+        except TimeoutError:
+            raise overloaded(f"no turn came within {self.settings.queue_seconds} s") from None
+        try:
+            yield
+        finally:
+            turns.release()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Count a request not as worked on, but as waiting for something to happen."""
+        """Count a request not as worked on, but as waiting for something to happen.
+
+        Raises `ApiError` if too many wait.
+        """
+        if self.waiting >= WAITING:
+            raise overloaded(f"{self.waiting} requests wait for another image")
         self.requests -= 1
         self.waiting += 1
         try:
@@ -109,4 +136,11 @@ def allow_files(connections: int) -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        log.warning(
+            "%d connections, not %d: a process may have %d files open here",
+            allowed - SPARE_FILES,
+            connections,
+            allowed,
+        )
     return max(allowed - SPARE_FILES, 1)

@@ -18,6 +18,7 @@ from predictor.image_models import compile_models
 from predictor.images import hints_name, image_name
 from predictor.trained import TrainedModel
 from serving.hints import Hints, etag_of
+from serving.shared import shared
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +91,6 @@ class LoadedModel:
         return (self.directory / name).read_bytes() if name in self.manifest["parts"] else None
 
     def _answerer(self, content: bytes, tally: Tally) -> Answerer:
-        image = pa.Array.from_buffers(pa.uint8(), len(content), [None, pa.py_buffer(content)])
+        image = pa.Array.from_buffers(pa.uint8(), len(content), [None, shared(content)])
         told = (self.version, self.kind, self.point)
         return Answerer(image, told, list(self.abstaining), tally)

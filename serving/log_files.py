@@ -100,7 +100,8 @@ class LogWriter:
         oldest = (datetime.now(UTC) - timedelta(days=self._days)).strftime(DAY)
         for day in _days(self._directory):
             if day.name < oldest:
-                for path in day.glob("*.parquet"):
+                # What a killed process left unfinished goes with the files.
+                for path in (*day.glob("*.parquet"), *day.glob(".*.parquet.*.new")):
                     path.unlink(missing_ok=True)
                 if not any(day.iterdir()):
                     day.rmdir()

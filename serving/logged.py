@@ -13,15 +13,14 @@ from prometheus_client.registry import Collector
 from features.creates import from_requests
 from predictor.hints import HINTS
 from serving import batches
+from serving.answers import creates_of
 from serving.loaded import LoadedModel
 from serving.prediction_log import PredictionLog, Served
-from serving.requests import parse, parse_hint
+from serving.requests import parse_hint
 from serving.settings import Settings
 
 HINTED = "hints"
 """The point of hints in the log: their thresholds are their own, and promise no bound."""
-
-_EACH = b'"predicates":{'
 
 
 class _Asked:
@@ -32,9 +31,7 @@ class _Asked:
 
     def json(self, bodies: Sequence[bytes]) -> Served:
         """Return what was asked by bodies of files in JSON."""
-        parsed = map(parse, bodies)
-        files = [file for one in parsed for file in (one if isinstance(one, list) else [one])]
-        return served(self.model, from_requests([file.create() for file in files]))
+        return served(self.model, creates_of(bodies))
 
     def arrow(self, bodies: Sequence[bytes]) -> Served:
         """Return what was asked by streams in Arrow's format."""
@@ -71,18 +68,15 @@ class Logged:
         self._log = log
         self._asked: _Asked | None = None
 
-    def predictions(self, model: LoadedModel, body: bytes, answer: bytes) -> None:
-        """Take note of a body of files, and of the JSON that answered it."""
+    def predictions(self, model: LoadedModel, body: bytes, files: int) -> None:
+        """Take note of a body of so many `files` that was answered."""
         if self._log is not None and self._log.sampled():
-            # in a name's text the quotes would have backslashes
-            self._log.offer(self._of(model).json, body, answer.count(_EACH), len(body))
+            self._log.offer(self._of(model).json, body, files, len(body))
 
-    def stream(self, model: LoadedModel, body: bytes) -> None:
-        """Take note of a stream in Arrow's format that was answered."""
+    def stream(self, model: LoadedModel, body: bytes, files: int) -> None:
+        """Take note of a stream of so many `files` in Arrow's format that was answered."""
         if self._log is not None and self._log.sampled():
-            with pa.ipc.open_stream(body) as reader:
-                rows = sum(len(batch) for batch in reader)
-            self._log.offer(self._of(model).arrow, body, rows, len(body))
+            self._log.offer(self._of(model).arrow, body, files, len(body))
 
     def hint(self, model: LoadedModel, body: bytes, verdict: int) -> None:
         """Take note of a create, and of the verdict on it."""

@@ -86,6 +86,8 @@ class ModelSlot:
         metrics: Metrics,
     ) -> None:
         self.model: LoadedModel | None = None
+        self.changed = asyncio.Event()
+        """Set, once, when another model answers; then there is another event."""
         self._registry = registry
         self._wanted = kind, point, room
         self._metrics = metrics
@@ -116,7 +118,10 @@ class ModelSlot:
             log.error("the published model cannot be loaded; %s: %s", kept, error)
             return
         self.model = model
+        self.changed.set()
+        self.changed = asyncio.Event()
         self._metrics.model_loaded(model.version, model.kind)
+        self._metrics.abstaining.predicates = model.abstaining
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
     def _look(self) -> tuple[Hashable, Hashable]:

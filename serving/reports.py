@@ -7,14 +7,15 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic_core import to_json
 
 from data import durable
+from serving.requests import whole
 
 REPORTERS = 256
 """How many hosts and devices are remembered: of more, those that reported last."""
@@ -24,7 +25,11 @@ COUNTERS = 128
 
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/-]{1,64}$")]
 Counter = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
-Count = Annotated[int, Field(strict=True, ge=0, le=2**64 - 1)]
+Count = Annotated[int, Field(strict=True, ge=0, lt=2**64), BeforeValidator(whole)]
+
+
+def _closed(schema: dict[str, Any]) -> None:
+    schema["additionalProperties"] = False
 
 
 class Report(BaseModel):
@@ -35,7 +40,9 @@ class Report(BaseModel):
     host: Label = Field(description="the host's name")
     device: Label = Field(description="the device through which the hook is spoken to")
     counters: dict[Counter, Count] = Field(
-        max_length=COUNTERS, description="by name, how often each has happened"
+        max_length=COUNTERS,
+        description="by name, how often each has happened",
+        json_schema_extra=_closed,
     )
 
 

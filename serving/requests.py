@@ -12,6 +12,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -39,7 +40,7 @@ MANY = MOST_FILES
 """The most files in one request."""
 
 _BARE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_OCTAL = re.compile(r"[0-7]{1,5}")
+_OCTAL = re.compile(r"0?[0-7]{1,4}")
 _WORD = 2**32 - 1
 
 
@@ -81,9 +82,14 @@ def _name_in(form: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def whole(number: Any) -> Any:
+    """Return a whole number as such: JSON's 1.0 is 1, as JSON Schema has it."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def _octal(mode: Any) -> Any:
     if not isinstance(mode, str):
-        return mode
+        return whole(mode)
     if not _OCTAL.fullmatch(mode):
         raise _expected('a string of octal digits, as "0644", or a decimal number')
     return int(mode, 8)
@@ -102,13 +108,26 @@ def _in_utc(time: datetime) -> datetime:
         raise _expected("a time of the years 1 to 9999 UTC") from error
 
 
-Text = Annotated[str, _name_in("")]
-Base64 = Annotated[str, _name_in("_base64")]
-Percent = Annotated[str, _name_in("_percent")]
+def _described(**schema: Any) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", **schema})
+
+
+_PERCENT = r"%(?:0[1-9A-Fa-f]|2[0-9A-Ea-e]|[13-9A-Fa-f][0-9A-Fa-f])"  # neither NUL nor /
+Text = Annotated[
+    str,
+    _name_in(""),
+    _described(minLength=1, maxLength=NAME_BYTES, pattern=r"^[^/\x00]+$"),
+]
+Base64 = Annotated[str, _name_in("_base64"), _described(minLength=4, format="name-base64")]
+Percent = Annotated[
+    str,
+    _name_in("_percent"),
+    _described(minLength=1, pattern=rf"^(?:[^%/\x00]|{_PERCENT})+$"),
+]
 Client = Annotated[str, Field(min_length=1, max_length=255)]
 Time = Annotated[AwareDatetime, Field(strict=True), AfterValidator(_in_utc)]
-History = Annotated[str, AfterValidator(_history)]
-Word = Annotated[int, Field(strict=True, ge=0, le=_WORD)]
+History = Annotated[str, AfterValidator(_history), _described(format="history-base64")]
+Word = Annotated[int, Field(strict=True, ge=0, le=_WORD), BeforeValidator(whole)]
 Mode = Annotated[
     int,
     Field(strict=True, ge=0, le=0o7777),
@@ -195,6 +214,14 @@ class HintRequest(Asked):
     is_directory: bool = Field(False, strict=True, description="whether it is a directory")
 
 
+class Choice(BaseModel):
+    """A version of the models that is to answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str = Field(max_length=64, strict=True, description="as it is in the registry")
+
+
 def written(member: str, name: bytes) -> dict[str, str]:
     """Return `name` as a member of a request: as text if it is UTF-8, else percent-encoded."""
     try:
@@ -206,6 +233,7 @@ def written(member: str, name: bytes) -> dict[str, str]:
 _Parsed = TypeVar("_Parsed", bound=Asked | list[FileRequest])
 _ONE = TypeAdapter(FileRequest)
 _HINT = TypeAdapter(HintRequest)
+_CHOICE = TypeAdapter(Choice)
 _LIST = TypeAdapter(Annotated[list[FileRequest], Field(max_length=MANY), FailFast()])
 
 
@@ -222,6 +250,11 @@ def parse(body: bytes) -> FileRequest | list[FileRequest]:
 def parse_hint(body: bytes) -> HintRequest:
     """Return the create that a request for hints is about; raise as `parse` does."""
     return _once(_HINT.validate_json(body), body)
+
+
+def parse_choice(body: bytes) -> Choice:
+    """Return the version that a request chooses; raise as `parse` does."""
+    return _CHOICE.validate_json(body)
 
 
 def canonical(files: FileRequest | list[FileRequest]) -> bytes:
@@ -244,8 +277,24 @@ def _once(asked: _Parsed, body: bytes) -> _Parsed:
 
 def body_schema(many: int = MANY) -> dict[str, Any]:
     """Return the OpenAPI description of what `parse` takes, with lists of up to `many` files."""
-    one = FileRequest.model_json_schema()
+    one = schema_of(FileRequest)
     return in_json({"anyOf": [one, {"type": "array", "maxItems": many, "items": one}]})
+
+
+def schema_of(asked: type[Asked]) -> dict[str, Any]:
+    """Return the JSON schema of a create: each name in one of its forms, or in none if it may."""
+    schema = asked.model_json_schema()
+    for member, least in asked.names.items():
+        forms = [member + form for form in _FORMS]
+        for form in forms:
+            schema["properties"][form] |= schema["properties"][form].pop("anyOf")[0]
+        each = [{"required": [form]} for form in forms]
+        if least:
+            schema["oneOf"] = each
+        else:
+            pairs = [{"required": list(pair)} for pair in combinations(forms, 2)]
+            schema["not"] = {"anyOf": pairs}
+    return schema
 
 
 def in_json(schema: dict[str, Any]) -> dict[str, Any]:

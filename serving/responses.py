@@ -177,6 +177,13 @@ class ModelResponse(TypedDict):
     figures: list[dict[str, Any]]
 
 
+class Published(TypedDict):
+    """The version that answers from now on, and the one that did before."""
+
+    before: str | None
+    current: str
+
+
 class Status(TypedDict):
     """What a probe is told."""
 

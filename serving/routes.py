@@ -10,15 +10,25 @@ from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
-from serving import hot, reports, responses
+from serving import hot, reports, responses, waiting
 from serving.answers import explain_list, explain_one
 from serving.errors import ApiError
 from serving.hints import matches
 from serving.hot import body_of
 from serving.loaded import LoadedModel
 from serving.reports import Report
-from serving.requests import FileRequest, HintRequest, body_schema, in_json, parse
+from serving.requests import (
+    Choice,
+    FileRequest,
+    HintRequest,
+    body_schema,
+    in_json,
+    parse,
+    parse_choice,
+    schema_of,
+)
 from serving.service import Service
+from training.registry import Registry, RegistryError
 
 
 async def _service_of(request: Request) -> Service:
@@ -53,7 +63,7 @@ router.add_api_route(
     hot.hints,
     methods=["POST"],
     response_model=responses.Verdict,
-    openapi_extra=in_json(HintRequest.model_json_schema()),
+    openapi_extra=in_json(schema_of(HintRequest)),
 )
 
 
@@ -90,13 +100,44 @@ async def model(service: Here) -> responses.ModelResponse:
     }
 
 
+@router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
+async def publish(request: Request, service: Here) -> responses.Published:
+    """Make a stored version, whose checksums hold, the one that answers."""
+    choice = parse_choice(await body_of(request, service.settings.max_body_bytes))
+    before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
+    await service.slot.refresh()
+    return {"before": before, "current": choice.version}
+
+
+def _publish(registry: Registry, version: str) -> str | None:
+    if version not in registry.versions():
+        raise ApiError("no_version", f"{registry.path}: holds no version {version!r}")
+    try:
+        before = registry.current()
+        registry.rollback(version)
+    except RegistryError as error:
+        raise ApiError("damaged_version", str(error)) from error
+    except OSError as error:
+        raise ApiError("read_only", f"the registry cannot be written: {error}") from error
+    return before
+
+
 @router.head("/v1/model/image", include_in_schema=False)
 @router.get("/v1/model/image", response_class=ImageResponse)
 async def image(request: Request, service: Here) -> Response:
     """Return the hint image of the model that answers, for kernels to load."""
+    known = request.headers.get("if-none-match", "")
+    seconds = waiting.wanted_seconds(request.headers.get("prefer", ""))
+    applied = {"preference-applied": f"wait={seconds}"} if seconds else {}
+
+    def is_new() -> bool:
+        return not matches(service.hints()[1].etag, known)
+
+    if seconds and request.method == "GET":
+        await waiting.until(is_new, service.slot, service.limits, request.receive, seconds)
     _, hints = service.hints()
-    headers = {"etag": hints.etag, "cache-control": "no-cache"}
-    if matches(hints.etag, request.headers.get("if-none-match", "")):
+    headers = {"etag": hints.etag, "cache-control": "no-cache", **applied}
+    if not is_new():
         return Response(status_code=304, headers=headers)
     return ImageResponse(hints.content, headers=headers)
 

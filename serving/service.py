@@ -22,6 +22,7 @@ class Service:
     settings: Settings
     slot: ModelSlot
     metrics: Metrics
+    limits: Limits
     logged: Logged = field(default_factory=Logged)
 
     def model(self) -> LoadedModel:

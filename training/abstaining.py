@@ -49,4 +49,4 @@ def add(registry: Registry, version: str, predicates: Mapping[str, str]) -> None
     if not predicates:
         return
     said = {"version": version, "predicates": {**read(registry).of(version), **predicates}}
-    registry.write(ABSTAINING, json.dumps(said, indent=1) + "\n")
+    registry.write(ABSTAINING, (json.dumps(said, indent=1) + "\n").encode())

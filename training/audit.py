@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data import durable
 from data.datasets import read_files, read_names
 from data.prediction_log import LogFiles
 from predictor import births
@@ -37,6 +37,8 @@ from training.served import GROUPS, SERVED, Answered, Figures, figures
 from training.shifts import Shift, shifts
 from training.trial import load
 
+log = logging.getLogger(__name__)
+
 AUDITS = "audits"
 
 LOOK_BACK = 90
@@ -45,7 +47,7 @@ LOOK_BACK = 90
 
 @dataclass
 class Audit:
-    """What an audit found on `dataset`, whose operations are from `since` to `until`.
+    """What an audit found on `dataset`, of `servers`, with operations from `since` to `until`.
 
     `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version
     of models that cannot be loaded, `damaged` tells of files of the log that cannot be read.
@@ -58,6 +60,7 @@ class Audit:
     dataset: str
     since: datetime
     until: datetime
+    servers: list[str]
     version: str | None
     joining: Joining
     figures: pa.Table
@@ -105,7 +108,9 @@ def audit(
     created = names.filter(pc.fill_null(pc.equal(names["how_born"], "create"), False))
     lives = {"file": births(files), "name": births(created)}
     name, version = dataset.resolve().name, registry.current()
-    found = Audit(name, since, until, version, joining, SERVED.empty_table(), GROUPS.empty_table())
+    servers = sorted(pc.unique(files["server"].cast(pa.utf8())).to_pylist())
+    nothing = SERVED.empty_table(), GROUPS.empty_table()
+    found = Audit(name, since, until, servers, version, joining, *nothing)
     logged = LogFiles(log)
     every = [_one(found, *group, lives) for group in _groups(registry, logged, found)]
     found.damaged = logged.damaged
@@ -120,26 +125,33 @@ def keep(registry: Registry, found: Audit) -> None:
     """Write an audit into the registry; predicates whose bound is broken abstain from now on."""
     from training.audit_page import render
 
-    directory = registry.path / AUDITS
-    directory.mkdir(parents=True, exist_ok=True)
     # First what has an effect: an audit that is there has had it.
     if found.version is not None:
         abstaining.add(registry, found.version, found.breaches)
-    with durable.replaced(directory / f"{found.dataset}.parquet") as aside:
-        pq.write_table(found.groups, aside)
-    durable.write_text(directory / f"{found.dataset}.html", render(found))
-    text = json.dumps(found.to_json(), indent=1, allow_nan=False)
-    durable.write_text(directory / f"{found.dataset}.json", text + "\n")
+    groups = pa.BufferOutputStream()
+    pq.write_table(found.groups, groups)
+    text = json.dumps(found.to_json(), indent=1, allow_nan=False) + "\n"
+    place = f"{AUDITS}/{found.dataset}"
+    registry.write(f"{place}.parquet", groups.getvalue().to_pybytes())
+    registry.write(f"{place}.html", render(found).encode())
+    registry.write(f"{place}.json", text.encode())
 
 
 def is_kept(registry: Registry, dataset: str) -> bool:
     """Tell whether an audit of so named a dataset is kept."""
-    return (registry.path / AUDITS / f"{dataset}.json").exists()
+    return f"{dataset}.json" in registry.names(AUDITS)
 
 
 def audits(registry: Registry) -> list[dict[str, Any]]:
     """Return what was kept of all audits (`Audit.to_json`), in the order of time."""
-    found = [json.loads(p.read_bytes()) for p in (registry.path / AUDITS).glob("[!.]*.json")]
+    found = []
+    for name in registry.names(AUDITS):
+        if name.endswith(".json"):
+            try:
+                found.append(json.loads(registry.read(f"{AUDITS}/{name}") or b""))
+            except ValueError as error:
+                place = f"{registry.place}/{AUDITS}/{name}"
+                log.warning("%s: does not count: expected an audit in JSON: %s", place, error)
     return sorted(found, key=lambda each: (each["until"], each["dataset"]))
 
 
@@ -149,7 +161,8 @@ _WHOSE = ["model", "kind", "point"]
 def _groups(registry: Registry, log: LogFiles, found: Audit) -> Iterator[tuple[Answered, pa.Table]]:
     """Yield the log's rows by the model that answered, those of one together."""
     tables: dict[tuple[str, str, str], list[pa.Table]] = {}
-    for table in log.tables(found.since, found.until):
+    around = timedelta(seconds=found.joining.tolerance)
+    for table in log.tables(found.since - around, found.until + around):
         for whose in table.select(_WHOSE).group_by(_WHOSE).aggregate([]).to_pylist():
             same = [pc.equal(table[column], value) for column, value in whose.items()]
             own = table.filter(reduce(pc.and_, same))
@@ -193,8 +206,11 @@ def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
             held = found.growth.get(key, [0.0] * len(grown))
             found.growth[key] = [float(one + other) for one, other in zip(held, grown, strict=True)]
     before = [each for each in audits(registry) if each["dataset"] != found.dataset]
+    # Each server has its own nights, of which the level allows so many a year.
+    watched = {tuple(each["servers"]) for each in before} | {tuple(found.servers)}
+    before = [each for each in before if each["servers"] == found.servers]
     before = [each for each in before if each["until"] <= found.until.isoformat()][-LOOK_BACK:]
-    found.needed = needed(len(found.growth))
+    found.needed = needed(len(found.growth) * len(watched))
     weights = {key: evidence(_nights(before, found, key)) for key in found.growth}
     found.broken = sorted(key for key, weight in weights.items() if weight >= found.needed)
     rows = [row for each in every for row in each.served]

@@ -185,8 +185,8 @@ class Audit(_Strict):
     tolerance_seconds: float = Field(
         default=2, gt=0, description="how far a prediction and its file's birth may lie apart"
     )
-    match: tuple[Matched, ...] = Field(
-        default=MATCHED, description="what must agree where both tell it"
+    match: list[Matched] = Field(
+        default=list(MATCHED), description="what must agree where both tell it"
     )
 
     def joining(self) -> Joining:

@@ -38,14 +38,14 @@ class Period:
 def newest(lives: Lives, zone: str, after: datetime | None = None) -> Period | None:
     """Return the newest complete day of `lives` in time zone `zone`, less what is not `after`.
 
-    Where there is none, the newest quarter of the births, of which those `after` (all, where none
-    is). None where there is a complete day, but nothing of it `after`.
+    Where there is none, or nothing before it to learn from, the newest quarter of the births, of
+    which those `after` (all, where none is). None where of the complete day nothing is `after`.
     """
     if not len(lives.files):
         return None
-    day = complete_day(lives, zone)
-    if day is None:
-        return Period(_quarter(lives.files["born"], after))
+    born, day = lives.files["born"], complete_day(lives, zone)
+    if day is None or pc.min(born).as_py() >= _midnight(day, zone):
+        return Period(_quarter(born, after))
     first, end = _midnight(day, zone), _midnight(day + _DAY, zone)
     since = first if after is None else max(first, after + _TICK)
     return Period(since, end, day.isoformat()) if since < end else None

@@ -116,7 +116,7 @@ class Registry:
             if version not in history:
                 self._advance(version)
             else:
-                self._storage.write("current", version + "\n")
+                self._storage.write("current", (version + "\n").encode())
                 last = len(history) - 1 - history[::-1].index(version)
                 self._remember(history[:last])
         return version
@@ -130,7 +130,7 @@ class Registry:
             raise RegistryError(f"{self.place}: expected a published version, found none")
         self.verify(version)
         with self._storage.writing():
-            self._storage.write("pinned", version + "\n")
+            self._storage.write("pinned", (version + "\n").encode())
             self._advance(version)
         return version
 
@@ -214,10 +214,14 @@ class Registry:
         """Return what a file beside `current` holds; None where there is none."""
         return self._storage.read(name)
 
-    def write(self, name: str, text: str) -> None:
-        """Replace a file beside `current`, whole or not at all."""
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file beside `current`, or in a folder there, whole or not at all."""
         with self._storage.writing():
-            self._storage.write(name, text)
+            self._storage.write(name, content)
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files in a folder beside `current`, in order."""
+        return self._storage.names(folder)
 
     def stamp(self, name: str = "current") -> Hashable:
         """Return what differs once `current`, or another file beside it, was replaced.
@@ -250,14 +254,14 @@ class Registry:
         # back to.
         if before is not None:
             self._remember([*self._history(), before])
-        self._storage.write("current", version + "\n")
+        self._storage.write("current", (version + "\n").encode())
 
     def _history(self) -> list[str]:
         content = (self._storage.read("history") or b"").decode(errors="replace")
         return [line for line in content.splitlines() if VERSION.fullmatch(line)]
 
     def _remember(self, history: Sequence[str]) -> None:
-        self._storage.write("history", "".join(f"{v}\n" for v in history[-_REMEMBERED:]))
+        self._storage.write("history", ("".join(f"{v}\n" for v in history[-_REMEMBERED:])).encode())
 
     def _add(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         with self._storage.staged() as staged:

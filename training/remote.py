@@ -55,12 +55,15 @@ class RemoteStorage:
     def __init__(self, uri: str, cache: Path | None = None) -> None:
         parts = urlsplit(uri)
         # A URI may hold a password, which belongs in no message.
-        self._place = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+        host, path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
+        self._place = f"{parts.scheme}://{host}{path}"
         try:
             self._fs, self._base = fs.FileSystem.from_uri(uri)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).replace(uri, self._place)
             raise RegistryError(f"{self._place}: expected a file system's URI: {reason}") from error
+        if not self._base:
+            raise RegistryError(f"{self._place}: expected a file system's URI with a path")
         digest = hashlib.sha256(uri.encode()).hexdigest()[:16]
         self._cache = cache or cache_directory() / digest
 
@@ -83,9 +86,15 @@ class RemoteStorage:
         """Return what an object holds."""
         return self.read(name)
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, content: bytes) -> None:
         """Send an object."""
-        self._send(name, text.encode())
+        self._send(name, content)
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the objects below a prefix."""
+        selector = fs.FileSelector(self._path(folder), allow_not_found=True)
+        found = self._fs.get_file_info(selector)
+        return sorted(info.base_name for info in found if info.type == fs.FileType.File)
 
     def remove(self, name: str) -> None:
         """Remove an object, if it is there."""

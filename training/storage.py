@@ -33,8 +33,12 @@ class Storage(Protocol):
         """Return what differs after a file was replaced; None where there is none."""
         ...
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, content: bytes) -> None:
         """Replace a file, whole or not at all, for good."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files in a folder, in order; none where there is no such."""
         ...
 
     def remove(self, name: str) -> None:
@@ -108,9 +112,19 @@ class LocalStorage:
             return None
         return status.st_ino, status.st_mtime_ns
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, content: bytes) -> None:
         """Replace a file by a rename."""
-        durable.write_text(self.path / name, text)
+        path = self.path / name
+        if not path.parent.is_dir():
+            path.parent.mkdir()
+            durable.sync(self.path)
+        with durable.replaced(path) as aside:
+            aside.write_bytes(content)
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files in a directory."""
+        path = self.path / folder
+        return sorted(own.name for own in path.glob("[!.]*")) if path.is_dir() else []
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

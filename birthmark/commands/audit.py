@@ -26,7 +26,9 @@ class Match(StrEnum):
 
 def audit(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")],
-    registry: Annotated[Path, typer.Option(help="The directory that keeps trained models.")],
+    registry: Annotated[
+        str, typer.Option(help="The directory that keeps trained models, or its URI (s3://…).")
+    ],
     log: Annotated[Path, typer.Option(help="Where the service logs predictions.")],
     tolerance: Annotated[
         float, typer.Option(min=0, help="Seconds between a prediction and its file's birth.")

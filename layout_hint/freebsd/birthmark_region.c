@@ -18,9 +18,7 @@ birthmark_books(struct birthmark_softc *sc, uint64_t inodes, uint64_t frags)
 
 	bzero(&books, sizeof(books));
 	if (sc->sc_armed) {
-		books.flags = BM_REGION_SET;
-		if ((region->r_flags & FFS_REGION_RESERVED) != 0)
-			books.flags |= BM_REGION_RESERVED;
+		books.mode = region->r_mode;
 		books.cg = region->r_cg;
 		inode = region->r_cg * region->r_ipg;
 		books.inode_low = inode + region->r_inodes.lo;
@@ -84,8 +82,7 @@ birthmark_find(const struct bm_config *config, struct mount **mpp,
 		vfs_unbusy(*mpp);
 		return (error);
 	}
-	if ((config->flags & BM_REGION_RESERVED) != 0)
-		region->r_flags |= FFS_REGION_RESERVED;
+	region->r_mode = config->region_mode;
 	region->r_blocks = config->hot_blocks;
 	return (0);
 }

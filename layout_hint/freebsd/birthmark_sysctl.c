@@ -9,25 +9,29 @@
 
 static SYSCTL_NODE(_vfs, OID_AUTO, birthmark, CTLFLAG_RW | CTLFLAG_MPSAFE, 0,
     "Layout hints");
-static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, hinted,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, "Verdicts");
-static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, placed,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, "Hints that were followed");
-static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, refused,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, "Hints that could not be followed");
-static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, region,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, "Where what is hot goes");
-static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, cache,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, "Decisions of query mode");
-static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, image,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, "The compiled model");
+
+#define	BIRTHMARK_NODE(name, text)					\
+	static SYSCTL_NODE(_vfs_birthmark, OID_AUTO, name,		\
+	    CTLFLAG_RD | CTLFLAG_MPSAFE, 0, text)
+
+BIRTHMARK_NODE(hinted, "Verdicts");
+BIRTHMARK_NODE(placed, "Hints that were followed");
+BIRTHMARK_NODE(refused, "Hints that could not be followed");
+BIRTHMARK_NODE(region, "Where what is hot goes");
+BIRTHMARK_NODE(cache, "Decisions of query mode");
+BIRTHMARK_NODE(image, "The compiled model");
 
 /*
- * Counters are added to atomically, and read as they are.
+ * Members of the hook, read as they are. Counters are added to atomically.
  */
-#define	BIRTHMARK_COUNTER(parent, name, counter, text)			\
+#define	BIRTHMARK_U32(parent, name, member, text)			\
+	SYSCTL_U32(parent, OID_AUTO, name, CTLFLAG_RD | CTLFLAG_MPSAFE,	\
+	    &birthmark.sc_hook.member, 0, text)
+#define	BIRTHMARK_U64(parent, name, member, text)			\
 	SYSCTL_U64(parent, OID_AUTO, name, CTLFLAG_RD | CTLFLAG_MPSAFE,	\
-	    &birthmark.sc_hook.counters.counter, 0, text)
+	    &birthmark.sc_hook.member, 0, text)
+#define	BIRTHMARK_COUNTER(parent, name, counter, text)			\
+	BIRTHMARK_U64(parent, name, counters.counter, text)
 
 BIRTHMARK_COUNTER(_vfs_birthmark, asked, asked, "creates");
 BIRTHMARK_COUNTER(_vfs_birthmark, without_image, without_image,
@@ -76,34 +80,25 @@ BIRTHMARK_COUNTER(_vfs_birthmark_image, no_hint, images_refused[BM_NO_HINT],
 BIRTHMARK_COUNTER(_vfs_birthmark_image, oversize,
     images_refused[BM_OVERSIZE], "refused: too large");
 
-SYSCTL_U32(_vfs_birthmark, OID_AUTO, mode, CTLFLAG_RD | CTLFLAG_MPSAFE,
-    &birthmark.sc_hook.config.mode, 0, "0 off, 1 table, 2 query");
-SYSCTL_U32(_vfs_birthmark, OID_AUTO, policy, CTLFLAG_RD | CTLFLAG_MPSAFE,
-    &birthmark.sc_hook.config.policy, 0,
+BIRTHMARK_U32(_vfs_birthmark, mode, config.mode, "0 off, 1 table, 2 query");
+BIRTHMARK_U32(_vfs_birthmark, policy, config.policy,
     "hints that are followed: 1 HotName, 2 HotDir, 4 HotWrite");
-SYSCTL_U32(_vfs_birthmark, OID_AUTO, hot_blocks, CTLFLAG_RD | CTLFLAG_MPSAFE,
-    &birthmark.sc_hook.config.hot_blocks, 0,
+BIRTHMARK_U32(_vfs_birthmark, hot_blocks, config.hot_blocks,
     "blocks of a hot file that are placed");
-SYSCTL_U32(_vfs_birthmark, OID_AUTO, generation, CTLFLAG_RD | CTLFLAG_MPSAFE,
-    &birthmark.sc_hook.generation, 0, "grows with every load and flush");
-SYSCTL_U32(_vfs_birthmark_image, OID_AUTO, size, CTLFLAG_RD | CTLFLAG_MPSAFE,
-    &birthmark.sc_hook.slot.size, 0, "bytes; 0: there is none");
-SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, cg, CTLFLAG_RD | CTLFLAG_MPSAFE,
-    &birthmark.sc_hook.region.cg, 0, "its cylinder group");
-SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, flags,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.flags, 0,
-    "1 if there is one, 3 if others are kept out");
-SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, inode_low,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.inode_low, 0,
+BIRTHMARK_U32(_vfs_birthmark, generation, generation,
+    "grows with every load and flush");
+BIRTHMARK_U32(_vfs_birthmark_image, size, slot.size,
+    "bytes; 0: there is none");
+BIRTHMARK_U32(_vfs_birthmark_region, cg, region.cg, "its cylinder group");
+BIRTHMARK_U32(_vfs_birthmark_region, mode, region.mode,
+    "0 none, 1 preferred, 2 data, 3 reserved");
+BIRTHMARK_U32(_vfs_birthmark_region, inode_low, region.inode_low,
     "its first inode");
-SYSCTL_U32(_vfs_birthmark_region, OID_AUTO, inode_high,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.inode_high, 0,
+BIRTHMARK_U32(_vfs_birthmark_region, inode_high, region.inode_high,
     "the inode behind its last");
-SYSCTL_U64(_vfs_birthmark_region, OID_AUTO, fragment_low,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.fragment_low, 0,
+BIRTHMARK_U64(_vfs_birthmark_region, fragment_low, region.fragment_low,
     "its first fragment");
-SYSCTL_U64(_vfs_birthmark_region, OID_AUTO, fragment_high,
-    CTLFLAG_RD | CTLFLAG_MPSAFE, &birthmark.sc_hook.region.fragment_high, 0,
+BIRTHMARK_U64(_vfs_birthmark_region, fragment_high, region.fragment_high,
     "the fragment behind its last");
 
 static int

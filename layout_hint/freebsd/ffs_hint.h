@@ -22,14 +22,22 @@ struct ffs_range {
 };
 
 /*
- * A region: inodes and fragments of one cylinder group, counted from its first.
- * Nothing of it is on disk. A file is hot if its inode is one of these.
+ * What of a region others are kept out of, while there is room elsewhere;
+ * numbered as BM_REGION_... in birthmark_hint.h.
  */
-#define	FFS_REGION_SET		0x1	/* there is one */
-#define	FFS_REGION_RESERVED	0x2	/* others are kept out */
+enum ffs_region_mode {
+	FFS_REGION_NONE = 0,		/* there is no region */
+	FFS_REGION_PREFERRED = 1,	/* nothing */
+	FFS_REGION_DATA = 2,		/* its fragments, not its inodes */
+	FFS_REGION_RESERVED = 3		/* both */
+};
 
+/*
+ * A region: inodes and fragments of one cylinder group, counted from its first.
+ * Nothing of it is on disk.
+ */
 struct ffs_region {
-	uint32_t	r_flags;	/* FFS_REGION_... */
+	uint32_t	r_mode;		/* enum ffs_region_mode */
 	uint32_t	r_cg;		/* the cylinder group */
 	uint32_t	r_ipg;		/* inodes per group */
 	uint32_t	r_fpg;		/* fragments per group */
@@ -119,7 +127,7 @@ ffs_region_frags(const struct ffs_sizes *s, uint32_t cg, uint64_t start,
 	return (range);
 }
 
-/* The region of length bytes from byte start of the partition on. */
+/* The region of length bytes from byte start of the partition on: preferred. */
 static inline enum ffs_region_error
 ffs_region_of(const struct ffs_sizes *s, uint64_t start, uint64_t length,
     struct ffs_region *region)
@@ -134,7 +142,7 @@ ffs_region_of(const struct ffs_sizes *s, uint64_t start, uint64_t length,
 	start -= cg * group;
 	if (start + length > group)
 		return (FFS_REGION_GROUPS);
-	region->r_flags = FFS_REGION_SET;
+	region->r_mode = FFS_REGION_PREFERRED;
 	region->r_cg = (uint32_t)cg;
 	region->r_ipg = s->s_ipg;
 	region->r_fpg = s->s_fpg;
@@ -156,32 +164,48 @@ ffs_range_has(struct ffs_range range, uint32_t at)
 	return (at >= range.lo && at < range.hi);
 }
 
-/* Whether what has this inode is hot. */
 static inline int
-ffs_region_hot(const struct ffs_region *region, uint64_t ino)
+ffs_region_has_inode(const struct ffs_region *region, uint64_t ino)
 {
 
-	return (region->r_flags != 0 && ino / region->r_ipg == region->r_cg &&
+	return (region->r_mode != FFS_REGION_NONE &&
+	    ino / region->r_ipg == region->r_cg &&
 	    ffs_range_has(region->r_inodes, (uint32_t)(ino % region->r_ipg)));
 }
 
+static inline int
+ffs_region_has_frag(const struct ffs_region *region, uint64_t bno)
+{
+
+	return (region->r_mode != FFS_REGION_NONE &&
+	    bno / region->r_fpg == region->r_cg &&
+	    ffs_range_has(region->r_frags, (uint32_t)(bno % region->r_fpg)));
+}
+
 /*
- * The bytes of a group's map of free fragments that others are kept out of, and
- * the inodes. Empty if the region is not reserved, or is in another group.
+ * The bytes of a group's map of free fragments that others are kept out of.
+ * Empty if the region is merely preferred, or is in another group.
  */
 static inline struct ffs_range
-ffs_region_kept(const struct ffs_region *region, uint32_t cg, int inodes)
+ffs_region_kept_frags(const struct ffs_region *region, uint32_t cg)
 {
 	struct ffs_range kept = { 0, 0 };
 
-	if (region->r_flags != (FFS_REGION_SET | FFS_REGION_RESERVED) ||
-	    region->r_cg != cg)
-		return (kept);
-	if (inodes)
-		return (region->r_inodes);
-	kept.lo = region->r_frags.lo / 8;
-	kept.hi = (region->r_frags.hi + 7) / 8;
+	if (region->r_mode >= FFS_REGION_DATA && region->r_cg == cg) {
+		kept.lo = region->r_frags.lo / 8;
+		kept.hi = (region->r_frags.hi + 7) / 8;
+	}
 	return (kept);
+}
+
+/* The inodes of a group that others are kept out of. */
+static inline struct ffs_range
+ffs_region_kept_inodes(const struct ffs_region *region, uint32_t cg)
+{
+	struct ffs_range none = { 0, 0 };
+
+	return (region->r_mode == FFS_REGION_RESERVED && region->r_cg == cg ?
+	    region->r_inodes : none);
 }
 
 /* The first clear bit of [lo, hi) in a map, or hi. */
@@ -308,6 +332,14 @@ struct vnode;
  * is no bit of a mode, and ffs_valloc() takes it away.
  */
 #define	FFS_HINT_HOT	0x10000
+
+/*
+ * In i_flag, beyond those of inode.h: that a file was made while its mount had a
+ * region, and that it was given an inode there for being hot. They are forgotten
+ * with the vnode.
+ */
+#define	IN_HINTED	0x20000000
+#define	IN_HOT		0x40000000
 
 /* What is asked at a create. The name is valid during the call. */
 struct ffs_create {

@@ -120,8 +120,12 @@ bm_config_error(const struct bm_config *config)
 		return ("expected a mode of 0 (off), 1 (table) or 2 (query)");
 	if ((config->policy & ~BM_HOT_ALL) != 0)
 		return ("expected a policy of bits 1, 2 and 4");
-	if ((config->flags & ~BM_REGION_RESERVED) != 0)
-		return ("expected flags of 0 or 2 (reserved)");
+	if (config->region_mode > BM_REGION_RESERVED)
+		return ("expected a region's mode of 0 (none), 1 (preferred), "
+		    "2 (data) or 3 (reserved)");
+	if ((config->region_mode == BM_REGION_NONE) !=
+	    (config->region_length == 0))
+		return ("expected a region's mode and length, or 0 for both");
 	if (config->region_start + config->region_length < config->region_start)
 		return ("expected a region that ends before 2^64");
 	if (config->zero != 0)
@@ -464,7 +468,7 @@ bm_hook_ask(struct bm_hook *hook, const struct bm_create *create, int directory)
 void
 bm_hook_region(struct bm_hook *hook, const struct bm_region *region)
 {
-	hook->region.flags = region->flags;
+	hook->region.mode = region->mode;
 	hook->region.cg = region->cg;
 	hook->region.inode_low = region->inode_low;
 	hook->region.inode_high = region->inode_high;
@@ -527,7 +531,7 @@ bm_hook_state(const struct bm_hook *hook, struct bm_state *state)
 	state->questions = bm_hook_questions(hook);
 	state->decisions = bm_decisions(hook);
 	state->config = hook->config;
-	state->region.flags = hook->region.flags;
+	state->region.mode = hook->region.mode;
 	state->region.cg = hook->region.cg;
 	state->region.inode_low = hook->region.inode_low;
 	state->region.inode_high = hook->region.inode_high;

@@ -166,7 +166,7 @@ uint32_t bm_hook_flush(struct bm_hook *);	/* the new generation */
 
 /*
  * The region's books. The home knows the file system: it says where the region
- * is (flags 0: there is none any more) and what is used of it when it begins,
+ * is (mode 0: there is none any more) and what is used of it when it begins,
  * then what changes, and what became of each hint that it followed.
  */
 void	bm_hook_region(struct bm_hook *, const struct bm_region *);

@@ -26,7 +26,7 @@
 #define	BM_HINT_VERSION		1U		/* of what is below */
 #define	BM_IMAGE_MAX		(16U << 20)	/* bytes of an image */
 #define	BM_NAME_MAX		255U		/* bytes of a name */
-#define	BM_HOT_BLOCKS		32U		/* of a file that are placed, by default */
+#define	BM_HOT_BLOCKS		256U		/* of a file that are placed, by default */
 
 /*
  * A verdict: what a model says of a create. A policy is the mask of those that
@@ -81,12 +81,15 @@ struct bm_counters {
 	uint64_t	images_refused[BM_STATUSES];	/* by status; [0] is 0 */
 };
 
-/* The region's books: where it is, and how much of it is in use. */
-#define	BM_REGION_SET		0x1U	/* there is one */
-#define	BM_REGION_RESERVED	0x2U	/* others are kept out */
+/* The mode of a region: what of it others are kept out of. */
+#define	BM_REGION_NONE		0U	/* there is no region */
+#define	BM_REGION_PREFERRED	1U	/* nothing */
+#define	BM_REGION_DATA		2U	/* its data, not its inodes */
+#define	BM_REGION_RESERVED	3U	/* both */
 
+/* The region's books: where it is, and how much of it is in use. */
 struct bm_region {
-	uint32_t	flags;		/* BM_REGION_... */
+	uint32_t	mode;		/* BM_REGION_... */
 	uint32_t	cg;		/* its cylinder group */
 	uint32_t	inode_low;	/* inodes [low, high), absolute */
 	uint32_t	inode_high;
@@ -111,13 +114,14 @@ struct bm_load {
 
 /*
  * BMIOC_CONFIG: all settings at once. The region is bytes of the partition of
- * the file system mounted as fsid (statfs(2)); length 0 is none.
+ * the file system mounted as fsid (statfs(2)); without one, mode and length of
+ * it are 0.
  */
 struct bm_config {
 	uint32_t	version;	/* BM_HINT_VERSION */
 	uint32_t	mode;		/* BM_MODE_... */
 	uint32_t	policy;		/* mask of BM_HOT_... */
-	uint32_t	flags;		/* BM_REGION_RESERVED or 0 */
+	uint32_t	region_mode;	/* BM_REGION_... */
 	uint64_t	region_start;
 	uint64_t	region_length;
 	int32_t		fsid[2];

@@ -102,10 +102,18 @@ class Device(Process):
 
     def settings(self) -> tuple[int, int]:
         """Return its mode and policy."""
+        mode, policy, *_ = self._config()
+        return mode, policy
+
+    def region(self) -> tuple[int, int, int]:
+        """Return the mode of the region that it was set to, its first byte and its length."""
+        _, _, mode, start, length = self._config()
+        return mode, start, length
+
+    def _config(self) -> tuple[int, ...]:
         with closing(self.connection()) as connection:
             content = connection.frame(STATUS, struct.pack("<I", 1) + bytes(STATE_SIZE - 4))
-        mode, policy = struct.unpack_from("<2I", content, 36)
-        return mode, policy
+        return struct.unpack_from("<3I2Q", content, 36)
 
     def has(self, image: bytes) -> bool:
         """Whether it is this image that is loaded."""
@@ -145,7 +153,7 @@ class Answering(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.image: Callable[[BaseHTTPRequestHandler], None] = unavailable
         self.asked: list[str | None] = []
-        self.hints: dict[str, Any] | None = None
+        self.hints: Any = None
         self.reports: list[bytes] = []
 
     @property

@@ -6,9 +6,7 @@
  *
  * Numbers are of 4 bytes, little-endian.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "../../benchmarks/bytes.h"
 #include "birthmark.h"
 
 static int
@@ -20,33 +18,6 @@ read_u32(FILE *in, uint32_t *number)
 		return (0);
 	*number = bm_u32(bytes);
 	return (1);
-}
-
-/* In memory of just that size, so that a sanitizer sees a step too far. */
-static uint8_t *
-read_bytes(FILE *in, uint32_t size)
-{
-	uint8_t *bytes = (uint8_t *)malloc(size > 0 ? size : 1);
-
-	if (bytes == NULL || fread(bytes, 1, size, in) != size)
-		exit(2);
-	return (bytes);
-}
-
-static uint8_t *
-read_file(const char *path, size_t *size)
-{
-	FILE *in = fopen(path, "rb");
-	uint8_t *bytes;
-	long end;
-
-	if (in == NULL || fseek(in, 0, SEEK_END) != 0 || (end = ftell(in)) < 0)
-		exit(2);
-	rewind(in);
-	*size = (size_t)end;
-	bytes = read_bytes(in, (uint32_t)end);
-	(void)fclose(in);
-	return (bytes);
 }
 
 /* A text or NULL: its size and 1, or 0. */

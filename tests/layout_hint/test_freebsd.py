@@ -1,71 +1,39 @@
-"""The FreeBSD module and the patches: what they compile to, reach, and compute."""
+"""The FreeBSD module and the patches: what they compile to, reach, and compute.
+
+What needs FreeBSD's own sources is in ``ffs13/patched.py``, which `make freebsd-sources` runs.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import random
 import re
 import shutil
 import struct
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from layout_hint import INCLUDE
+from tests.layout_hint.freebsd import (
+    FREEBSD,
+    HOOK,
+    PATCHES,
+    changed,
+    include,
+    kernel,
+    originals,
+    run,
+)
 from tests.layout_hint.test_lookup import STRICT, zig
 
-FREEBSD = INCLUDE.parent / "freebsd"
-HOOK = INCLUDE.parent / "hook"
-PATCHES = sorted((FREEBSD / "patches").glob("*.patch"))
+__all__ = ["kernel"]  # a fixture
+
 SOURCES = [*sorted(FREEBSD.glob("*.c")), HOOK / "bm_hook.c"]
 DRIVER = Path(__file__).with_name("region.c")
-FFS13 = Path(__file__).with_name("ffs13")
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wframe-larger-than=2048"] + [
     f"-Wno-{name}" for name in ("unused-parameter", "sign-compare", "missing-field-initializers")
 ]
-# as FreeBSD's own makefiles for amd64; zig turns SSE on again unless all of it is named
-KERNEL = [
-    "-D_KERNEL",
-    "-DKLD_MODULE",
-    "-ffreestanding",
-    "-fno-common",
-    "-mcmodel=kernel",
-    "-mno-red-zone",
-    "-mno-mmx",
-    "-mno-sse",
-    "-mno-sse2",
-    "-mno-avx",
-    "-msoft-float",
-    "-fno-stack-protector",
-    "-fno-sanitize=all",
-    "-O2",
-]
-# what the headers that zig has lack, since FreeBSD's build makes them
-MADE = ("opt_global.h", "vnode_if.h")
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Return a command that compiles for FreeBSD's kernel on amd64."""
-    if not (found := zig()):
-        pytest.skip("needs zig, to compile for FreeBSD")
-    shim = tmp_path_factory.mktemp("shim")
-    for name in MADE:
-        (shim / name).touch()
-    return [*found, "cc", "-target", "x86_64-freebsd.14.2", *KERNEL, f"-I{shim}"]
-
-
-def include() -> list[str]:
-    return [f"-I{folder}" for folder in (FREEBSD, HOOK, INCLUDE)]
-
-
-def run(*command: str, **more: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, **more)  # type: ignore[call-overload]
-    assert done.returncode == 0, done.stderr
-    return str(done.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +141,18 @@ def test_outcomes_are_numbered_as_the_hook_counts_them() -> None:
     assert ours
     for name, number in ours.items():
         assert re.search(rf"\bBM_{name} = {number},", books), name
+
+
+def test_modes_of_a_region_are_numbered_as_the_hook_numbers_them() -> None:
+    hint = (FREEBSD / "ffs_hint.h").read_text()
+    books = (INCLUDE / "birthmark_hint.h").read_text()
+    modes = re.search(r"enum ffs_region_mode \{.*?\}", hint, re.S)
+    assert modes
+    ours = re.findall(r"FFS_(REGION_\w+) = (\d)", modes[0])
+    assert ours == re.findall(r"#define\tBM_(REGION_\w+)\t+(\d)U", books)
+    assert [name for name, _ in ours] == [
+        f"REGION_{mode.upper()}" for mode in ("none", "preferred", "data", "reserved")
+    ]
 
 
 # The arithmetic of regions, which the patched kernel and the module share.
@@ -305,17 +285,6 @@ def test_others_get_the_first_such_run_that_is_not_in_a_kept_block(region: Path)
 # The patches.
 
 
-def originals() -> dict[str, tuple[str, str]]:
-    """Return the files that are patched: the git object and the SHA-256 that the README gives."""
-    text = (FREEBSD / "patches" / "README.md").read_text()
-    rows = re.findall(r"^\| `(sys/\S+)` \| `([0-9a-f]{40})` \| `([0-9a-f]{64})` \|", text, re.M)
-    return {path: (blob, sha256) for path, blob, sha256 in rows}
-
-
-def changed(patch: Path) -> list[str]:
-    return re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)
-
-
 def test_the_patches_are_well_formed_and_change_the_files_that_are_named() -> None:
     if not (git := shutil.which("git")):
         pytest.skip("needs git")
@@ -336,126 +305,3 @@ def test_the_header_that_the_patches_add_is_that_of_the_module() -> None:
         assert [line[1:] for line in body] == (FREEBSD / "ffs_hint.h").read_text().splitlines()
         return
     raise AssertionError("no patch adds it")
-
-
-@pytest.fixture(scope="module")
-def patched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return folders with the files of the release, as they are and patched."""
-    if not (git := shutil.which("git")):
-        pytest.skip("needs git")
-    if not (where := os.environ.get("BIRTHMARK_FREEBSD_SOURCES")):
-        pytest.skip("needs the sources of FreeBSD 13.1: BIRTHMARK_FREEBSD_SOURCES=/usr/src")
-    folder = tmp_path_factory.mktemp("freebsd")
-    before, after = folder / "before", folder / "after"
-    for path, (blob, sha256) in originals().items():
-        content = (Path(where) / path).read_bytes()
-        content = re.sub(rb"\$FreeBSD: [0-9a-f]+ \$", b"$FreeBSD$", content)
-        assert hashlib.sha256(content).hexdigest() == sha256, path
-        assert hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest() == blob, path
-        for side in (before, after):
-            (side / path).parent.mkdir(parents=True, exist_ok=True)
-            (side / path).write_bytes(content)
-    for patch in PATCHES:
-        run(git, "apply", "--check", str(patch), cwd=str(after))
-        run(git, "apply", str(patch), cwd=str(after))
-    return before, after
-
-
-def test_the_patches_apply_to_the_release_that_they_name(patched: tuple[Path, Path]) -> None:
-    before, after = patched
-    for path in originals():
-        assert (before / path).read_bytes() != (after / path).read_bytes()
-    assert (after / "sys/ufs/ffs/ffs_hint.h").read_text() == (FREEBSD / "ffs_hint.h").read_text()
-
-
-# In what FreeBSD 13.1 declares otherwise than the headers that zig has.
-BACK = {
-    "__enum_uint8(vtype), struct workhead *,\n\t    uint64_t);": (
-        "enum vtype, struct workhead *,\n\t    u_long);"
-    ),
-    "struct vnode *, uint64_t, int, struct buf **": "struct vnode *, u_int, int, struct buf **",
-    "struct workhead *, bool);": "struct workhead *);",
-    "uint64_t ffs_blkrelease_start": "u_long ffs_blkrelease_start",
-    "finish(struct ufsmount *, uint64_t)": "finish(struct ufsmount *, u_long)",
-}
-
-
-@pytest.fixture(scope="module")
-def allocators(
-    kernel: list[str], patched: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Path]:
-    """Return programs that FFS's allocator runs in, as it is and patched."""
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
-    before, after = patched
-    folder = tmp_path_factory.mktemp("allocators")
-    headers = Path(zig()[0]).parent / "lib/libc/include/generic-freebsd/ufs"
-    shutil.copytree(headers, folder / "ufs")
-    extern = folder / "ufs/ffs/ffs_extern.h"
-    text = extern.read_text()
-    for newer, older in BACK.items():
-        assert newer in text
-        text = text.replace(newer, older)
-    extern.write_text(text)
-    for path in ("ufs/ufs/ufsmount.h", "ufs/ffs/ffs_hint.h"):
-        shutil.copy(after / "sys" / path, folder / path)
-    (folder / "opt_quota.h").touch()
-    arguments = "void *a_desc; struct vnode *a_vp; struct cluster_save *a_buflist;"
-    (folder / "vnode_if.h").write_text(
-        f"struct cluster_save; struct vop_reallocblks_args {{ {arguments} }};\n"
-        "int VOP_UNLOCK(struct vnode *);\n"
-    )
-    # before the empty ones that the module makes do with; the type is called so in later releases
-    kernel = [*kernel[:-1], f"-I{folder}", kernel[-1], "-w", "-Dvtype=enum_vtype_uint8"]
-    driver = str(folder / "driver.o")
-    run("cc", "-O1", "-fno-pie", "-fno-builtin", "-c", str(FFS13 / "driver.c"), "-o", driver)
-    programs = []
-    for name, side, more in (("before", before, []), ("after", after, ["-DPATCHED"])):
-        objects = [str(folder / f"{name}-{part}.o") for part in ("alloc", "kernel")]
-        sources = [side / "sys/ufs/ffs/ffs_alloc.c", FFS13 / "kernel.c"]
-        for source, out in zip(sources, objects, strict=True):
-            run(*kernel, *more, "-c", str(source), "-o", out)
-        # what is never called there is left undefined
-        link = ["-no-pie", "-static", "-Wl,--unresolved-symbols=ignore-all"]
-        run("cc", *link, driver, *objects, "-o", str(folder / name))
-        programs.append(folder / name)
-    return programs[0], programs[1]
-
-
-def worked(program: Path, *arguments: int) -> tuple[str, list[int]]:
-    command = [str(program), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, [int(number) for number in done.stderr.split()]
-
-
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_without_a_region_the_patched_allocator_answers_as_the_one_before(
-    allocators: tuple[Path, Path], seed: int, version: int
-) -> None:
-    before, after = (worked(program, seed, version, 0, 0, 40000) for program in allocators)
-    assert before == after
-    assert after[1][0] > 0  # it was full at times
-
-
-@pytest.mark.parametrize("length", [MB // 2, MB, 4 * MB])
-@pytest.mark.parametrize("reserved", [0, 1])
-@pytest.mark.parametrize("version", [1, 2])
-def test_with_a_region_the_patched_allocator_stays_consistent_and_gives_all_space(
-    allocators: tuple[Path, Path], version: int, reserved: int, length: int
-) -> None:
-    for seed in (1, 2, 3):
-        _, counts = worked(allocators[1], seed, version, length, reserved, 40000)
-        full, inodes, others, blocks, placed, put, no_inode, no_block = counts
-        assert min(full, no_inode, no_block) > 0  # each was full at times
-        assert inodes == placed + others  # all that is there was told, or not hinted
-        assert put <= blocks
-
-
-def test_a_reserved_region_keeps_others_out_until_there_is_nothing_else(
-    allocators: tuple[Path, Path],
-) -> None:
-    preferred, reserved = (worked(allocators[1], 1, 1, 4 * MB, kept, 40000)[1] for kept in (0, 1))
-    assert reserved[2] < preferred[2] / 2  # inodes there that were not hinted
-    assert reserved[4] > preferred[4]  # hints that were followed

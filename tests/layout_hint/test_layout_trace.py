@@ -17,6 +17,7 @@ from tests.layout_hint.replays import create, later, read, remove, run, trace, w
 KB = 1024
 BLOCK = 16 * KB
 GIB = 1 << 30
+MODES = ("reserved", "data", "preferred")
 TABLES = {
     **dict.fromkeys((2, 3), (0, 1)),  # the superblock, 8 KB at 8 KB
     **dict.fromkeys(range(8, 12), (1, 1)),  # the first group's maps, 16 KB at 32 KB
@@ -170,7 +171,7 @@ def test_objects_know_what_their_own_blocks_cost_and_the_room_that_they_took() -
 def test_hinted_files_are_in_the_region_as_far_as_the_policy_follows() -> None:
     rows = [create(0, b"f", 1), write(0, 1, 0, BLOCK), create(0, b"g", 2), write(0, 2, 0, BLOCK)]
     found = trace([*rows, later(100)])
-    place = {"start": 100 << 20, "length": 1 << 20, "reserved": True}
+    place = {"start": 100 << 20, "length": 1 << 20, "mode": "reserved"}
 
     def inside(policy: int, hints: list[int]) -> set[int]:
         summary, counts, _ = run(found, hints, region=place, policy=policy)
@@ -235,7 +236,7 @@ def test_a_configuration_that_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="hints: expected 0 uint8"):
         found.run("{}", pa.array([1], pa.uint8()))
     with pytest.raises(ValueError, match="the region ends at byte"):
-        run(found, region={"start": 0, "length": 1 << 50, "reserved": True})
+        run(found, region={"start": 0, "length": 1 << 50, "mode": "reserved"})
 
 
 def test_the_sizes_of_a_file_system_are_those_of_newfs() -> None:
@@ -271,8 +272,8 @@ def test_no_hints_do_harm_wherever_the_region_is(sample, start: int, length: int
     rows = sample.creates().num_rows
     random = np.random.default_rng(1).integers(0, 8, rows)
     for hints in (np.zeros(rows), np.full(rows, 7), random, 7 - random):
-        for reserved in (True, False):
-            place = {"start": start, "length": length, "reserved": reserved}
+        for mode in MODES:
+            place = {"start": start, "length": length, "mode": mode}
             said = [int(hint) for hint in hints]
             summary, _, _ = run(sample, said, region=place, policy=7, bytes=4 * GIB)
             assert summary["unexpected"] == {}

@@ -110,7 +110,7 @@ def test_a_failure_inside_gets_500_without_its_particulars(
     def fail(*arguments: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("serving.routes.answer_one", fail)
+    monkeypatch.setattr("serving.hot.predict", fail)
     # uvicorn closes the connection on which an application failed.
     headers = {"connection": "close"}
     response = client.post("/v1/predictions", json={"name": "a"}, headers=headers)

@@ -18,11 +18,12 @@ from predictor.hints import HINTS, hint_image, verdicts
 from predictor.image import Image, checksum
 from serving.models import load_model
 from serving.reports import COUNTERS, REPORTERS
-from serving.responses import HintResponse
+from serving.responses import Verdict
 from serving.settings import Settings
+from training import abstaining
 from training.registry import Registry
 
-NO = {"hot_name": False, "hot_dir": False, "hot_write": False}
+NAME, DIR, WRITE = 1, 2, 4
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +41,11 @@ def hinting(
         yield client
 
 
-def ask(client: httpx.Client, /, **create: Any) -> dict[str, Any]:
+def ask(client: httpx.Client, /, **create: Any) -> int:
     response = client.post("/v1/hints", json=create)
     assert response.status_code == 200, response.text
-    body: dict[str, Any] = response.json()
-    TypeAdapter(HintResponse).validate_python(body, strict=True)
-    assert body.pop("model") == client.get("/v1/model").json()["version"]
-    return body
+    assert len(response.content) == 1
+    return TypeAdapter(Verdict).validate_json(response.content)
 
 
 def samples(client: httpx.Client, name: str, *labels: str) -> dict[tuple[str, ...], float]:
@@ -83,7 +82,7 @@ def test_the_command_line_makes_the_same_image(
 
 def hot_logs(client: httpx.Client) -> int:
     answers = (ask(client, name=f"app{n}.log", uid=1) for n in range(20))
-    return sum(answer["hot_write"] for answer in answers)
+    return sum(answer == WRITE for answer in answers)
 
 
 def test_the_image_is_for_a_region_of_the_size_that_is_set(
@@ -123,11 +122,14 @@ def test_who_has_the_image_already_is_told_so(hinting: httpx.Client) -> None:
     assert other.status_code == 200
 
 
-def test_an_image_is_compiled_once_for_all_requests(
+@pytest.mark.parametrize(("region", "times"), [("4M", 0), ("1M", 1)])
+def test_an_image_is_taken_as_stored_or_else_compiled_once_for_all_requests(
     registry: Path,
     settings_for: Callable[..., Settings],
     served: Callable[..., Any],
     monkeypatch: pytest.MonkeyPatch,
+    region: str,
+    times: int,
 ) -> None:
     compiled = []
 
@@ -135,12 +137,33 @@ def test_an_image_is_compiled_once_for_all_requests(
         compiled.append(arguments)
         return hint_image(*arguments)
 
-    monkeypatch.setattr("serving.hints.hint_image", counted)
-    with served(settings_for(registry)) as client:
+    monkeypatch.setattr("serving.loaded.hint_image", counted)
+    with served(settings_for(registry, region=region)) as client:
         for _ in range(3):
             client.get("/v1/model/image")
             ask(client, name="x.lock")
-    assert len(compiled) == 1
+    assert len(compiled) == times
+
+
+def test_a_hint_that_abstains_is_no_more_and_the_image_is_another(
+    tmp_path: Path,
+    publish: Callable[..., str],
+    settings_for: Callable[..., Settings],
+    served: Callable[..., Any],
+    eventually: Callable[..., bool],
+) -> None:
+    version = publish(tmp_path, heat=True)
+    with served(settings_for(tmp_path)) as client:
+        assert ask(client, name="x.lock") == NAME
+        before = client.get("/v1/model/image")
+        abstaining.add(tmp_path, version, {"HotName": "too often wrong"})
+        assert eventually(lambda: ask(client, name="x.lock") == 0)
+        assert ask(client, name="app.log") == WRITE
+        after = client.get("/v1/model/image")
+    assert Image(before.content).abstained == []
+    assert Image(after.content).abstained == ["HotName"]
+    assert tuple(Image(after.content).predicates) == HINTS
+    assert before.headers["etag"] != after.headers["etag"]
 
 
 def test_a_new_model_has_a_new_image_and_tag(
@@ -158,22 +181,21 @@ def test_a_new_model_has_a_new_image_and_tag(
         new = client.get("/v1/model/image", headers={"if-none-match": old.headers["etag"]})
         assert new.status_code == 200
         assert new.content != old.content
-        assert ask(client, name="x.pid") == NO | {"hot_name": True}
+        assert ask(client, name="x.pid") == NAME
 
 
 def test_a_create_is_hinted_as_the_training_data_were(hinting: httpx.Client) -> None:
-    assert ask(hinting, name="x.lock", mode="0600", uid=1, gid=1) == NO | {"hot_name": True}
-    assert ask(hinting, name="app.log", mode=0o600) == NO | {"hot_write": True}
-    assert ask(hinting, name="page.html", client="10.0.0.7") == NO
-    assert ask(hinting, name_base64="6S5sb2Nr") == NO | {"hot_name": True}
-    assert ask(hinting, name_percent="%E9.log", time="2026-11-21T05:44:00Z")["hot_write"]
+    assert ask(hinting, name="x.lock", mode="0600", uid=1, gid=1) == NAME
+    assert ask(hinting, name="app.log", mode=0o600) == WRITE
+    assert ask(hinting, name="page.html", client="10.0.0.7") == 0
+    assert ask(hinting, name_base64="6S5sb2Nr") == NAME
+    assert ask(hinting, name_percent="%E9.log", time="2026-11-21T05:44:00Z") == WRITE
+    assert ask(hinting, name="app.log", time="2026-11-21 05:44:00.1234567Z") == WRITE
 
 
 def test_a_directory_is_never_hinted_what_files_are(hinting: httpx.Client) -> None:
     for name in ("x.lock", "app.log"):
-        answer = ask(hinting, name=name, is_directory=True)
-        assert not answer["hot_name"]
-        assert not answer["hot_write"]
+        assert ask(hinting, name=name, is_directory=True) in (0, DIR)
 
 
 def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx.Client) -> None:
@@ -182,8 +204,7 @@ def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx
     asked = pa.table({"name": names, "directory": [False] * len(names)})
     said = verdicts(compiled, asked).to_pylist()
     for name, verdict in zip(names, said, strict=True):
-        answer = ask(hinting, name_percent="".join(f"%{byte:02x}" for byte in name))
-        assert sum(bit << place for place, bit in enumerate(answer.values())) == verdict
+        assert ask(hinting, name_percent="".join(f"%{byte:02x}" for byte in name)) == verdict
     assert any(said)
 
 

@@ -61,7 +61,7 @@ def test_a_failure_counts_as_500(
 ) -> None:
     publish(settings.registry)
     with served(settings) as client:
-        monkeypatch.delattr("serving.routes.answer_one")
+        monkeypatch.delattr("serving.hot.predict")
         # uvicorn closes the connection on which an application failed.
         client.post("/v1/predictions", json={"name": "a"}, headers={"connection": "close"})
         text = client.get("/metrics").text

@@ -1,16 +1,24 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
+import pyarrow as pa
 import pytest
 
+from features import from_requests
+from predictor import TrainedModel
+from predictor.hints import hint_image
+from predictor.image_models import compile_models
 from serving.models import NoModelError, load_model
 from serving.settings import Settings
+from tests.serving.test_batches import arrow
+from training import abstaining
 from training.registry import Registry, RegistryError
 
 Publish = Callable[..., str]
@@ -132,3 +140,59 @@ def test_every_request_during_swaps_is_answered_from_exactly_one_version(
             swapping = False
         for each in hammers:
             each.result()
+
+
+def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
+    tmp_path: Path, publish: Publish
+) -> None:
+    registry = Registry(tmp_path)
+    stored = registry.directory(publish(tmp_path, heat=True))
+    trained = TrainedModel.load(stored)
+    for kind in trained.kinds:
+        for point in ("bounded", "accurate"):
+            image = stored / "images" / f"{kind}-{point}.image"
+            assert image.read_bytes() == compile_models(trained.models[kind], point)
+            hints = stored / "images" / f"hints-{kind}-{point}.image"
+            assert hints.read_bytes() == hint_image(trained, kind, point)
+    with_images = load_model(registry)
+    manifest = registry.manifest(with_images.version)
+
+    def without_images(directory: Path) -> None:
+        for part in manifest["parts"]:
+            if not part.startswith("images/"):
+                (directory / part).parent.mkdir(exist_ok=True)
+                shutil.copy(stored / part, directory / part)
+
+    registry.publish(without_images, {key: manifest[key] for key in ("serve", "point")})
+    without = load_model(registry)
+    creates = from_requests([{"name": name} for name in (b"x.lock", b"page.html", b"a.log")])
+    assert without.version != with_images.version
+    assert without.answers(creates) == with_images.answers(creates)
+    assert without.hints is not None
+    assert with_images.hints is not None
+    assert without.hints.content == with_images.hints.content
+
+
+def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_published(
+    settings: Settings, publish: Publish, served: Served, eventually: Eventually
+) -> None:
+    old = publish(settings.registry)
+    asked = {"name": "x.lock"}
+
+    def said(client: httpx.Client, path: str = "/v1/predictions") -> Any:
+        answer = client.post(path, json=asked).json()
+        return answer["prediction"]["predicates"]["lifespan<=1"]
+
+    with served(settings) as client:
+        assert said(client) == "yes"
+        abstaining.add(settings.registry, old, {"lifespan<=1": "beyond its bound"})
+        assert eventually(lambda: said(client) == "no")
+        metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
+        assert metric in client.get("/metrics").text
+        assert said(client, "/v1/explanations")["answer"] == "no"
+        assert said(client, "/v1/explanations")["threshold"] is None
+        table = pa.table({"name": [b"x.lock"]})
+        assert arrow(client, table)["lifespan<=1"].to_pylist() == [False]
+        publish(settings.registry)
+        assert eventually(lambda: said(client) == "yes")
+        assert metric not in client.get("/metrics").text

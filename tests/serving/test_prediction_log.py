@@ -176,6 +176,7 @@ def test_files_are_kept_for_so_many_days_and_nothing_else_is_deleted(tmp_path: P
     old = tmp_path / "log" / "20010101"
     old.mkdir(parents=True)
     (old / "000000-1-0.parquet").touch()
+    (old / ".000001-1-1.parquet.1.new").touch()
     (tmp_path / "log" / "20010102-notes").mkdir()
     with logging_to(tmp_path / "log", days=2) as log:
         offer(log, b"a")

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
-from serving.responses import ListResponse, OneResponse
+from serving.responses import ListExplained, ListResponse, OneExplained, OneResponse
 
 PREDICATES = {*FILE_PREDICATES, *(f"name:{name}" for name in NAME_PREDICATES)}
 
@@ -29,8 +29,22 @@ def test_one_file_gets_one_prediction_with_every_predicate(client: httpx.Client)
     assert set(body["prediction"]["predicates"]) == PREDICATES
 
 
-def test_the_answer_and_its_evidence_are_those_of_the_training_data(client: httpx.Client) -> None:
+def test_the_answers_are_those_of_the_training_data(client: httpx.Client) -> None:
     predicates = ask(client, {"name": "x.lock"})["prediction"]["predicates"]
+    assert predicates["lifespan<=1"] == "yes"
+    assert predicates["size>1M"] == "no"
+
+
+def explain(client: httpx.Client, body: object) -> Any:
+    response = client.post("/v1/explanations", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_an_explanation_has_the_evidence_of_the_training_data(client: httpx.Client) -> None:
+    body = explain(client, {"name": "x.lock"})
+    TypeAdapter(OneExplained).validate_python(body, strict=True)
+    predicates = body["prediction"]["predicates"]
     # 20 of the 20 files that it was trained on whose names end in .lock lived for 0.1 s.
     assert predicates["lifespan<=1"] == {
         "answer": "yes",
@@ -46,6 +60,29 @@ def test_the_answer_and_its_evidence_are_those_of_the_training_data(client: http
         "threshold": math.ulp(0.0),
         "upper": None,
     }
+
+
+def test_what_is_explained_is_what_is_predicted(client: httpx.Client) -> None:
+    names = [{"name": "x.lock"}, {"name_percent": "%E9.lock"}, {"name": "page.html"}]
+    predicted, explained = ask(client, names), explain(client, names)
+    TypeAdapter(ListExplained).validate_python(explained, strict=True)
+    for prediction in explained["predictions"]:
+        answers = prediction["predicates"].items()
+        prediction["predicates"] = {key: answer["answer"] for key, answer in answers}
+    assert explained == predicted
+
+
+def test_at_most_a_thousand_files_are_explained_at_once(client: httpx.Client) -> None:
+    files = [{"name": "a"}] * 1001
+    assert client.post("/v1/predictions", json=files).status_code == 200
+    response = client.post("/v1/explanations", json=files)
+    assert response.status_code == 422
+    assert "at most 1000 files, found 1001" in response.json()["error"]["message"]
+
+
+def test_no_more_is_said_in_a_head_than_is_needed(client: httpx.Client) -> None:
+    response = client.post("/v1/predictions", json={"name": "a"})
+    assert set(response.headers) - {"server"} == {"date", "content-length", "content-type"}
 
 
 def test_a_list_gets_a_list_in_its_order_with_each_name_as_it_was_sent(
@@ -98,6 +135,7 @@ def test_the_service_describes_itself_and_names_no_other_host(client: httpx.Clie
     paths = set(client.get("/openapi.json").json()["paths"])
     assert paths == {
         "/v1/predictions",
+        "/v1/explanations",
         "/v1/model",
         "/v1/model/image",
         "/v1/hints",

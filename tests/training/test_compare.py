@@ -8,8 +8,10 @@ import pytest
 
 from features import History
 from predictor import FILE_PREDICATES
-from training.compare import decide, split_time
+from training.compare import decide
+from training.compare import test_first as first_test
 from training.config import Training
+from training.newest import newest
 from training.train import Lives, fit
 
 Make = Callable[..., Any]
@@ -56,13 +58,15 @@ def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
 ) -> None:
     champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
-    split = split_time(tuesday, datetime.fromisoformat(manifest["trained_on"]["until"]))
+    period = newest(tuesday, "UTC", datetime.fromisoformat(manifest["trained_on"]["until"]))
+    assert period is not None
+    split = period.since
     expected = History()
     for seen in (lives(b"data"), tuesday.born(before=split)):
         expected.follow(seen.files)
     decide(champion, manifest, tuesday, SMALL, EMPTY)
-    newest = tuesday.born(since=split).files
-    assert champion.creates("file", newest)["history"].equals(expected.follow(newest))
+    asked = tuesday.born(since=split).files
+    assert champion.creates("file", asked)["history"].equals(expected.follow(asked))
 
 
 def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
@@ -86,24 +90,59 @@ def test_an_equal_model_replaces_its_predecessor(lives: Callable[..., Lives]) ->
     assert decision.champion == decision.candidate == 100
 
 
-def test_models_are_compared_on_the_newest_quarter(lives: Callable[..., Lives]) -> None:
-    split = split_time(lives(b"a", b"b", b"c", b"d", day=1), MONDAY)
-    assert split == MONDAY + timedelta(days=1, seconds=300)
+@pytest.fixture
+def two_days(life: Make, files_of: Make, names_of: Make) -> Callable[..., Lives]:
+    def make(monday: bytes, tuesday: bytes, morning: bytes) -> Lives:
+        """Return Monday, Tuesday and two hours of Wednesday, a file a quarter of an hour."""
+        rows = [
+            life(
+                b"%d.%b" % (number, suffix),
+                900.0 * number,
+                1,
+                day=MONDAY + timedelta(days=day),
+                max_size=0 if suffix == b"zero" else 10,
+            )
+            for day, (suffix, each) in enumerate([(monday, 96), (tuesday, 96), (morning, 8)])
+            for number in range(each)
+        ]
+        return Lives(("days",), files_of(*rows), names_of(*rows))
+
+    return make
 
 
-def test_no_model_is_tested_on_what_the_published_one_was_trained_on(
-    lives: Callable[..., Lives],
+def test_models_are_compared_on_the_newest_complete_day_and_not_on_the_one_that_goes_on(
+    lives: Callable[..., Lives], two_days: Callable[..., Lives]
 ) -> None:
-    week = lives(b"a", b"b", b"c", b"d", day=1)
-    champion_until = MONDAY + timedelta(days=1, seconds=310)
-    assert split_time(week, champion_until) == champion_until + timedelta(seconds=1)
+    """The champion is right on Tuesday alone; on Wednesday morning the candidate would win."""
+    champion, manifest = fit(lives(b"zero", b"data", day=-7), SMALL, EMPTY)
+    decision, test = decide(champion, manifest, two_days(b"data", b"zero", b"data"), SMALL, EMPTY)
+    assert not decision.publish
+    assert decision.day == "2001-10-23"
+    assert decision.reason.endswith("the published model 100.00%, on 2001-10-23")
+    assert test is not None
+    assert test.files == 96
 
 
-def test_where_nothing_is_newer_than_the_published_models_lessons_the_quarter_serves(
-    lives: Callable[..., Lives],
+def test_where_the_newest_complete_day_taught_the_published_model_none_is_published(
+    two_days: Callable[..., Lives],
 ) -> None:
-    split = split_time(lives(b"a", b"b", b"c", b"d", day=1), MONDAY + timedelta(days=9))
-    assert split == MONDAY + timedelta(days=1, seconds=300)
+    all_days = two_days(b"data", b"zero", b"data")
+    champion, manifest = fit(all_days, SMALL, EMPTY)
+    decision, test = decide(champion, manifest, all_days, SMALL, EMPTY)
+    assert not decision.publish
+    assert "has learned from the newest complete day" in decision.reason
+    assert test is None
+
+
+def test_a_first_model_is_tested_on_the_newest_complete_day(
+    two_days: Callable[..., Lives],
+) -> None:
+    test = first_test(two_days(b"zero", b"zero", b"zero"), SMALL, EMPTY)
+    assert test is not None
+    assert (test.period.day, test.files) == ("2001-10-23", 96)
+    assert test.champion is None
+    rows = test.assessment.evaluation.to_pylist()
+    assert {row["correct"] for row in rows if row["point"] == "accurate"} == {100.0}
 
 
 def test_without_a_known_answer_in_common_the_new_model_is_published(

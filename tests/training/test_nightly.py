@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from data import durable
-from training import intake, nightly
+from data.prediction_log import PREDICTIONS
+from training import candidate, intake, nightly
 from training.compare import Decision
-from training.config import Config, Directory, Engine, Traces, Training
+from training.config import Audit, Config, Directory, Engine, Traces, Training
 from training.nightly import Night
 from training.registry import Registry
 
@@ -109,11 +113,27 @@ def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
     first = run(config)
     bring(1)
     verdict = Decision(False, "worse by more than 0: …", 90.0, 80.0)
-    monkeypatch.setattr(nightly, "decide", lambda *arguments: (verdict, None))
+    monkeypatch.setattr(candidate, "decide", lambda *arguments: (verdict, None))
     second = run(config)
     assert second.current == first.version == registry.current()
     assert registry.versions() == [first.version, second.version]
     assert registry.manifest(str(second.version))["decision"]["reason"] == verdict.reason
+    assert run(config).version is None
+
+
+def test_while_a_version_is_pinned_candidates_are_kept_aside_and_the_night_says_so(
+    config: Config, bring: Bring, registry: Registry
+) -> None:
+    bring(0)
+    first = run(config)
+    registry.pin()
+    bring(1)
+    second = run(config)
+    assert (second.current, second.pinned) == (first.version, first.version)
+    assert registry.versions() == [first.version, second.version]
+    decision = registry.manifest(str(second.version))["decision"]
+    assert not decision["publish"]
+    assert decision["reason"].startswith(f"{first.version} is pinned (no worse: ")
     assert run(config).version is None
 
 
@@ -132,7 +152,7 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "pointer")
+RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "history", "pointer")
 """What a night's run leaves, in this order, each by a rename."""
 
 
@@ -195,3 +215,29 @@ def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
     directory.mkdir()
     with durable.locked(directory / ".lock"), pytest.raises(durable.LockedError, match="lock"):
         run(config)
+
+
+def test_what_was_served_is_audited_once_with_each_new_dataset(
+    config: Config, bring: Bring, registry: Registry, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    config = config.model_copy(update={"audit": Audit(log=log)})
+    bring(0)
+    first = run(config)
+    assert first.audited == []  # nothing was published, and there is no log
+    day = log / "20011023"
+    day.mkdir(parents=True)
+    born = datetime(2001, 10, 23, tzinfo=UTC)
+    row = {"time": born, "name": b"inbox.lock", "uid": 1, "answer:lock": True}
+    row |= {"model": first.version, "kind": "rules", "point": "bounded"}
+    columns = pa.schema([*PREDICTIONS, pa.field("answer:lock", pa.bool_())])
+    pq.write_table(pa.Table.from_pylist([row], schema=columns), day / "1.parquet")
+    bring(1)
+    second = run(config)
+    assert second.audited == [*first.datasets, *second.datasets]
+    kept = json.loads((registry.path / "audits" / f"{second.datasets[0]}.json").read_text())
+    assert kept["version"] == first.version
+    (figures,) = kept["figures"]
+    assert (figures["predicate"], figures["n"], figures["n_correct"]) == ("lock", 1, 1)
+    assert kept["drift"] == []
+    assert (second.breaches, run(config).audited) == ({}, [])

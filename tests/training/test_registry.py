@@ -102,6 +102,91 @@ def test_going_back_to_a_damaged_or_missing_version_is_refused(registry: Registr
     assert registry.current() == second
 
 
+def test_without_a_name_one_goes_back_to_what_was_published_before(registry: Registry) -> None:
+    first, second, third = (registry.publish(parts(text), {}) for text in "abc")
+    aside = registry.store(parts("d"), {"decision": {"publish": False}})
+    assert registry.rollback() == second
+    assert registry.rollback() == first
+    with pytest.raises(RegistryError, match="expected an earlier version, found none"):
+        registry.rollback()
+    registry.make_current(aside)
+    registry.make_current(third)
+    assert registry.rollback() == aside
+    assert registry.current() == aside
+
+
+def test_a_registry_without_a_history_goes_back_to_the_newest_that_was_meant_to_be_published(
+    registry: Registry,
+) -> None:
+    first = registry.publish(parts("a"), {})
+    registry.store(parts("b"), {"decision": {"publish": False}})
+    registry.publish(parts("c"), {})
+    (registry.path / "history").unlink()
+    assert registry.previous() == first
+
+
+def test_a_pinned_version_is_published_and_stays_until_it_is_unpinned(registry: Registry) -> None:
+    first, second = (registry.publish(parts(text), {}) for text in "ab")
+    registry.pin(first)
+    assert (registry.pinned(), registry.current()) == (first, first)
+    for publish in (
+        lambda: registry.publish(parts("c"), {}),
+        lambda: registry.make_current(second),
+        lambda: registry.rollback(second),
+    ):
+        with pytest.raises(RegistryError, match=f"pinned: {first} is pinned"):
+            publish()
+    assert registry.versions() == [first, second]
+    assert registry.current() == first
+    third = registry.store(parts("c"), {})
+    registry.unpin()
+    registry.make_current(third)
+    assert (registry.pinned(), registry.current()) == (None, third)
+
+
+def test_nothing_is_pinned_where_nothing_is_published(registry: Registry) -> None:
+    with pytest.raises(RegistryError, match="expected a published version, found none"):
+        registry.pin()
+    assert not registry.path.exists()
+
+
+def test_pruning_leaves_the_newest_and_whatever_is_current_pinned_or_gone_back_to(
+    registry: Registry,
+) -> None:
+    oldest, older, pinned, old, new, newest = (registry.store(parts(c), {}) for c in "abcdef")
+    for version in (oldest, older):
+        registry.make_current(version)
+    registry.pin(pinned)
+    assert registry.previous() == older
+    going = [oldest, old, new]
+    assert registry.prune(1, dry_run=True) == going
+    assert len(registry.versions()) == 6
+    assert registry.prune(1) == going
+    assert registry.versions() == [older, pinned, newest]
+    assert registry.prune(1) == []
+    for version in registry.versions():
+        registry.verify(version)
+    assert registry.current() == pinned
+
+
+def test_pruning_that_crashed_leaves_whole_versions(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in "abcd":
+        registry.publish(parts(text), {})
+    for step in range(20):
+        with monkeypatch.context() as patch:
+            next(cut_power(patch, after=step))
+            try:
+                registry.prune(1)
+                break
+            except PowerCutError:
+                pass
+        for version in registry.versions():
+            registry.verify(version)
+    assert len(registry.versions()) == 2
+
+
 def change_a_part(directory: Path) -> None:
     (directory / "name" / "rules.parquet").write_text("z")
 
@@ -164,6 +249,15 @@ def test_a_model_without_parts_or_with_a_manifest_of_its_own_is_refused(
     with pytest.raises(RegistryError, match="expected parts"):
         registry.publish(lambda directory: (directory / "manifest.json").touch(), {})
     assert registry.versions() == []
+
+
+def test_a_manifest_that_names_parts_elsewhere_is_refused(registry: Registry) -> None:
+    version = registry.publish(parts("a"), {})
+    path = registry.directory(version) / "manifest.json"
+    text = path.read_text().replace('"model.json"', '"../../current"')
+    path.write_text(text)
+    with pytest.raises(RegistryError, match=r"expected parts below it, found '\.\./\.\./current'"):
+        registry.verify(version)
 
 
 def test_a_manifest_that_json_cannot_hold_is_refused_and_changes_nothing(
@@ -252,7 +346,7 @@ def test_a_publisher_killed_at_any_moment_leaves_only_whole_versions(tmp_path: P
         )
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(wait.uniform(0.002, 0.06))
+        time.sleep(wait.uniform(0.002, 0.25))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         for version in registry.versions():

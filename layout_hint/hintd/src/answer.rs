@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use base64::prelude::{Engine, BASE64_STANDARD};
 use hyper::StatusCode;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tokio::time::sleep;
 
 use crate::counters::Counters;
 use crate::device::{Device, DeviceError, Place};
 use crate::fetch::delays;
 use crate::http::{Answer, Client, HttpError};
-use crate::log::{line, Trouble};
+use crate::log::Trouble;
 use crate::wire::{Question, HOT_DIR, HOT_NAME, HOT_WRITE};
 
 const PATH: &str = "/v1/hints";
@@ -32,29 +32,19 @@ struct Asked {
     time: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Verdict {
-    hot_name: bool,
-    hot_dir: bool,
-    hot_write: bool,
-    model: String,
-}
-
 /// Who answers.
 pub struct Answerer<'a> {
     place: &'a Place,
     client: Client,
     counters: &'a Counters,
     trouble: Trouble,
-    /// The model that answered last.
-    model: Option<String>,
 }
 
 impl<'a> Answerer<'a> {
     /// Answers the device at `place` as the service does that `client` reaches.
     pub fn new(place: &'a Place, client: Client, counters: &'a Counters) -> Self {
         let trouble = Trouble::new("the service's hints");
-        Answerer { place, client, counters, trouble, model: None }
+        Answerer { place, client, counters, trouble }
     }
 
     /// Answers for ever; looks for a device that is not there `pause` after each time at most.
@@ -98,15 +88,7 @@ impl<'a> Answerer<'a> {
         pause: Duration,
     ) -> Result<(), DeviceError> {
         let Some(verdict) = self.ask(json, pause).await else { return Ok(()) };
-        if self.model.as_ref() != Some(&verdict.model) {
-            let before = self.model.replace(verdict.model.clone());
-            if before.is_some() {
-                // What another model decided must not stay; this question is forgotten with it.
-                line(format_args!("model {} answers from now on", verdict.model));
-                device.flush().await?;
-            }
-        }
-        if device.answer(id, verdict.mask()).await? {
+        if device.answer(id, verdict).await? {
             self.counters.questions_answered.add();
         } else {
             self.counters.questions_stale.add();
@@ -115,7 +97,7 @@ impl<'a> Answerer<'a> {
     }
 
     /// Asks until there is a verdict; none if the service refuses the question itself.
-    async fn ask(&mut self, json: Vec<u8>, pause: Duration) -> Option<Verdict> {
+    async fn ask(&mut self, json: Vec<u8>, pause: Duration) -> Option<u32> {
         let mut delays = delays(pause);
         loop {
             match self.client.post(PATH, json.clone(), LARGEST).await.and_then(verdict) {
@@ -138,19 +120,14 @@ impl<'a> Answerer<'a> {
     }
 }
 
-impl Verdict {
-    fn mask(&self) -> u32 {
-        [(self.hot_name, HOT_NAME), (self.hot_dir, HOT_DIR), (self.hot_write, HOT_WRITE)]
-            .iter()
-            .fold(0, |mask, (hot, bit)| if *hot { mask | bit } else { mask })
-    }
-}
-
-fn verdict(answer: Answer) -> Result<Verdict, HttpError> {
-    match answer.status {
-        StatusCode::OK => serde_json::from_slice(&answer.body).map_err(|_| answer.unexpected()),
-        _ => Err(answer.unexpected()),
-    }
+/// The bits in an answer: those that the device knows.
+fn verdict(answer: Answer) -> Result<u32, HttpError> {
+    let bits = match answer.status {
+        StatusCode::OK => serde_json::from_slice(&answer.body).ok(),
+        _ => None,
+    };
+    bits.filter(|bits| bits & !(HOT_NAME | HOT_DIR | HOT_WRITE) == 0)
+        .ok_or_else(|| answer.unexpected())
 }
 
 /// Whether it is the question that is at fault, so that asking again would not help.

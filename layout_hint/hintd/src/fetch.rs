@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
-use hyper::header::{HeaderValue, ETAG, IF_NONE_MATCH};
+use hyper::header::{HeaderName, HeaderValue, ETAG, IF_NONE_MATCH};
 use hyper::StatusCode;
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, Instant};
 
 use crate::counters::Counters;
 use crate::http::{Client, HttpError};
@@ -16,6 +16,15 @@ use crate::log::{line, Trouble};
 use crate::wire::IMAGE_MAX;
 
 const PATH: &str = "/v1/model/image";
+
+/// RFC 7240.
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// How long the service is asked to wait until it has another image: no longer than many a proxy
+/// between lets a connection be idle.
+const PATIENCE: Duration = Duration::from_secs(50);
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Why there is no image.
 #[derive(Debug, thiserror::Error)]
@@ -41,9 +50,10 @@ impl<'a> Fetcher<'a> {
         Fetcher { client, counters, tag: None }
     }
 
-    /// The image that the service has now; none if it is the one that it gave last.
-    pub async fn fetch(&mut self) -> Result<Option<Image>, FetchError> {
-        let fetched = self.ask().await;
+    /// The image that the service has now; none if it is the one that it gave last, and it had no
+    /// other within `patience`.
+    pub async fn fetch(&mut self, patience: Duration) -> Result<Option<Image>, FetchError> {
+        let fetched = self.ask(patience).await;
         let counters = self.counters;
         match &fetched {
             Ok(Some(_)) => counters.images_fetched.add(),
@@ -54,10 +64,14 @@ impl<'a> Fetcher<'a> {
         fetched
     }
 
-    async fn ask(&mut self) -> Result<Option<Image>, FetchError> {
+    async fn ask(&mut self, patience: Duration) -> Result<Option<Image>, FetchError> {
         let known = self.tag.clone().map(|tag| (IF_NONE_MATCH, tag));
         let asked = known.is_some();
-        let answer = self.client.get(PATH, known, IMAGE_MAX).await?;
+        // RFC 7240 section 4.3: whole seconds, after which the service says that it has no other.
+        let wait = HeaderValue::from_str(&format!("wait={}", patience.as_secs()));
+        let wait = wait.ok().map(|wait| (PREFER, wait)).filter(|_| asked && patience >= SECOND);
+        let headers = known.into_iter().chain(wait);
+        let answer = self.client.get(PATH, headers, IMAGE_MAX, patience).await?;
         match answer.status {
             StatusCode::OK => {
                 let image = Image::read(answer.body.into())?;
@@ -69,18 +83,20 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Fetches for ever, `pause` after each time before; sooner after a failure, at first. What
-    /// is no sound image never takes the place of one.
+    /// Fetches for ever: the service is asked to answer when it has another image, for `PATIENCE`
+    /// at a time. One that answers sooner is asked again `pause` after it was before; after a
+    /// failure sooner, at first. What is no sound image never takes the place of one.
     pub async fn follow(&mut self, pause: Duration, images: &watch::Sender<Option<Rc<Image>>>) {
         let trouble = Trouble::new("the service's image");
         let mut delays = delays(pause);
         loop {
-            let delay = match self.fetch().await {
+            let asked = Instant::now();
+            let delay = match self.fetch(PATIENCE).await {
                 Ok(image) => {
                     trouble.is_over();
                     delays = self::delays(pause);
                     image.into_iter().for_each(|image| send(images, image));
-                    pause
+                    pause.saturating_sub(asked.elapsed())
                 }
                 Err(error) => {
                     trouble.is(error);

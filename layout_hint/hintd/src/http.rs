@@ -7,7 +7,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::client::conn::http1::{handshake, SendRequest};
-use hyper::header::{HeaderMap, HeaderName, HeaderValue, CONTENT_TYPE, HOST};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::rt::{Read, Write};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -61,25 +61,28 @@ impl Answer {
 pub struct Client {
     address: Address,
     limit: Duration,
+    token: Option<HeaderValue>,
     open: Option<SendRequest<Full<Bytes>>>,
 }
 
 impl Client {
-    /// The service at `address`; every request may take `limit`.
-    pub fn new(address: Address, limit: Duration) -> Self {
-        Client { address, limit, open: None }
+    /// The service at `address`, which is shown a `token`; every request may take `limit`.
+    pub fn new(address: Address, limit: Duration, token: Option<HeaderValue>) -> Self {
+        Client { address, limit, token, open: None }
     }
 
-    /// Asks for `path`, with a header besides, for a body of at most `largest` bytes.
+    /// Asks for `path`, with headers besides, for a body of at most `largest` bytes; the service
+    /// may take `patience` longer than it otherwise may.
     pub async fn get(
         &mut self,
         path: &str,
-        header: Option<(HeaderName, HeaderValue)>,
+        headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
         largest: usize,
+        patience: Duration,
     ) -> Result<Answer, HttpError> {
         let mut request = self.request(Method::GET, path, Bytes::new());
-        request.headers_mut().extend(header);
-        self.send(request, largest).await
+        request.headers_mut().extend(headers);
+        self.send(request, largest, self.limit + patience).await
     }
 
     /// Sends JSON to `path`, for a body of at most `largest` bytes.
@@ -92,7 +95,7 @@ impl Client {
         let mut request = self.request(Method::POST, path, json.into());
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json);
-        self.send(request, largest).await
+        self.send(request, largest, self.limit).await
     }
 
     fn request(&self, method: Method, path: &str, body: Bytes) -> Request<Full<Bytes>> {
@@ -103,6 +106,9 @@ impl Client {
         if let Ok(host) = self.address.host().parse() {
             request.headers_mut().insert(HOST, host);
         }
+        if let Some(token) = self.token.clone() {
+            request.headers_mut().insert(AUTHORIZATION, token);
+        }
         request
     }
 
@@ -110,10 +116,11 @@ impl Client {
         &mut self,
         request: Request<Full<Bytes>>,
         largest: usize,
+        limit: Duration,
     ) -> Result<Answer, HttpError> {
         // Taken, so that whatever breaks off, also this future, leaves no connection half used.
         let open = self.open.take();
-        let (address, limit) = (&self.address, self.limit);
+        let address = &self.address;
         let exchange = async {
             if let Some(mut connection) = open.filter(|connection| !connection.is_closed()) {
                 // The service closes connections that are idle, perhaps right now. No request

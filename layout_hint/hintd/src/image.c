@@ -53,6 +53,7 @@ IS_NUMBERED(BMIOC_FLUSH, 0xc0084205);
 
 LIES_AT(bm_load, data, 8);
 LIES_AT(bm_load, status, 16);
+LIES_AT(bm_config, region_mode, 12);
 LIES_AT(bm_config, region_start, 16);
 LIES_AT(bm_config, fsid, 32);
 LIES_AT(bm_config, hot_blocks, 40);

@@ -94,7 +94,11 @@ impl<'a> Keeper<'a> {
             self.counters.device_returns.add();
         }
         self.had = None;
-        let (status, generation) = device.load(image).await?;
+        let (status, mut generation) = device.load(image).await?;
+        if status != 0 {
+            // It forgets with a new image what the old one decided, and what the service did then.
+            generation = device.flush().await?.generation;
+        }
         Ok(self.loaded(image, status, generation))
     }
 
@@ -113,7 +117,8 @@ impl<'a> Keeper<'a> {
 }
 
 fn same(wanted: &Config, found: &Config) -> bool {
-    let seen = |c: &Config| (c.mode, c.policy, c.flags, c.region_start, c.region_length, c.fsid);
+    let region = |c: &Config| (c.region_mode, c.region_start, c.region_length, c.fsid);
+    let seen = |c: &Config| (c.mode, c.policy, region(c));
     // None wanted is the device's default, which it tells in its place.
     let blocks = [0, found.hot_blocks].contains(&wanted.hot_blocks);
     seen(wanted) == seen(found) && blocks
@@ -126,7 +131,7 @@ pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
         version: VERSION,
         mode: mode as u32,
         policy: settings.policy.iter().fold(0, |mask, hint| mask | *hint as u32),
-        flags: if settings.reserved { 2 } else { 0 },
+        region_mode: if settings.region_length > 0 { settings.region_mode as u32 } else { 0 },
         region_start: settings.region_start,
         region_length: settings.region_length,
         fsid: settings.mount.as_ref().map_or(Ok([0; 2]), |path| file_system(path))?,

@@ -1,9 +1,13 @@
 //! The options, each of which the environment may hold as well.
 
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, ErrorKind::InvalidData};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
+use hyper::header::HeaderValue;
 
 use crate::address::Address;
 use crate::device::Place;
@@ -19,6 +23,10 @@ pub struct Settings {
     #[arg(long, env = "BIRTHMARK_HINTD_SERVICE", default_value = "http://127.0.0.1:8325")]
     pub service: Address,
 
+    /// file that holds the token to show the service, where it asks for one
+    #[arg(long, env = "BIRTHMARK_HINTD_TOKEN_FILE", value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
+
     /// the module's device, or the socket of one in user space
     #[arg(
         long,
@@ -32,7 +40,8 @@ pub struct Settings {
     #[arg(long)]
     pub once: bool,
 
-    /// time between looks for another image, and between attempts while that fails at most
+    /// time between looks for another image, where the service does not wait until it has one, and
+    /// between attempts while that fails at most
     #[arg(long, env = "BIRTHMARK_HINTD_POLL_SECONDS", value_name = "S", default_value = "5", value_parser = seconds)]
     pub poll_seconds: Duration,
 
@@ -54,6 +63,18 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// What to show the service, as its `Authorization` field has it; none without a file.
+    pub fn token(&self) -> io::Result<Option<HeaderValue>> {
+        let Some(path) = &self.token_file else { return Ok(None) };
+        let named = |what: &dyn Display| format!("{}: {what}", path.display());
+        let text = fs::read_to_string(path)
+            .map_err(|error| io::Error::new(error.kind(), named(&error)))?;
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", text.trim()))
+            .map_err(|_| io::Error::new(InvalidData, named(&"expected a line with a token")))?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+
     /// Where the device is.
     pub fn place(&self) -> Place {
         Place { path: self.device.clone(), limit: self.timeout_seconds }
@@ -103,9 +124,15 @@ pub struct DeviceSettings {
     )]
     pub region_length: u64,
 
-    /// keep other files out of the region
-    #[arg(long, env = "BIRTHMARK_HINTD_RESERVED", requires = "mode")]
-    pub reserved: bool,
+    /// what of it other files are kept out of, while there is room elsewhere
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_REGION_MODE",
+        value_enum,
+        default_value = "preferred",
+        requires = "mode"
+    )]
+    pub region_mode: RegionMode,
 
     /// blocks of a file that are placed in the region; without it as many as the device says
     #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "mode")]
@@ -121,6 +148,17 @@ pub enum Mode {
     Table = 1,
     /// from the service, which is asked through this helper
     Query = 2,
+}
+
+/// What of the region others are kept out of: `BM_REGION_…`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RegionMode {
+    /// nothing
+    Preferred = 1,
+    /// its data, not its inodes
+    Data = 2,
+    /// both
+    Reserved = 3,
 }
 
 /// A kind of verdict: `BM_HOT_…`.

@@ -51,8 +51,8 @@ structures! {
     Load 24 { version: u32, size: u32, data: u64, status: u32, generation: u32 }
     /// `struct bm_config`.
     Config 48 {
-        version: u32, mode: u32, policy: u32, flags: u32, region_start: u64, region_length: u64,
-        fsid: [i32; 2], hot_blocks: u32, zero: u32,
+        version: u32, mode: u32, policy: u32, region_mode: u32, region_start: u64,
+        region_length: u64, fsid: [i32; 2], hot_blocks: u32, zero: u32,
     }
     /// `struct bm_decision`.
     Decision 16 { version: u32, verdict: u32, id: u64 }
@@ -62,7 +62,7 @@ structures! {
     Wait 16 { version: u32, count: u32, milliseconds: u32, zero: u32 }
     /// `struct bm_region`.
     Region 48 {
-        flags: u32, cg: u32, inode_low: u32, inode_high: u32, fragment_low: u64,
+        mode: u32, cg: u32, inode_low: u32, inode_high: u32, fragment_low: u64,
         fragment_high: u64, inodes_used: u64, fragments_used: u64,
     }
     /// `struct bm_state`; `counters` is `struct bm_counters`, named by [`COUNTERS`].

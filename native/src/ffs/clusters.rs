@@ -55,7 +55,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         };
         let preference = preference.filter(|&address| address < geometry.size);
         let cg = preference.map_or(geometry.inode_group(inode), |address| geometry.group(address));
-        if P::RULES == Rules::FreeBsd48 {
+        if self.volume.rules == Rules::FreeBsd48 {
             return self.volume.rehash(cg, preference, |volume, cg, preference| {
                 volume.alloc_cluster(cg, preference, blocks)
             });

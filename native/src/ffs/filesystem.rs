@@ -43,7 +43,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
 
     /// One with no directory at all. The sizes must have been checked.
     pub fn bare(geometry: Geometry, policy: P, random: R) -> FileSystem<P, R> {
-        let volume = Volume::new(geometry, P::RULES);
+        let volume = Volume::new(geometry, policy.rules());
         let files = HashMap::new();
         let mut made = FileSystem { volume, files, detached: Slab::new(), policy, random };
         // 0 stands for none; 1 was for bad blocks

@@ -13,7 +13,9 @@ use super::DIRECT;
 pub struct FreeBsd14;
 
 impl Policy for FreeBsd14 {
-    const RULES: Rules = Rules::FreeBsd14;
+    fn rules(&self) -> Rules {
+        Rules::FreeBsd14
+    }
 
     /// `ffs_dirpref`: in the root, a group with few directories; else near the parent, where there
     /// is almost as much room as elsewhere, and not many directories in a row.

@@ -11,7 +11,9 @@ use super::DIRECT;
 pub struct FreeBsd48;
 
 impl Policy for FreeBsd48 {
-    const RULES: Rules = Rules::FreeBsd48;
+    fn rules(&self) -> Rules {
+        Rules::FreeBsd48
+    }
 
     /// `ffs_dirpref`: in the root, a group with few directories; else near the parent, where there
     /// is room for a directory's files, too, and not many directories in a row.

@@ -1,6 +1,7 @@
 //! Inodes and fragments of the region, for what is hot.
 
 use super::changes::Outcome;
+use super::region::RegionMode;
 use super::runs;
 use super::volume::Volume;
 use std::ops::Range;
@@ -78,7 +79,7 @@ impl Volume {
     pub(super) fn kept_blocks(&self, cg: u32) -> Range<u32> {
         let (frag, base) = (self.geometry.frag(), cg * self.geometry.fpg);
         match &self.region {
-            Some(region) if region.reserved && region.cg == cg => {
+            Some(region) if region.mode != RegionMode::Preferred && region.cg == cg => {
                 let fragments = &region.fragments;
                 (fragments.start - base) / frag..(fragments.end - base).div_ceil(frag)
             }
@@ -91,17 +92,17 @@ impl Volume {
     pub(super) fn kept_inodes(&self, cg: u32) -> Range<u32> {
         let base = cg * self.geometry.ipg;
         match &self.region {
-            Some(region) if region.inodes_reserved && region.cg == cg => {
+            Some(region) if region.mode == RegionMode::Reserved && region.cg == cg => {
                 region.inodes.start - base..region.inodes.end - base
             }
             _ => 0..0,
         }
     }
 
-    /// Whether a region is kept free of others.
+    /// Whether something of a region is kept free of others.
     #[inline]
     pub(super) fn reserves(&self) -> bool {
-        self.region.as_ref().is_some_and(|region| region.reserved)
+        self.region.as_ref().is_some_and(|region| region.mode != RegionMode::Preferred)
     }
 
     /// A group's free inodes, as others than what is hot see them: none where all are kept.

@@ -58,7 +58,7 @@ pub use level::Level;
 pub use lines::RecordingError;
 pub use policy::{Before, Policy, Random, Rules, Wanted};
 pub use recording::{Difference, Lcg, Replay};
-pub use region::{Region, RegionError};
+pub use region::{Region, RegionError, RegionMode};
 pub use volume::{Optimization, Volume};
 
 /// Why an operation was not done.

@@ -45,7 +45,7 @@ pub enum Rules {
 /// Preferences, which the volume follows as far as it can.
 pub trait Policy {
     /// How they are followed.
-    const RULES: Rules;
+    fn rules(&self) -> Rules;
 
     /// The inode for a directory that is made in another.
     fn directory(&self, volume: &Volume, parent: u32, root: bool, random: &mut dyn Random) -> u32;
@@ -55,4 +55,22 @@ pub trait Policy {
 
     /// The address for an indirect block of a file.
     fn indirect(&self, volume: &Volume, file: &File, wanted: &Wanted) -> Option<u32>;
+}
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn rules(&self) -> Rules {
+        (**self).rules()
+    }
+
+    fn directory(&self, volume: &Volume, parent: u32, root: bool, random: &mut dyn Random) -> u32 {
+        (**self).directory(volume, parent, root, random)
+    }
+
+    fn block(&self, volume: &Volume, file: &File, wanted: &Wanted) -> Option<u32> {
+        (**self).block(volume, file, wanted)
+    }
+
+    fn indirect(&self, volume: &Volume, file: &File, wanted: &Wanted) -> Option<u32> {
+        (**self).indirect(volume, file, wanted)
+    }
 }

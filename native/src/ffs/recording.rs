@@ -2,10 +2,11 @@
 
 use super::file::File;
 use super::filesystem::{FileSystem, ROOT};
+use super::freebsd14::FreeBsd14;
 use super::freebsd48::FreeBsd48;
 use super::lines::{Lines, RecordingError};
-use super::policy::Random;
-use super::request::{self, short, Request};
+use super::policy::{Policy, Random, Rules};
+use super::request::{self, short, Place, Request, OK};
 use super::volume::Optimization;
 use super::Error;
 use std::fmt::Write;
@@ -47,7 +48,7 @@ pub struct Difference {
 /// A recording, and the file system that repeats it.
 pub struct Replay<R> {
     lines: Lines<R>,
-    filesystem: FileSystem<FreeBsd48, Lcg>,
+    filesystem: FileSystem<Box<dyn Policy + Send>, Lcg>,
     /// Operations that agree.
     pub operations: u64,
     /// States of all groups that agree.
@@ -64,8 +65,13 @@ impl<R: BufRead> Replay<R> {
             Some(text) => request::geometry(text).map_err(|what| (what, short(text))),
             None => Err(("a recording".into(), "nothing".into())),
         };
-        let geometry = geometry.map_err(|(expected, found)| lines.unexpected(&expected, &found))?;
-        let filesystem = FileSystem::new(geometry, FreeBsd48, Lcg::default());
+        let (geometry, rules) =
+            geometry.map_err(|(expected, found)| lines.unexpected(&expected, &found))?;
+        let policy: Box<dyn Policy + Send> = match rules {
+            Rules::FreeBsd48 => Box::new(FreeBsd48),
+            Rules::FreeBsd14 => Box::new(FreeBsd14),
+        };
+        let filesystem = FileSystem::new(geometry, policy, Lcg::default());
         let filesystem = filesystem.map_err(|error| lines.wrong(error.to_string()))?;
         let mut replay = Replay { lines, filesystem, operations: 0, states: 0, difference: None };
         replay.filesystem.volume.superuser = true;
@@ -113,7 +119,7 @@ impl<R: BufRead> Replay<R> {
         };
         let ours = self.blocks(ROOT);
         if ours != recorded {
-            self.differs(Request::Mkdir(ROOT), &recorded, &ours)?;
+            self.differs(Request::Mkdir(ROOT, false), &recorded, &ours)?;
         }
         Ok(())
     }
@@ -127,9 +133,9 @@ impl<R: BufRead> Replay<R> {
         let geometry = &self.filesystem.volume.geometry;
         if !request::answers(request, recorded, ours, geometry) {
             let form = match request {
-                Request::Create(_) => "an inode",
-                Request::Mkdir(_) | Request::Write(..) => "`INODE: ADDRESSES`",
-                Request::Unlink(..) => "`ok`",
+                Request::Create(..) => "an inode",
+                Request::Mkdir(..) | Request::Write(..) => "`INODE: ADDRESSES`",
+                Request::Unlink(..) | Request::Region(_) => "`ok`",
                 Request::Dump => "the state of every group and `optN`",
             };
             let expected = format!("{form} in the file system's range as the answer");
@@ -152,11 +158,12 @@ impl<R: BufRead> Replay<R> {
     fn answer(&mut self, request: Request) -> Result<String, Error> {
         let filesystem = &mut self.filesystem;
         match request {
-            Request::Mkdir(parent) => {
-                let inode = filesystem.mkdir(parent, false)?;
+            Request::Mkdir(parent, hot) => {
+                let inode = filesystem.mkdir(parent, hot)?;
                 Ok(self.blocks(inode))
             }
-            Request::Create(parent) => Ok(filesystem.create(parent, false)?.to_string()),
+            Request::Create(parent, hot) => Ok(filesystem.create(parent, hot)?.to_string()),
+            Request::Region(place) => Ok(self.set_region(place)),
             Request::Write(inode, size) => {
                 filesystem.extend(inode, size)?;
                 Ok(self.blocks(inode))
@@ -164,10 +171,20 @@ impl<R: BufRead> Replay<R> {
             Request::Unlink(inode, parent) => {
                 filesystem.file(parent).ok_or(Error::NoFile(parent))?;
                 filesystem.unlink(inode)?;
-                Ok("ok".into())
+                Ok(OK.into())
             }
             Request::Dump => Ok(self.state()),
         }
+    }
+
+    /// What comes of another region: why there can be none, if so.
+    fn set_region(&mut self, place: Option<Place>) -> String {
+        let geometry = &self.filesystem.volume.geometry;
+        match place.map(|place| place.region(geometry)).transpose() {
+            Ok(region) => self.filesystem.set_region(region),
+            Err(why) => return why,
+        }
+        OK.into()
     }
 
     fn blocks(&self, inode: u32) -> String {

@@ -2,11 +2,25 @@
 
 use super::filesystem::ROOT;
 use super::geometry::Geometry;
+use serde::Deserialize;
 use std::ops::Range;
 use thiserror::Error;
 
 /// How many blocks of a hot file are placed in a region: `BM_HOT_BLOCKS` of birthmark_hint.h.
-const HOT_BLOCKS: u32 = 32;
+const HOT_BLOCKS: u32 = 256;
+
+/// What of a region others than hot files and directories are kept out of, as long as there is room
+/// elsewhere: `BM_REGION_…` of birthmark_hint.h.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RegionMode {
+    /// Nothing.
+    Preferred,
+    /// Its fragments, not its inodes.
+    Data,
+    /// Both.
+    Reserved,
+}
 
 /// A range of bytes of a file system: inodes and fragments of one cylinder group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +31,8 @@ pub struct Region {
     pub inodes: Range<u32>,
     /// Its fragments from the first to the last one for data; there may be none.
     pub fragments: Range<u32>,
-    /// Whether others are kept out as long as there is room elsewhere.
-    pub reserved: bool,
-    /// Whether that goes for its inodes, too, and not for its fragments alone.
-    pub inodes_reserved: bool,
+    /// What of it others are kept out of.
+    pub mode: RegionMode,
     /// How many blocks of a hot file are placed in it, from the first on.
     pub hot_blocks: u32,
 }
@@ -56,7 +68,7 @@ impl Region {
         geometry: &Geometry,
         start: u64,
         length: u64,
-        reserved: bool,
+        mode: RegionMode,
     ) -> Result<Region, RegionError> {
         let fsize = u64::from(geometry.fsize);
         let (end, size) = (start.saturating_add(length), u64::from(geometry.size) * fsize);
@@ -74,8 +86,7 @@ impl Region {
         if inodes.is_empty() && fragments.is_empty() {
             return Err(RegionError::Empty(start));
         }
-        let (cg, inodes_reserved) = (cg as u32, reserved);
-        Ok(Region { cg, inodes, fragments, reserved, inodes_reserved, hot_blocks: HOT_BLOCKS })
+        Ok(Region { cg: cg as u32, inodes, fragments, mode, hot_blocks: HOT_BLOCKS })
     }
 }
 
@@ -112,16 +123,16 @@ mod tests {
     #[test]
     fn the_region_of_the_thesis_is_mostly_the_inodes_of_the_first_group() {
         let geometry = Geometry::new(231 * 91136, 91136, 22400);
-        let region = Region::of(&geometry, 0, 4 * MB, true).unwrap();
+        let region = Region::of(&geometry, 0, 4 * MB, RegionMode::Reserved).unwrap();
         assert_eq!((region.cg, region.inodes, region.fragments), (0, 3..22400, 1426..2048));
         // behind the inodes; before them and of them; within them
-        let data = Region::of(&geometry, 4 * MB, MB, false).unwrap();
+        let data = Region::of(&geometry, 4 * MB, MB, RegionMode::Preferred).unwrap();
         assert_eq!((data.inodes.is_empty(), data.fragments), (true, 2048..2560));
         let base = 178 * MB;
-        let second = Region::of(&geometry, base, MB, false).unwrap();
+        let second = Region::of(&geometry, base, MB, RegionMode::Preferred).unwrap();
         assert_eq!((second.cg, second.inodes), (1, 22400..22400 + (512 - 24) * 16));
         assert_eq!(second.fragments, 91136..91136 + 8);
-        let table = Region::of(&geometry, base + MB + 1, 4096, false).unwrap();
+        let table = Region::of(&geometry, base + MB + 1, 4096, RegionMode::Preferred).unwrap();
         assert_eq!(table.inodes, 22400 + (512 - 24) * 16 + 1..22400 + (514 - 24) * 16);
         assert!(table.fragments.is_empty());
     }
@@ -130,7 +141,7 @@ mod tests {
     fn what_has_no_room_or_lies_in_two_groups_is_refused() {
         let geometry = Geometry::new(231 * 91136, 91136, 22400);
         let size = 231 * 178 * MB;
-        let of = |start, length| Region::of(&geometry, start, length, true);
+        let of = |start, length| Region::of(&geometry, start, length, RegionMode::Reserved);
         assert_eq!(of(0, 4096), Err(RegionError::Empty(0)));
         assert_eq!(of(10 * MB + 1, 4094), Err(RegionError::Empty(10 * MB + 1)));
         assert_eq!(of(size, 0), Err(RegionError::Empty(size)));

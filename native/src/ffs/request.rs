@@ -1,14 +1,18 @@
 //! A line of a recording: a request, and what was answered.
 
 use super::geometry::Geometry;
+use super::policy::Rules;
+use super::region::{Region, RegionMode};
 
 /// What is asked of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A directory in a directory.
-    Mkdir(u32),
-    /// An empty file in a directory.
-    Create(u32),
+    /// A directory in a directory, hot or not.
+    Mkdir(u32, bool),
+    /// An empty file in a directory, hot or not.
+    Create(u32, bool),
+    /// Another region, or none.
+    Region(Option<Place>),
     /// A file's size.
     Write(u32, u64),
     /// A file's end, and its directory.
@@ -17,18 +21,48 @@ pub enum Request {
     Dump,
 }
 
+/// A region that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    start: u64,
+    length: u64,
+    mode: RegionMode,
+    hot_blocks: u32,
+}
+
+impl Place {
+    /// The region, or why there is none.
+    pub fn region(&self, geometry: &Geometry) -> Result<Region, String> {
+        let region = Region::of(geometry, self.start, self.length, self.mode);
+        let region = region.map_err(|error| error.to_string())?;
+        Ok(Region { hot_blocks: self.hot_blocks, ..region })
+    }
+}
+
 /// What was expected.
 type Expected = String;
 
+/// The answer of what has no other.
+pub const OK: &str = "ok";
 const REQUESTS: &str = "`m DIR`, `c DIR`, `w INODE SIZE`, `u INODE DIR` or `d`, and ` = ANSWER`";
+const HOT: &str = "hot";
 
 /// Takes a line apart.
 pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
     let (request, answer) = line.split_once('=').ok_or(REQUESTS)?;
     let words: Vec<&str> = request.split_ascii_whitespace().collect();
     let request = match words[..] {
-        ["m", parent] => Request::Mkdir(number(parent)?),
-        ["c", parent] => Request::Create(number(parent)?),
+        ["m", parent] => Request::Mkdir(number(parent)?, false),
+        ["m", parent, HOT] => Request::Mkdir(number(parent)?, true),
+        ["c", parent] => Request::Create(number(parent)?, false),
+        ["c", parent, HOT] => Request::Create(number(parent)?, true),
+        ["r"] => Request::Region(None),
+        ["r", start, length, mode, hot_blocks] => Request::Region(Some(Place {
+            start: size_of(start)?,
+            length: size_of(length)?,
+            mode: mode_of(mode)?,
+            hot_blocks: number(hot_blocks)?,
+        })),
         ["w", inode, size] => Request::Write(number(inode)?, size_of(size)?),
         ["u", inode, parent] => Request::Unlink(number(inode)?, number(parent)?),
         ["d"] => Request::Dump,
@@ -37,14 +71,19 @@ pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
     Ok((request, answer.trim()))
 }
 
-/// The sizes in a recording's first line.
-pub fn geometry(line: &str) -> Result<Geometry, Expected> {
+/// The sizes in a recording's first line, and whose rules it follows.
+pub fn geometry(line: &str) -> Result<(Geometry, Rules), Expected> {
     const NAMES: [&str; 7] = ["size_frags", "fpg", "ipg", "bsize", "fsize", "minfree", "spc"];
     let form = || format!("`# {}=N`", NAMES.join("=N "));
     let words: Vec<&str> = line.strip_prefix('#').ok_or_else(form)?.split_whitespace().collect();
-    if words.len() != NAMES.len() {
-        return Err(form());
-    }
+    let (words, kernel) = words.split_at_checked(NAMES.len()).ok_or_else(form)?;
+    let rules = match kernel {
+        [] | ["kernel=freebsd48"] => Rules::FreeBsd48,
+        ["kernel=freebsd14"] => Rules::FreeBsd14,
+        _ => {
+            return Err("`kernel=freebsd48`, `kernel=freebsd14` or nothing behind the sizes".into())
+        }
+    };
     let mut values = [0; NAMES.len()];
     for (word, (name, value)) in words.iter().zip(NAMES.iter().zip(&mut values)) {
         let (key, text) = word.split_once('=').filter(|(key, _)| key == name).ok_or_else(form)?;
@@ -53,14 +92,14 @@ pub fn geometry(line: &str) -> Result<Geometry, Expected> {
     let [size, fpg, ipg, bsize, fsize, minfree, _] = values;
     let geometry = Geometry { bsize, fsize, minfree, ..Geometry::new(size, fpg, ipg) };
     geometry.check().map_err(|error| error.to_string())?;
-    Ok(geometry)
+    Ok((geometry, rules))
 }
 
 /// Whether an answer, though not ours, is one to such a request: of the form of `ours`, in which
 /// there may be any number of addresses, all of them of the file system's range.
 pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry) -> bool {
     if recorded == super::recording::FULL {
-        return !matches!(request, Request::Unlink(..) | Request::Dump);
+        return !matches!(request, Request::Unlink(..) | Request::Region(_) | Request::Dump);
     }
     let inode =
         |text: &str| number(text).is_ok_and(|inode| geometry.inode_group(inode) < geometry.ncg());
@@ -69,10 +108,11 @@ pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry
         number(text).is_ok_and(|address| address < geometry.size)
     };
     match request {
-        Request::Create(_) => inode(recorded),
+        Request::Create(..) => inode(recorded),
         Request::Unlink(..) => false,
+        Request::Region(_) => recorded == OK,
         Request::Dump => shape(recorded) == shape(ours),
-        Request::Mkdir(_) | Request::Write(..) => recorded
+        Request::Mkdir(..) | Request::Write(..) => recorded
             .split_once(':')
             .is_some_and(|parts| inode(parts.0) && parts.1.split_ascii_whitespace().all(address)),
     }
@@ -95,6 +135,15 @@ fn number(text: &str) -> Result<u32, Expected> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse().ok().filter(|&value| digits && value <= i32::MAX as u32);
     value.ok_or_else(|| format!("a number from 0 to {}, not `{}`", i32::MAX, short(text)))
+}
+
+fn mode_of(text: &str) -> Result<RegionMode, Expected> {
+    match text {
+        "preferred" => Ok(RegionMode::Preferred),
+        "data" => Ok(RegionMode::Data),
+        "reserved" => Ok(RegionMode::Reserved),
+        _ => Err(format!("`preferred`, `data` or `reserved`, not `{}`", short(text))),
+    }
 }
 
 fn size_of(text: &str) -> Result<u64, Expected> {

@@ -1,7 +1,7 @@
 //! One create as `POST /v1/hints` takes it, and its answer.
 
 use super::{Question, Verdict};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -20,12 +20,8 @@ struct Request<'a> {
     time: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Hints {
-    hot_name: bool,
-    hot_dir: bool,
-    hot_write: bool,
-}
+/// All that a verdict can be.
+const ALL: u8 = 0b111;
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -59,11 +55,10 @@ pub fn written(question: &Question) -> Vec<u8> {
     serde_json::to_vec(&request).unwrap_or_default()
 }
 
-/// The verdict in an answer's body.
+/// The verdict in an answer's body, a number.
 pub fn read(body: &[u8]) -> Option<Verdict> {
-    let hints: Hints = serde_json::from_slice(body).ok()?;
-    let bits = [hints.hot_name, hints.hot_dir, hints.hot_write];
-    Some(Verdict((0..3).map(|i| u8::from(bits[i]) << i).sum()))
+    let bits = serde_json::from_slice::<u8>(body).ok()?;
+    (bits <= ALL).then_some(Verdict(bits))
 }
 
 #[cfg(test)]
@@ -81,11 +76,11 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_needs_all_three_hints_and_may_have_more() {
-        let body = br#"{"hot_name": true, "hot_dir": false, "hot_write": true, "model": "7"}"#;
-        assert_eq!(read(body), Some(Verdict(5)));
-        assert_eq!(read(br#"{"hot_name": true, "hot_dir": false}"#), None);
-        assert_eq!(read(br#"{"hot_name": 1, "hot_dir": 0, "hot_write": 0}"#), None);
-        assert_eq!(read(b""), None);
+    fn an_answer_is_a_number_of_three_bits() {
+        assert_eq!(read(b"0"), Some(Verdict::COLD));
+        assert_eq!(read(b" 5\n"), Some(Verdict(5)));
+        for body in [&b""[..], b"8", b"-1", b"1.0", b"\"1\"", b"true", b"1 2", b"{}"] {
+            assert_eq!(read(body), None);
+        }
     }
 }

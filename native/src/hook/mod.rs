@@ -13,10 +13,11 @@ mod tests;
 
 pub use address::{Address, AddressError};
 pub use counters::{Counters, State, SyncCounters};
-pub use ffi::{Outcome, SyncSettings};
+pub use ffi::SyncSettings;
 pub use http::Http;
 pub use question::Question;
 
+use crate::ffs::Outcome;
 use crate::image::{Create, ImageError};
 use ffi::{Core, Sync};
 use std::time::Instant;
@@ -64,7 +65,7 @@ pub enum Failure {
     #[error("no connection to the service")]
     Gone,
     /// An answer that is not as it should be.
-    #[error("not an answer: expected status 200 and hot_name, hot_dir and hot_write")]
+    #[error("not an answer: expected status 200 and a number from 0 to 7")]
     Bad,
 }
 

@@ -91,11 +91,10 @@ fn request(stream: &mut UnixStream) -> Option<String> {
 }
 
 fn answered(hints: &str) -> Option<Vec<u8>> {
-    let body = format!("{{{hints}, \"model\": \"1\"}}");
-    Some(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+    Some(format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{hints}", hints.len()).into_bytes())
 }
 
-const WRITE: &str = r#""hot_name": false, "hot_dir": false, "hot_write": true"#;
+const WRITE: &str = "4";
 
 /// A hook whose creates wait for the service at `path`, long enough for a loaded machine.
 fn waiting(path: &Path, deadline: Duration) -> Hook {

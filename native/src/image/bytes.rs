@@ -1,21 +1,26 @@
 //! Little-endian numbers and arrays within a block of bytes.
 
+use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use std::cell::Cell;
 
 /// The block: every array in it is taken once, and they do not overlap, so that what is read is no
 /// larger than the block.
 pub struct Block<'a> {
-    bytes: &'a [u8],
+    bytes: &'a Buffer,
     left: Cell<u64>,
 }
 
 /// A run of bytes whose length was checked when it was taken.
 #[derive(Clone, Copy)]
-pub struct Bytes<'a>(&'a [u8]);
+pub struct Bytes<'a> {
+    of: &'a Buffer,
+    begin: usize,
+    end: usize,
+}
 
 impl<'a> Block<'a> {
-    /// All of an image.
-    pub fn new(bytes: &'a [u8]) -> Self {
+    /// All of an image, which must begin at a multiple of 8.
+    pub fn new(bytes: &'a Buffer) -> Self {
         Block { bytes, left: Cell::new(bytes.len() as u64) }
     }
 
@@ -25,11 +30,12 @@ impl<'a> Block<'a> {
         self.left.set(self.left.get().checked_sub(size)?);
         let begin = offset as usize;
         let end = begin.checked_add(usize::try_from(size).ok()?)?;
-        offset.is_multiple_of(align).then_some(Bytes(self.bytes.get(begin..end)?))
+        let fits = offset.is_multiple_of(align) && end <= self.bytes.len();
+        fits.then_some(Bytes { of: self.bytes, begin, end })
     }
 
     /// `count` ascending numbers at `offset`.
-    pub fn ascending(&self, offset: u32, count: u32) -> Option<Vec<u32>> {
+    pub fn ascending(&self, offset: u32, count: u32) -> Option<ScalarBuffer<u32>> {
         let numbers = self.array(offset, count, 4, 4)?.u32s();
         numbers.windows(2).all(|pair| pair[0] < pair[1]).then_some(numbers)
     }
@@ -38,32 +44,45 @@ impl<'a> Block<'a> {
 impl<'a> Bytes<'a> {
     /// The elements of `width` bytes.
     pub fn rows(self, width: usize) -> impl Iterator<Item = Bytes<'a>> {
-        self.0.chunks_exact(width).map(Bytes)
+        let row = move |begin| Bytes { begin, end: begin + width, ..self };
+        (self.begin..self.end).step_by(width).map(row)
     }
 
     /// As numbers of 4 bytes.
-    pub fn u32s(self) -> Vec<u32> {
-        self.rows(4).map(|row| row.u32(0)).collect()
+    pub fn u32s(self) -> ScalarBuffer<u32> {
+        self.numbers(|row| row.u32(0))
     }
 
     /// As numbers of 8 bytes.
-    pub fn u64s(self) -> Vec<u64> {
-        self.rows(8).map(|row| u64::from(row.u32(0)) | u64::from(row.u32(4)) << 32).collect()
+    pub fn u64s(self) -> ScalarBuffer<u64> {
+        self.numbers(|row| u64::from(row.u32(0)) | u64::from(row.u32(4)) << 32)
     }
 
-    /// The bytes themselves.
-    pub fn all(self) -> &'a [u8] {
-        self.0
+    /// As numbers, where they are if the machine has them so.
+    fn numbers<T: ArrowNativeType>(self, read: impl Fn(Bytes) -> T) -> ScalarBuffer<T> {
+        match cfg!(target_endian = "little") {
+            true => self.keep().into(),
+            false => self.rows(size_of::<T>()).map(read).collect::<Vec<T>>().into(),
+        }
+    }
+
+    /// The bytes themselves, not copied.
+    pub fn keep(self) -> Buffer {
+        self.of.slice_with_length(self.begin, self.end - self.begin)
+    }
+
+    fn all(self) -> &'a [u8] {
+        &self.of[self.begin..self.end]
     }
 
     /// The byte at `at`, inside of what was taken.
     pub fn u8(self, at: usize) -> u8 {
-        self.0[at]
+        self.all()[at]
     }
 
     /// The number of 2 bytes at `at`, inside of what was taken.
     pub fn u16(self, at: usize) -> u32 {
-        u32::from(self.0[at]) | u32::from(self.0[at + 1]) << 8
+        u32::from(self.u8(at)) | u32::from(self.u8(at + 1)) << 8
     }
 
     /// The number of 4 bytes at `at`, inside of what was taken.

@@ -1,6 +1,8 @@
 //! Texts of several kinds, and a number for each.
 
 use super::bytes::{Block, Bytes};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use std::ops::Range;
 
 const BASIS: u32 = 0x811c_9dc5;
 const PRIME: u32 = 0x0100_0193;
@@ -31,19 +33,17 @@ impl Hash {
 pub struct Dictionary {
     seed: u32,
     kinds: u32,
-    buckets: Vec<u32>,
-    entries: Vec<Entry>,
-    text: Vec<u8>,
+    buckets: ScalarBuffer<u32>,
+    entries: Buffer,
+    text: Buffer,
 }
 
-#[derive(Debug)]
-struct Entry {
-    hash: u32,
-    kind: usize,
-    begin: usize,
-    len: usize,
-    value: u32,
-}
+/// Bytes of an entry.
+const ENTRY: usize = 16;
+
+/// An entry, as it is written.
+#[derive(Clone, Copy)]
+struct Entry<'a>(&'a [u8; ENTRY]);
 
 impl Dictionary {
     /// Reads the dictionary that `head` (32 bytes) describes, with values below `values`.
@@ -52,14 +52,15 @@ impl Dictionary {
         if !count.is_power_of_two() || count > 1 << 30 {
             return None;
         }
-        let text = block.array(head.u32(20), head.u32(24), 1, 1)?.all().to_vec();
-        let entries = block.array(head.u32(16), head.u32(12), 16, 4)?.rows(16);
-        let entries: Vec<Entry> = entries
-            .map(|row| Entry::read(row, kinds, values, text.len()))
-            .collect::<Option<_>>()?;
+        let text = block.array(head.u32(20), head.u32(24), 1, 1)?.keep();
+        let entries = block.array(head.u32(16), head.u32(12), ENTRY as u32, 4)?.keep();
+        let (rows, _) = entries.as_chunks::<ENTRY>();
+        if !rows.iter().all(|row| Entry(row).fits(kinds, values, text.len())) {
+            return None;
+        }
         let buckets = block.array(head.u32(8), count + 1, 4, 4)?.u32s();
+        let whole = buckets[0] == 0 && buckets[count as usize] as usize == rows.len();
         let sizes_fit = buckets.windows(2).all(|b| b[0] <= b[1] && b[1] - b[0] <= BUCKET);
-        let whole = buckets[0] == 0 && buckets[count as usize] as usize == entries.len();
         (sizes_fit && whole).then_some(Dictionary {
             seed: head.u32(0),
             kinds,
@@ -87,27 +88,38 @@ impl Dictionary {
         let hash = hash.finish(kind);
         let bucket = hash as usize & (self.buckets.len() - 2);
         let (begin, end) = (self.buckets[bucket], self.buckets[bucket + 1]);
-        let entries = &self.entries[begin as usize..end as usize];
-        let same = |entry: &&Entry| {
-            entry.hash == hash
-                && entry.kind == kind
-                && &self.text[entry.begin..entry.begin + entry.len] == text
+        let (entries, _) = self.entries.as_chunks::<ENTRY>();
+        let same = |entry: &Entry| {
+            entry.u32(0) == hash
+                && entry.kind() == kind
+                && self.text.get(entry.place()) == Some(text)
         };
-        entries.iter().find(same).map(|entry| entry.value)
+        let mut among = entries[begin as usize..end as usize].iter().map(Entry);
+        among.find(same).map(|entry| entry.value())
     }
 }
 
-impl Entry {
-    fn read(row: Bytes, kinds: u32, values: u32, text: usize) -> Option<Self> {
-        let entry = Entry {
-            hash: row.u32(0),
-            begin: row.u32(4) as usize,
-            len: row.u16(8) as usize,
-            kind: usize::from(row.u8(10)),
-            value: row.u32(12),
-        };
-        let known = entry.kind < 32 && kinds >> entry.kind & 1 == 1;
-        let fits = entry.begin <= text && entry.len <= text - entry.begin;
-        (known && fits && entry.value < values && row.u8(11) == 0).then_some(entry)
+impl Entry<'_> {
+    fn u32(self, at: usize) -> u32 {
+        u32::from_le_bytes(std::array::from_fn(|i| self.0[at + i]))
+    }
+
+    /// Where in the text it is.
+    fn place(self) -> Range<usize> {
+        let begin = self.u32(4) as usize;
+        begin..begin + usize::from(u16::from_le_bytes([self.0[8], self.0[9]]))
+    }
+
+    fn kind(self) -> usize {
+        usize::from(self.0[10])
+    }
+
+    fn value(self) -> u32 {
+        self.u32(12)
+    }
+
+    fn fits(self, kinds: u32, values: u32, text: usize) -> bool {
+        let known = self.kind() < 32 && kinds >> self.kind() & 1 == 1;
+        known && self.place().end <= text && self.value() < values && self.0[11] == 0
     }
 }

@@ -4,6 +4,7 @@ use super::bytes::{Block, Bytes};
 use super::create::{Create, Needs};
 use super::{set, Answers};
 use crate::encode::{hashes, numbers, NUMBERS};
+use arrow_buffer::{Buffer, ScalarBuffer};
 
 const FEATURES: u32 = 512;
 const TREES: u32 = 256;
@@ -40,8 +41,8 @@ enum Feature {
 /// Codes of values.
 #[derive(Debug)]
 struct Table {
-    values: Vec<u32>,
-    codes: Vec<u8>,
+    values: ScalarBuffer<u32>,
+    codes: Buffer,
     other: u8,
     unknown: u8,
 }
@@ -49,11 +50,13 @@ struct Table {
 /// A child is a node if it is below the number of nodes, else a leaf.
 #[derive(Debug)]
 struct Tree {
-    nodes: Vec<Node>,
-    leaves: Vec<u8>,
+    nodes: Buffer,
+    leaves: Buffer,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Bytes of a node.
+const NODE: usize = 8;
+
 struct Node {
     feature: u16,
     threshold: u8,
@@ -178,7 +181,7 @@ impl Feature {
 impl Table {
     fn read(block: &Block, row: Bytes) -> Option<Self> {
         let values = block.ascending(row.u32(0), row.u32(8))?;
-        let codes = block.array(row.u32(4), row.u32(8), 1, 1)?.all().to_vec();
+        let codes = block.array(row.u32(4), row.u32(8), 1, 1)?.keep();
         (row.u16(14) == 0).then_some(Table {
             values,
             codes,
@@ -202,27 +205,33 @@ impl Tree {
         if inner == 0 || inner > TREE_SIZE || leaves > TREE_SIZE {
             return None;
         }
-        let nodes = block.array(row.u32(0), inner, 8, 4)?.rows(8);
-        let nodes = nodes.zip(0_u32..).map(|(row, place)| {
-            let children = [row.u16(4), row.u16(6)];
-            let fits = children.iter().all(|child| (place + 1..inner + leaves).contains(child));
-            let known = (row.u16(0) as usize) < features && row.u8(3) == 0;
-            (fits && known).then_some(Node {
-                feature: row.u16(0) as u16,
-                threshold: row.u8(2),
-                children: children.map(|child| child as u16),
-            })
-        });
-        let leaves = block.array(row.u32(8), leaves, outputs, 1)?.all().to_vec();
-        Some(Tree { nodes: nodes.collect::<Option<_>>()?, leaves })
+        let nodes = block.array(row.u32(0), inner, NODE as u32, 4)?.keep();
+        let fits = |(place, row): (u32, &[u8; NODE])| {
+            let node = Node::read(row);
+            let later = place + 1..inner + leaves;
+            usize::from(node.feature) < features
+                && row[3] == 0
+                && node.children.iter().all(|child| later.contains(&u32::from(*child)))
+        };
+        let known = (0..).zip(nodes.as_chunks().0).all(fits);
+        let leaves = block.array(row.u32(8), leaves, outputs, 1)?.keep();
+        known.then_some(Tree { nodes, leaves })
     }
 
     fn leaf(&self, features: &[u8; FEATURES as usize]) -> usize {
-        let mut at = 0;
-        while let Some(node) = self.nodes.get(at) {
+        let (nodes, mut at) = (self.nodes.as_chunks().0, 0);
+        while let Some(row) = nodes.get(at) {
+            let node = Node::read(row);
             let right = features[usize::from(node.feature)] > node.threshold;
             at = usize::from(node.children[usize::from(right)]);
         }
-        at - self.nodes.len()
+        at - nodes.len()
+    }
+}
+
+impl Node {
+    fn read(row: &[u8; NODE]) -> Self {
+        let number = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]);
+        Node { feature: number(0), threshold: row[2], children: [number(4), number(6)] }
     }
 }

@@ -1,8 +1,8 @@
 //! Compiled images: what all predicates answer for a create, as one flat block
 //! (`docs/image-format.md`).
 //!
-//! Reading one checks it and copies it into typed tables; after that every lookup ends and stays
-//! inside of them.
+//! Reading one checks it, once; after that every lookup ends and stays inside of it. What is large is
+//! left where it is, so that all who map one file share its memory.
 
 mod batch;
 mod bytes;
@@ -17,6 +17,7 @@ mod trees;
 pub use batch::{predict, Creates};
 pub use create::{Create, Needs};
 
+use arrow_buffer::Buffer;
 use bytes::{Block, Bytes};
 use forest::Forest;
 use rules::Rules;
@@ -26,6 +27,8 @@ use trees::Trees;
 pub const VERSION: u32 = 1;
 /// At most so many predicates, in words of 64.
 const WORDS: usize = 4;
+/// What an image begins at a multiple of.
+const ALIGNED: usize = 8;
 const MAGIC: &[u8; 8] = b"BMIMAGE\n";
 const HEADER: u32 = 40;
 const SECTIONS: u32 = 16;
@@ -80,10 +83,17 @@ enum Section {
 }
 
 impl Image {
-    /// Reads an image, as `bm_image_check` checks it.
+    /// Reads a copy of an image, as `bm_image_check` checks it.
     pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
-        check_header(bytes)?;
-        Self::read_content(&Block::new(bytes)).ok_or(ImageError::Malformed)
+        Self::open(Buffer::from(bytes))
+    }
+
+    /// Reads an image where it is, as `bm_image_check` checks it. It must stay as it is.
+    pub fn open(bytes: Buffer) -> Result<Self, ImageError> {
+        let aligned = (bytes.as_ptr() as usize).is_multiple_of(ALIGNED);
+        let bytes = if aligned { bytes } else { Buffer::from(bytes.as_slice()) };
+        check_header(&bytes)?;
+        Self::read_content(&Block::new(&bytes)).ok_or(ImageError::Malformed)
     }
 
     fn read_content(block: &Block) -> Option<Self> {
@@ -144,7 +154,7 @@ impl Section {
     }
 }
 
-fn check_header(bytes: &[u8]) -> Result<(), ImageError> {
+fn check_header(bytes: &Buffer) -> Result<(), ImageError> {
     let header = Block::new(bytes).array(0, 1, HEADER, 8).ok_or(ImageError::Truncated)?;
     let (version, size, checksum) = (header.u32(8), header.u32(12), header.u32(16));
     if &bytes[..8] != MAGIC || version == 0 {
@@ -172,7 +182,7 @@ fn read_predicates(block: &Block, offset: u32, count: u32) -> Option<Vec<Predica
         return None;
     }
     let read = |entry: Bytes| {
-        let key = block.array(entry.u32(0), entry.u16(4), 1, 1)?.all().to_vec();
+        let key = block.array(entry.u32(0), entry.u16(4), 1, 1)?.keep().to_vec();
         let (flags, reserved) = (entry.u8(6), entry.u8(7));
         (flags <= 1 && reserved == 0).then_some(Predicate { key, abstains: flags == 1 })
     };

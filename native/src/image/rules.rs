@@ -4,6 +4,7 @@ use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::{Dictionary, Hash};
 use super::Answers;
+use arrow_buffer::ScalarBuffer;
 
 const PREFIX: usize = 5;
 const PLACES: usize = 6;
@@ -24,7 +25,7 @@ enum Place {
 #[derive(Debug)]
 pub struct Rules {
     dictionary: Dictionary,
-    masks: Vec<u64>,
+    masks: ScalarBuffer<u64>,
     words: usize,
     order: [usize; PLACES],
 }

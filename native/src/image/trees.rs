@@ -1,9 +1,11 @@
 //! Trees that branch by the value of an attribute.
 
-use super::bytes::{Block, Bytes};
+use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::Dictionary;
 use super::{set, Answers};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use std::ops::Range;
 
 const FIRST: usize = 0;
 const MIDDLE: usize = 1;
@@ -21,19 +23,21 @@ type Codes = [u32; ATTRIBUTES];
 #[derive(Debug)]
 pub struct Trees {
     texts: Dictionary,
-    numbers: [Vec<u32>; 3],
-    nodes: Vec<Node>,
-    codes: Vec<u32>,
-    children: Vec<u32>,
+    numbers: [ScalarBuffer<u32>; 3],
+    /// The nodes, and one more, whose edges begin where those of the last end.
+    nodes: Buffer,
+    /// Of each edge a code and a node.
+    edges: ScalarBuffer<u32>,
     trees: Vec<(usize, usize)>,
 }
 
-#[derive(Debug)]
+/// Bytes of a node.
+const NODE: usize = 8;
+
 struct Node {
     attribute: u8,
     answer: bool,
-    begin: usize,
-    end: usize,
+    edges: Range<usize>,
 }
 
 impl Trees {
@@ -45,41 +49,48 @@ impl Trees {
         if count > 1 << 28 {
             return None;
         }
-        let nodes = block.array(head.u32(56), count + 1, 8, 4)?;
-        let edges = block.array(head.u32(64), head.u32(68), 8, 4)?;
-        let rows: Vec<Bytes> = nodes.rows(8).collect();
         let trees = block.array(head.u32(72), head.u32(76), 8, 4)?.rows(8);
         let trees: Vec<_> = trees.map(|row| (row.u32(0) as usize, row.u32(4) as usize)).collect();
         let read = Trees {
             texts: Dictionary::read(block, head, UNSEEN)?,
             numbers: [table(0)?, table(1)?, table(2)?],
-            nodes: rows.windows(2).map(|w| Node::read(w[0], w[1])).collect::<Option<_>>()?,
-            codes: edges.rows(8).map(|row| row.u32(0)).collect(),
-            children: edges.rows(8).map(|row| row.u32(4)).collect(),
+            nodes: block.array(head.u32(56), count + 1, NODE as u32, 4)?.keep(),
+            edges: block.array(head.u32(64), head.u32(68), 8, 4)?.u32s(),
             trees,
         };
         (read.ends() && read.trees_fit(predicates)).then_some(read)
     }
 
+    /// How many nodes there are.
+    fn len(&self) -> usize {
+        self.nodes.len() / NODE - 1
+    }
+
+    /// The node at a place, if it is as the format says.
+    fn node(&self, place: usize) -> Option<Node> {
+        let (rows, _) = self.nodes.as_chunks::<NODE>();
+        Node::read(rows.get(place)?, rows.get(place + 1)?)
+    }
+
+    fn edges(&self) -> &[[u32; 2]] {
+        self.edges.as_chunks().0
+    }
+
     /// Whether every node's edges are there, in order, and lead to later nodes.
     fn ends(&self) -> bool {
-        self.nodes.iter().enumerate().all(|(place, node)| {
-            let edges = node.begin..node.end;
-            let (Some(codes), Some(children)) =
-                (self.codes.get(edges.clone()), self.children.get(edges))
-            else {
-                return false;
-            };
-            codes.windows(2).all(|pair| pair[0] < pair[1])
-                && codes.last() != Some(&UNSEEN)
-                && children.iter().all(|c| (place + 1..self.nodes.len()).contains(&(*c as usize)))
-        })
+        let ends = |place: usize| {
+            let edges = self.edges().get(self.node(place)?.edges)?;
+            let ascend = edges.windows(2).all(|pair| pair[0][0] < pair[1][0]);
+            let known = edges.last().is_none_or(|[code, _]| *code != UNSEEN);
+            let later = place + 1..self.len();
+            let lead = edges.iter().all(|[_, child]| later.contains(&(*child as usize)));
+            (ascend && known && lead).then_some(())
+        };
+        (0..self.len()).all(|place| ends(place).is_some())
     }
 
     fn trees_fit(&self, predicates: usize) -> bool {
-        self.trees
-            .iter()
-            .all(|(root, predicate)| *root < self.nodes.len() && *predicate < predicates)
+        self.trees.iter().all(|(root, predicate)| *root < self.len() && *predicate < predicates)
     }
 
     /// Adds the predicates whose trees say yes.
@@ -93,16 +104,18 @@ impl Trees {
     }
 
     fn walk(&self, root: usize, codes: &Codes) -> bool {
-        let mut node = &self.nodes[root];
-        loop {
-            let Some(&code) = codes.get(usize::from(node.attribute)) else {
-                return node.answer;
-            };
-            match self.codes[node.begin..node.end].binary_search(&code) {
-                Ok(edge) => node = &self.nodes[self.children[node.begin + edge] as usize],
-                Err(_) => return node.answer,
+        let mut at = root;
+        while let Some(node) = self.node(at) {
+            let edge = codes.get(usize::from(node.attribute)).and_then(|code| {
+                let edges = self.edges().get(node.edges)?;
+                edges.binary_search_by_key(code, |edge| edge[0]).ok().map(|edge| edges[edge][1])
+            });
+            match edge {
+                Some(child) => at = child as usize,
+                None => return node.answer,
             }
         }
+        false
     }
 
     fn codes_of(&self, create: &Create) -> Codes {
@@ -129,14 +142,15 @@ impl Trees {
 
 impl Node {
     /// A node; its edges end where those of the `next` begin.
-    fn read(row: Bytes, next: Bytes) -> Option<Self> {
-        let (attribute, answer) = (row.u8(0), row.u8(1));
+    fn read(row: &[u8; NODE], next: &[u8; NODE]) -> Option<Self> {
+        let [attribute, answer, zero, zeros, ..] = *row;
+        let first =
+            |row: &[u8; NODE]| u32::from_le_bytes([row[4], row[5], row[6], row[7]]) as usize;
         let known = usize::from(attribute) < ATTRIBUTES || attribute == LEAF;
-        (known && answer <= 1 && row.u16(2) == 0).then_some(Node {
+        (known && answer <= 1 && (zero, zeros) == (0, 0)).then_some(Node {
             attribute,
             answer: answer == 1,
-            begin: row.u32(4) as usize,
-            end: next.u32(4) as usize,
+            edges: first(row)..first(next),
         })
     }
 }

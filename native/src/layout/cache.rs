@@ -34,6 +34,27 @@ pub struct Buffer {
     after: u32,
 }
 
+impl Buffer {
+    /// One in no list.
+    fn clean(owner: u32, number: u32, address: u32, fragments: u32, kind: Kind) -> Buffer {
+        Buffer {
+            owner,
+            number,
+            address,
+            fragments,
+            kind,
+            dirty: false,
+            ahead: false,
+            written: 0,
+            ticket: None,
+            older: NONE,
+            newer: NONE,
+            before: NONE,
+            after: NONE,
+        }
+    }
+}
+
 /// The buffers.
 #[derive(Debug)]
 pub struct Cache {
@@ -112,21 +133,7 @@ impl Cache {
         fragments: u32,
         kind: Kind,
     ) -> u32 {
-        let made = Buffer {
-            owner,
-            number,
-            address,
-            fragments,
-            kind,
-            dirty: false,
-            ahead: false,
-            written: 0,
-            ticket: None,
-            older: NONE,
-            newer: NONE,
-            before: NONE,
-            after: NONE,
-        };
+        let made = Buffer::clean(owner, number, address, fragments, kind);
         let at = match self.unused.pop() {
             Some(at) => at,
             None => {

@@ -1,5 +1,6 @@
 //! What a run is to be like, from JSON.
 
+use crate::ffs::RegionMode;
 use serde::Deserialize;
 
 /// How a run is made. See `docs/layout.md`, "The replay".
@@ -64,11 +65,8 @@ pub struct RegionConfig {
     pub start: f64,
     /// Bytes.
     pub length: f64,
-    /// Whether others are kept out.
-    pub reserved: bool,
-    /// Whether they are kept out of its fragments alone.
-    #[serde(default)]
-    pub open_inodes: bool,
+    /// What of it others are kept out of.
+    pub mode: RegionMode,
 }
 
 /// Files made and removed before anything else.

@@ -1,17 +1,13 @@
 //! Batches of a build, turned into what runs need.
 
+use super::columns::{Columns, Entries};
 use super::creates::Create;
 use super::operation::{Operation, Procedure, NONE, NO_SIZE};
+use super::rows::{bytes, get, Rows};
 use super::trace::{fits, Entry, Trace, What};
 use super::Error;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Int32Type, Int64Type, TimestampMicrosecondType, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, BinaryArray, DictionaryArray, PrimitiveArray, RecordBatch, StringArray};
+use arrow_array::RecordBatch;
 
-/// Bytes that an entry's name has at most.
-const LONGEST: usize = 255;
 /// Microseconds of an hour.
 const HOUR: i64 = 3_600_000_000;
 
@@ -19,42 +15,40 @@ impl Trace {
     /// Takes rows of a manifest, directories before what they hold.
     pub fn add_manifest(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let rows = Rows { table: "manifest", first: self.manifest.len(), batch };
-        let (ids, parents) =
-            (rows.numbers::<Int64Type>("id")?, rows.numbers::<Int64Type>("parent")?);
-        let (names, kinds) = (rows.bytes("name")?, rows.words("kind")?);
-        let (sizes, targets) = (rows.numbers::<UInt64Type>("size")?, rows.bytes("target")?);
-        let modes = rows.numbers::<UInt32Type>("mode")?;
-        let owners = rows.numbers::<UInt32Type>("owner")?;
-        let groups = rows.numbers::<UInt32Type>("group")?;
+        let columns = Entries::of(&rows)?;
         for row in 0..batch.num_rows() {
-            let id = rows.value(ids, row, "id")?;
-            let parent = self.known(get(parents, row));
-            if parent == NONE {
-                return Err(rows.wrong(row, "its directory is not in a row before"));
-            }
-            let name = rows.name(self, names, row, "name")?;
-            let what = match kinds.get(row).ok_or_else(|| rows.wrong(row, "no kind"))? {
-                "file" => What::File,
-                "directory" => What::Directory,
-                "symlink" => What::Symlink(bytes(targets, row).map_or(7, |t| t.len() as u32)),
-                "fifo" | "socket" | "block" | "character" => What::Node,
-                other => return Err(rows.wrong(row, format!("no kind of object: {other:?}"))),
-            };
-            let size = get(sizes, row).unwrap_or(0);
-            if size == NO_SIZE || !fits(0, size) {
-                return Err(rows.wrong(row, format!("size {size}: expected less than 2^63")));
-            }
-            let mut object = self.known(Some(id));
-            let mut place = NONE;
-            if object == NONE {
-                object = self.add(id).ok_or_else(|| rows.wrong(row, "too many objects"))?;
-                let (mode, uid, gid) = (get(modes, row), get(owners, row), get(groups, row));
-                let directory = what == What::Directory;
-                place = self.ask(Create { name, object, directory, mode, uid, gid, hour: None });
-            }
-            self.manifest.push(Entry { object, parent, name, what, size, place });
+            let entry = self.entry(&rows, &columns, row)?;
+            self.manifest.push(entry);
         }
         Ok(())
+    }
+
+    fn entry(&mut self, rows: &Rows, columns: &Entries, row: usize) -> Result<Entry, Error> {
+        let id = rows.value(columns.ids, row, "id")?;
+        let parent = self.known(get(columns.parents, row));
+        if parent == NONE {
+            return Err(rows.wrong(row, "its directory is not in a row before"));
+        }
+        let name = rows.name(self, columns.names, row, "name")?;
+        let what = columns.what(rows, row)?;
+        let size = get(columns.sizes, row).unwrap_or(0);
+        if size == NO_SIZE || !fits(0, size) {
+            return Err(rows.wrong(row, format!("size {size}: expected less than 2^63")));
+        }
+        let (mut object, mut place) = (self.known(Some(id)), NONE);
+        if object == NONE {
+            object = self.add(id).ok_or_else(|| rows.wrong(row, "too many objects"))?;
+            place = self.ask(Create {
+                name,
+                object,
+                directory: what == What::Directory,
+                mode: get(columns.modes, row),
+                uid: get(columns.owners, row),
+                gid: get(columns.groups, row),
+                hour: None,
+            });
+        }
+        Ok(Entry { object, parent, name, what, size, place })
     }
 
     /// Takes operations, in order.
@@ -75,6 +69,24 @@ impl Trace {
         columns: &Columns,
         row: usize,
     ) -> Result<Operation, Error> {
+        let mut made = self.named(rows, columns, row)?;
+        self.arguments(rows, columns, row, &mut made)?;
+        if made.procedure.makes() && !made.failed {
+            self.create(rows, columns, row, &mut made)?;
+        }
+        let count = match made.procedure {
+            Procedure::Read | Procedure::Readdir | Procedure::Readdirplus => return Ok(made),
+            Procedure::Write => u64::from(made.other),
+            _ => 0,
+        };
+        match fits(made.offset, count) {
+            true => Ok(made),
+            false => Err(rows.wrong(row, "it ends beyond 2^63 bytes")),
+        }
+    }
+
+    /// An operation with its object and its name alone.
+    fn named(&mut self, rows: &Rows, columns: &Columns, row: usize) -> Result<Operation, Error> {
         let word = columns.ops.get(row).ok_or_else(|| rows.wrong(row, "no op"))?;
         let procedure = Procedure::of(word)
             .ok_or_else(|| rows.wrong(row, format!("op {word:?}: no procedure of a build")))?;
@@ -88,17 +100,19 @@ impl Trace {
             true => rows.name(self, columns.names, row, "name")?,
             false => NONE,
         };
-        let mut made = Operation {
-            time,
-            offset: NO_SIZE,
-            procedure,
-            failed,
-            object,
-            name,
-            second: NONE,
-            other: NONE,
-        };
-        match procedure {
+        let (offset, second, other) = (NO_SIZE, NONE, NONE);
+        Ok(Operation { time, offset, procedure, failed, object, name, second, other })
+    }
+
+    /// What else it says.
+    fn arguments(
+        &mut self,
+        rows: &Rows,
+        columns: &Columns,
+        row: usize,
+        made: &mut Operation,
+    ) -> Result<(), Error> {
+        match made.procedure {
             Procedure::Read | Procedure::Write => {
                 made.offset = get(columns.offsets, row).unwrap_or(0);
                 made.other = get(columns.counts, row).unwrap_or(0);
@@ -110,24 +124,16 @@ impl Trace {
             Procedure::Lookup => made.second = self.known(get(columns.new_ids, row)),
             Procedure::Rename | Procedure::Link => {
                 made.second = self.known(get(columns.second_ids, row));
-                if made.second == NONE && !failed {
+                if made.second == NONE && !made.failed {
                     return Err(rows.wrong(row, "id2: no directory that a row before knows"));
                 }
-                if procedure == Procedure::Rename {
+                if made.procedure == Procedure::Rename {
                     made.other = rows.name(self, columns.second_names, row, "name2")?;
                 }
             }
             _ => {}
         }
-        if procedure.makes() && !failed {
-            self.create(rows, columns, row, &mut made)?;
-        }
-        let count = if procedure == Procedure::Write { u64::from(made.other) } else { 0 };
-        let cookie = matches!(procedure, Procedure::Readdir | Procedure::Readdirplus);
-        if !cookie && !fits(made.offset, count) && procedure != Procedure::Read {
-            return Err(rows.wrong(row, "it ends beyond 2^63 bytes"));
-        }
-        Ok(made)
+        Ok(())
     }
 
     /// What is made, unless it was there.
@@ -160,141 +166,4 @@ impl Trace {
         });
         Ok(())
     }
-}
-
-/// The columns of the operations.
-struct Columns<'a> {
-    times: &'a PrimitiveArray<TimestampMicrosecondType>,
-    ops: Words<'a>,
-    statuses: &'a PrimitiveArray<UInt32Type>,
-    uids: &'a PrimitiveArray<UInt32Type>,
-    gids: &'a PrimitiveArray<UInt32Type>,
-    ids: &'a PrimitiveArray<Int64Type>,
-    names: &'a BinaryArray,
-    second_ids: &'a PrimitiveArray<Int64Type>,
-    second_names: &'a BinaryArray,
-    new_ids: &'a PrimitiveArray<Int64Type>,
-    offsets: &'a PrimitiveArray<UInt64Type>,
-    counts: &'a PrimitiveArray<UInt32Type>,
-    cookies: &'a PrimitiveArray<UInt64Type>,
-    targets: &'a BinaryArray,
-    modes: &'a PrimitiveArray<UInt32Type>,
-    owners: &'a PrimitiveArray<UInt32Type>,
-    groups: &'a PrimitiveArray<UInt32Type>,
-    sizes: &'a PrimitiveArray<UInt64Type>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(rows: &Rows<'a>) -> Result<Columns<'a>, Error> {
-        Ok(Columns {
-            times: rows.numbers("time")?,
-            ops: rows.words("op")?,
-            statuses: rows.numbers("status")?,
-            uids: rows.numbers("uid")?,
-            gids: rows.numbers("gid")?,
-            ids: rows.numbers("id")?,
-            names: rows.bytes("name")?,
-            second_ids: rows.numbers("id2")?,
-            second_names: rows.bytes("name2")?,
-            new_ids: rows.numbers("new_id")?,
-            offsets: rows.numbers("offset")?,
-            counts: rows.numbers("count")?,
-            cookies: rows.numbers("cookie")?,
-            targets: rows.bytes("target")?,
-            modes: rows.numbers("mode")?,
-            owners: rows.numbers("owner")?,
-            groups: rows.numbers("group")?,
-            sizes: rows.numbers("size")?,
-        })
-    }
-}
-
-/// A batch, and where it is in its table.
-struct Rows<'a> {
-    table: &'static str,
-    first: usize,
-    batch: &'a RecordBatch,
-}
-
-impl<'a> Rows<'a> {
-    fn column<T>(
-        &self,
-        name: &str,
-        expected: &str,
-        of: impl Fn(&'a dyn Array) -> Option<&'a T>,
-    ) -> Result<&'a T, Error> {
-        let found = self.batch.column_by_name(name).and_then(|column| of(column.as_ref()));
-        found.ok_or_else(|| {
-            Error::Column(format!("{}: expected a column {name}: {expected}", self.table))
-        })
-    }
-
-    fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&'a PrimitiveArray<T>, Error> {
-        self.column(name, &T::DATA_TYPE.to_string(), |column| column.as_any().downcast_ref())
-    }
-
-    fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
-        self.column(name, "Binary", |column| column.as_binary_opt())
-    }
-
-    fn words(&self, name: &str) -> Result<Words<'a>, Error> {
-        let expected = "Dictionary(Int32, Utf8)";
-        let column: &DictionaryArray<Int32Type> =
-            self.column(name, expected, |column| column.as_any().downcast_ref())?;
-        match column.values().as_string_opt() {
-            Some(words) => Ok(Words { column, words }),
-            None => Err(Error::Column(format!("{}: {name}: expected {expected}", self.table))),
-        }
-    }
-
-    fn value<T: ArrowPrimitiveType>(
-        &self,
-        column: &PrimitiveArray<T>,
-        row: usize,
-        name: &str,
-    ) -> Result<T::Native, Error> {
-        get(column, row).ok_or_else(|| self.wrong(row, format!("no {name}")))
-    }
-
-    /// The number of a name that an entry can have.
-    fn name(
-        &self,
-        trace: &mut Trace,
-        column: &BinaryArray,
-        row: usize,
-        which: &str,
-    ) -> Result<u32, Error> {
-        let name = bytes(column, row).ok_or_else(|| self.wrong(row, format!("no {which}")))?;
-        if name.is_empty() || name.len() > LONGEST || name.iter().any(|&b| b == b'/' || b == 0) {
-            return Err(self.wrong(row, format!("{which}: no name of an entry")));
-        }
-        trace.names.intern(name).ok_or_else(|| self.wrong(row, "more than 4 GB of names"))
-    }
-
-    fn wrong(&self, row: usize, what: impl Into<String>) -> Error {
-        Error::Row { table: self.table, row: self.first + row, what: what.into() }
-    }
-}
-
-/// A column of words.
-struct Words<'a> {
-    column: &'a DictionaryArray<Int32Type>,
-    words: &'a StringArray,
-}
-
-impl<'a> Words<'a> {
-    fn get(&self, row: usize) -> Option<&'a str> {
-        let key = self.column.key(row)?;
-        (key < self.words.len() && self.words.is_valid(key)).then(|| self.words.value(key))
-    }
-}
-
-#[inline]
-fn get<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> Option<T::Native> {
-    column.is_valid(row).then(|| column.value(row))
-}
-
-#[inline]
-fn bytes(column: &BinaryArray, row: usize) -> Option<&[u8]> {
-    column.is_valid(row).then(|| column.value(row))
 }

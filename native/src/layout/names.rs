@@ -57,22 +57,7 @@ impl<P: Policy> System<P> {
             return Err(TAKEN);
         }
         let inode = self.place_inode(parent, what, hot).map_err(refused)?;
-        let stamp = if self.building { 0 } else { self.stamp };
-        let directories = self.directories.len() as u32;
-        self.objects[object as usize] = Object {
-            inode,
-            what,
-            stamp,
-            directory: directories,
-            parent: directory,
-            ..Object::default()
-        };
-        self.follow_changes(Some(object));
-        self.inode_block(inode, true);
-        if what == What::Directory {
-            self.directories.push(Directory::new());
-            self.begin_directory(object);
-        }
+        self.begin(making, inode);
         let target = match what {
             What::Symlink(bytes @ SHORT..) => self.write(object, 0, bytes.into()),
             _ => Ok(()),
@@ -82,6 +67,21 @@ impl<P: Policy> System<P> {
             return Err(refused(error));
         }
         Ok(())
+    }
+
+    /// An object that has its inode, and no name yet.
+    fn begin(&mut self, making: Making, inode: u32) {
+        let Making { directory: parent, object, what, .. } = making;
+        let stamp = if self.building { 0 } else { self.stamp };
+        let directory = self.directories.len() as u32;
+        self.objects[object as usize] =
+            Object { inode, what, stamp, directory, parent, ..Object::default() };
+        self.follow_changes(Some(object));
+        self.inode_block(inode, true);
+        if what == What::Directory {
+            self.directories.push(Directory::new());
+            self.begin_directory(object);
+        }
     }
 
     /// An inode; if there is none, what is being removed may still make one free.

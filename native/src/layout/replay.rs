@@ -2,12 +2,11 @@
 
 use super::config::{Config, Pace, RegionConfig, System as Kernel};
 use super::counters::Counters;
-use super::device::{Device, Writer};
-use super::names::{refused, Making, Unexpected, NO_OBJECT};
-use super::operation::{Operation, Procedure, NONE, NO_SIZE};
+use super::device::Device;
+use super::names::{refused, Making, Unexpected};
+use super::operation::{Operation, Procedure, NONE};
 use super::random::Seeded;
 use super::results::Results;
-use super::syncer;
 use super::system::{Settings, System};
 use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
@@ -86,8 +85,7 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
 /// The region of a configuration.
 pub fn region(geometry: &Geometry, config: &RegionConfig) -> Result<Region, Error> {
     let (start, length) = (config.start as u64, config.length as u64);
-    let region = Region::of(geometry, start, length, config.reserved).map_err(wrong)?;
-    Ok(Region { inodes_reserved: config.reserved && !config.open_inodes, ..region })
+    Region::of(geometry, start, length, config.mode).map_err(wrong)
 }
 
 fn wrong(error: impl Display) -> Error {
@@ -264,103 +262,3 @@ impl<P: Policy + Send> Running for Replay<P> {
 
 /// Operations between looks for signals.
 const STEP: usize = 200_000;
-
-impl<P: Policy> System<P> {
-    /// Goes on to the next second: writes what is due, and does what waited for writes.
-    pub fn tick(&mut self) {
-        let second = self.syncer.second();
-        self.device.now = self.device.now.max(second as f64);
-        let mut due = self.syncer.tick();
-        if second.is_multiple_of(syncer::ROUND) {
-            self.write_superblock();
-            if self.settings.rounds {
-                due.extend(self.syncer.take_all(self.own));
-            }
-        }
-        for owner in due {
-            self.flush(owner, Writer::Daemon);
-        }
-        self.work();
-    }
-
-    /// What an operation that fails does: it looks for its name, or at its object.
-    fn fail(&mut self, operation: &Operation) {
-        match operation.procedure.is_named() {
-            true => {
-                let directory = match operation.procedure {
-                    Procedure::Link => operation.second,
-                    _ => operation.object,
-                };
-                self.find(directory, operation.name);
-            }
-            false => {
-                let inode = self.live(operation.object).map_or(0, |live| live.inode);
-                self.inode_block(inode, false);
-            }
-        }
-    }
-
-    fn setattr(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        self.touch(operation.object, true)?;
-        if operation.offset == NO_SIZE {
-            return Ok(());
-        }
-        match self.live(operation.object).map(|live| live.what) {
-            Some(What::File) => self.truncate(operation.object, operation.offset).map_err(refused),
-            _ => Err("it is no file"),
-        }
-    }
-
-    fn read_file(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        let live = *self.live(operation.object).ok_or(NO_OBJECT)?;
-        let (offset, count) = match operation.procedure {
-            Procedure::Readlink => (0, u64::MAX),
-            _ => (operation.offset, operation.other.into()),
-        };
-        match (live.what, operation.procedure) {
-            (What::File, Procedure::Read) | (What::Symlink(_), Procedure::Readlink) => {}
-            _ => return Err("it cannot be read"),
-        }
-        self.inode_block(live.inode, self.settings.atime);
-        self.read(operation.object, offset, count);
-        Ok(())
-    }
-
-    fn write_file(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        let live = *self.live(operation.object).ok_or(NO_OBJECT)?;
-        if live.what != What::File {
-            return Err("it is no file");
-        }
-        self.inode_block(live.inode, true);
-        let end = operation.offset + u64::from(operation.other);
-        self.write(operation.object, operation.offset, end).map_err(refused)?;
-        if self.settings.flush {
-            self.fsync(operation.object);
-        }
-        Ok(())
-    }
-
-    fn commit(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        self.touch(operation.object, false)?;
-        if self.settings.flush {
-            self.fsync(operation.object);
-        }
-        Ok(())
-    }
-
-    fn readdir(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        let atime = self.settings.atime;
-        self.touch(operation.object, atime)?;
-        if operation.offset != 0 {
-            return Ok(()); // the listing was read when it began
-        }
-        self.directory(operation.object).ok_or(super::names::NO_DIRECTORY)?;
-        let objects = self.list(operation.object);
-        if operation.procedure == Procedure::Readdirplus {
-            for object in objects {
-                self.touch(object, false)?;
-            }
-        }
-        Ok(())
-    }
-}

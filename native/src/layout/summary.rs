@@ -38,8 +38,8 @@ pub struct Summary {
     pub hook: BTreeMap<&'static str, u64>,
     /// The hook's own books, if it was asked.
     pub books: Option<Books>,
-    /// What the region has room for.
-    pub region: Option<Room>,
+    /// How much the region has.
+    pub region: Option<RegionSize>,
     /// What is wrong with the file system in the end.
     pub inconsistency: Option<String>,
     /// What happened that should not, and how often.
@@ -61,19 +61,19 @@ pub struct Space {
     pub fragments: u64,
 }
 
-/// What a region has room for.
+/// How much a region has.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Room {
+pub struct RegionSize {
     /// Inodes.
     pub inodes: usize,
     /// Fragments.
     pub fragments: usize,
 }
 
-impl Room {
-    fn of<P: Policy>(system: &System<P>, config: &RegionConfig) -> Option<Room> {
+impl RegionSize {
+    fn of<P: Policy>(system: &System<P>, config: &RegionConfig) -> Option<RegionSize> {
         let region = region(&system.geometry, config).ok()?;
-        Some(Room { inodes: region.inodes.len(), fragments: region.fragments.len() })
+        Some(RegionSize { inodes: region.inodes.len(), fragments: region.fragments.len() })
     }
 }
 
@@ -122,7 +122,7 @@ impl Summary {
             cache_misses: system.misses,
             hook: OUTCOMES.into_iter().zip(system.outcomes).chain(hinted).collect(),
             books: system.verdicts.books(),
-            region: replay.config.region.as_ref().and_then(|config| Room::of(system, config)),
+            region: replay.config.region.as_ref().and_then(|config| RegionSize::of(system, config)),
             inconsistency: consistent.err(),
             unexpected: system.unexpected.clone(),
             space: Space {

@@ -2,11 +2,11 @@
 
 use super::cache::Cache;
 use super::delayed::Delayed;
-use super::device::Device;
+use super::device::{Device, Writer};
 use super::directory::Directory;
 use super::object::Object;
 use super::random::Seeded;
-use super::syncer::Syncer;
+use super::syncer::{self, Syncer};
 use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
 use crate::ffs::{FileSystem, Geometry, Outcome, Policy, ROOT};
@@ -136,6 +136,23 @@ impl<P: Policy> System<P> {
         let file = self.fs.file(self.objects[object as usize].inode)?;
         let fragments = file.fragments(lbn, self.geometry.bsize, self.geometry.fsize);
         file.block(lbn).map(|address| (address, fragments)).filter(|_| fragments > 0)
+    }
+
+    /// Goes on to the next second: writes what is due, and does what waited for writes.
+    pub fn tick(&mut self) {
+        let second = self.syncer.second();
+        self.device.now = self.device.now.max(second as f64);
+        let mut due = self.syncer.tick();
+        if second.is_multiple_of(syncer::ROUND) {
+            self.write_superblock();
+            if self.settings.rounds {
+                due.extend(self.syncer.take_all(self.own));
+            }
+        }
+        for owner in due {
+            self.flush(owner, Writer::Daemon);
+        }
+        self.work();
     }
 
     pub(super) fn count_outcome(&mut self, outcome: Outcome) {

@@ -8,6 +8,7 @@ use super::replay::{ready, Running};
 use super::results::Results;
 use super::trace::Trace;
 use super::verdicts::Verdicts;
+use crate::ffs::RegionMode;
 use std::sync::Arc;
 
 const MB: f64 = 1048576.0;
@@ -93,10 +94,14 @@ fn any_operations_with_any_hints_and_regions_leave_all_consistent() {
             (Kernel::FreeBsd14, 48.0 * MB),
             (Kernel::FreeBsd48, 600.0 * MB),
         ] {
-            for (length, reserved) in [(16384.0, true), (4.0 * MB, true), (4.0 * MB, false)] {
-                let open_inodes = seed % 2 == 1;
+            for (length, mode) in [
+                (16384.0, [RegionMode::Reserved, RegionMode::Data][seed as usize % 2]),
+                (4.0 * MB, RegionMode::Reserved),
+                (4.0 * MB, RegionMode::Data),
+                (4.0 * MB, RegionMode::Preferred),
+            ] {
                 let start = if geometry == Kernel::FreeBsd48 { 5.0 * MB } else { 0.0 };
-                let region = Some(RegionConfig { start, length, reserved, open_inodes });
+                let region = Some(RegionConfig { start, length, mode });
                 let cache_bytes = if seed % 2 == 0 { 0.2 * MB } else { 64.0 * MB };
                 let config = Config {
                     geometry,

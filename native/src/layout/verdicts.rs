@@ -3,7 +3,7 @@
 use super::config::Query;
 use super::creates::Create;
 use super::Error;
-use crate::ffs;
+use crate::ffs::Outcome;
 use crate::hook::{
     Address, Asker, Counters, Hook, Http, Mode, SyncCounters, SyncSettings, Verdict,
 };
@@ -79,9 +79,9 @@ impl Verdicts {
     }
 
     /// Takes note of what became of a hint.
-    pub fn outcome(&mut self, outcome: ffs::Outcome) {
+    pub fn outcome(&mut self, outcome: Outcome) {
         if let Verdicts::Asked(asking) = self {
-            asking.hook.outcome(outcome.into());
+            asking.hook.outcome(outcome);
         }
     }
 
@@ -122,20 +122,6 @@ impl Asking {
             if let Ok(verdict) = helper.ask(&question, Instant::now() + PATIENCE) {
                 self.hook.answer(question.id(), verdict);
             }
-        }
-    }
-}
-
-impl From<ffs::Outcome> for crate::hook::Outcome {
-    fn from(outcome: ffs::Outcome) -> crate::hook::Outcome {
-        use crate::hook::Outcome as Booked;
-        match outcome {
-            ffs::Outcome::InodePlaced => Booked::InodePlaced,
-            ffs::Outcome::BlockPlaced => Booked::BlockPlaced,
-            ffs::Outcome::NoRegion => Booked::NoRegion,
-            ffs::Outcome::InodesFull => Booked::InodesFull,
-            ffs::Outcome::BlocksFull => Booked::BlocksFull,
-            ffs::Outcome::TooLarge => Booked::TooLarge,
         }
     }
 }

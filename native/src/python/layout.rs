@@ -1,7 +1,7 @@
 //! `LayoutTrace` and `LayoutRun`, for Python.
 
 use crate::disk::Parameters;
-use crate::ffs::{Geometry, Region};
+use crate::ffs::{Geometry, Region, RegionMode};
 use crate::layout::{self, Config, Kernel, Results, Trace, Verdicts};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
@@ -120,7 +120,8 @@ type Ends = (u32, u32);
 
 #[pyfunction]
 fn layout_region(name: &str, bytes: u64, start: u64, length: u64) -> PyResult<(Ends, Ends)> {
-    let region = Region::of(&geometry(name, bytes)?, start, length, false).map_err(raise)?;
+    let region =
+        Region::of(&geometry(name, bytes)?, start, length, RegionMode::Preferred).map_err(raise)?;
     let ends = |range: Range<u32>| (range.start, range.end);
     Ok((ends(region.inodes), ends(region.fragments)))
 }

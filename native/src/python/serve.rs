@@ -1,7 +1,7 @@
 //! `Answerer` and `Tally`, for Python.
 
 use crate::image::Image;
-use crate::serve::{self, repeated, Answerer, Model, Tally};
+use crate::serve::{self, repeated, Answerer, Model, Table, Tally};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
@@ -52,7 +52,8 @@ impl PyAnswerer {
         let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
             return Err(PyValueError::new_err("expected an array of uint8"));
         };
-        let image = py.detach(|| Image::read(bytes.values())).map_err(raise)?;
+        let bytes = bytes.values().inner().clone();
+        let image = py.detach(|| Image::open(bytes)).map_err(raise)?;
         let (model, kind, point) = model;
         let model = Model { model, kind, point };
         let answerer = Answerer::new(image, &model, &abstaining, &tally.tally).map_err(raise)?;
@@ -65,12 +66,12 @@ impl PyAnswerer {
         keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
     }
 
-    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> Option<(Bound<'py, PyBytes>, u64)> {
         let answer = match body.len() {
             ..SMALL => self.answerer.json(body),
             _ => py.detach(|| self.answerer.json(body)),
         };
-        answer.map(|answer| PyBytes::new(py, &answer))
+        answer.map(|(answer, files)| (PyBytes::new(py, &answer), files))
     }
 
     fn hint(&self, body: &[u8]) -> Option<u8> {
@@ -90,6 +91,15 @@ impl PyAnswerer {
 }
 
 #[pyfunction]
+fn requested(py: Python<'_>, bodies: Vec<Vec<u8>>) -> PyResult<Option<PyArrowType<RecordBatch>>> {
+    let made = py.detach(|| {
+        let mut table = Table::default();
+        bodies.iter().try_for_each(|body| table.add(body)).map(|()| table.finish())
+    });
+    made.transpose().map(|batch| batch.map(PyArrowType)).map_err(raise)
+}
+
+#[pyfunction]
 fn repeated_member(body: &[u8]) -> Option<(Option<usize>, String)> {
     repeated(body)
 }
@@ -102,5 +112,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MOST_FILES", serve::MANY)?;
     module.add_class::<PyAnswerer>()?;
     module.add_class::<PyTally>()?;
+    module.add_function(wrap_pyfunction!(requested, module)?)?;
     module.add_function(wrap_pyfunction!(repeated_member, module)?)
 }

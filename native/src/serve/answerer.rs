@@ -73,8 +73,9 @@ impl Answerer {
         &self.image
     }
 
-    /// The answer to a body of one file or a list; none if the schema is to look at it.
-    pub fn json(&self, body: &[u8]) -> Option<Vec<u8>> {
+    /// The answer to a body of one file or a list, and how many files that is; none if the schema is
+    /// to look at it.
+    pub fn json(&self, body: &[u8]) -> Option<(Vec<u8>, u64)> {
         let mut counts = Counts::of(self);
         let mut written = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
         written.extend(&self.head);
@@ -86,12 +87,12 @@ impl Answerer {
         }
         written.extend(if shape == Shape::List { &b"]}"[..] } else { b"}" });
         counts.add();
-        Some(written)
+        Some((written, counts.all))
     }
 
     /// Writes the answer to one file, and a comma.
     fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) -> Option<()> {
-        let sent = file.name.as_ref().filter(|_| file.is_file())?;
+        let sent = file.name.as_ref()?;
         let name = sent.bytes()?;
         if let Some(directory) = &file.directory {
             directory.bytes()?;

@@ -10,6 +10,7 @@ mod instant;
 mod member;
 mod names;
 mod reader;
+mod table;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -17,4 +18,5 @@ mod tests;
 pub use answerer::{Answerer, Model};
 pub use file::File;
 pub use reader::{repeated, Files, MANY};
+pub use table::Table;
 pub use tally::Tally;

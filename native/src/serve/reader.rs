@@ -49,14 +49,16 @@ impl<'de, F: FnMut(&File) -> Option<()>> Visitor<'de> for Files<F> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<Shape, A::Error> {
         let file = File::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-        (self.0)(&file).ok_or_else(|| A::Error::custom("not answered"))?;
-        Ok(Shape::One)
+        match file.is_file().then(|| (self.0)(&file)).flatten() {
+            Some(()) => Ok(Shape::One),
+            None => Err(A::Error::custom("not answered")),
+        }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Shape, A::Error> {
         let mut left = MANY;
         while let Some(file) = seq.next_element::<File>()? {
-            let fits = left > 0 && (self.0)(&file).is_some();
+            let fits = left > 0 && file.is_file() && (self.0)(&file).is_some();
             if !fits {
                 return Err(A::Error::custom("not answered"));
             }

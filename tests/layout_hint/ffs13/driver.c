@@ -1,8 +1,9 @@
 /*
  * Random operations on the file system of kernel.c, in turn filling and emptying
- * it: driver SEED VERSION LENGTH RESERVED STEPS. A region of that length is at
- * the beginning, or none if it is 0; from time to time it is taken out of effect
- * and put back. Prints the answers; what they came to goes to standard error.
+ * it: driver SEED VERSION LENGTH MODE WILD STEPS. A region of that length and
+ * mode is at the beginning, or none if it is 0; if it is to be wild, it is taken
+ * out of effect and put back from time to time, and files' vnodes are forgotten.
+ * Prints a recording (docs/layout.md); what came of it goes to standard error.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 struct file {
 	int	directory;
+	int	hot;
 	int	blocks;
 	long	at[BLOCKS];
 	int	size[BLOCKS];
@@ -25,8 +27,9 @@ struct file {
 
 static struct file files[INODES];
 static unsigned char inodes[INODES], fragments[FRAGMENTS];
-static uint32_t kernel_state, state;
-static long step, full, placed[2], others;
+static uint32_t kernel_state = 12345, state;
+static long step, full, placed[2], others, others_blocks;
+static const char *const modes[] = { "none", "preferred", "data", "reserved" };
 
 void
 die(const char *why)
@@ -54,10 +57,17 @@ xorshift(uint32_t *x)
 	return (*x);
 }
 
+/* The random numbers of recordings: the next one, and that it was taken. */
+static uint32_t
+next(void)
+{
+	return ((1103515245 * kernel_state + 12345) & 0x7fffffff);
+}
+
 unsigned
 draw(void)
 {
-	return (xorshift(&kernel_state));
+	return (next() >> 8);
 }
 
 static unsigned
@@ -75,19 +85,80 @@ refused(long answer)
 }
 
 static void
+check_full(int size)
+{
+	long at;
+
+	for (at = 0; size == FRAGMENT && at < FRAGMENTS; at++)
+		if (!fragments[at] && !is_metadata(at / FPG, at % FPG))
+			die("no space, though a fragment is free");
+}
+
+/* Takes note of what a file has been given. */
+static void
+given(struct file *file, int lbn, long at, int size)
+{
+	int i;
+
+	for (i = 0; i < size / FRAGMENT; i++)
+		if (fragments[at + i]++)
+			die("a fragment is given twice");
+	file->at[lbn] = at;
+	file->size[lbn] = size;
+	placed[1] += in_region(-1, at);
+	others_blocks += in_region(-1, at) && !file->hot;
+}
+
+/* The answer to a write: all addresses of a file. */
+static void
+print_file(long ino)
+{
+	int i;
+
+	printf("%ld:", ino);
+	for (i = 0; i < files[ino].blocks; i++)
+		printf(" %ld", files[ino].at[i]);
+	printf("\n");
+}
+
+/* A directory's first fragment, without which there is no directory. */
+static void
+make_entries(long ino)
+{
+	long at = extend(ino, 0, FRAGMENT);
+
+	if (at < 0) {
+		refused(at);
+		check_full(FRAGMENT);
+		drop(ino, 1);
+		inodes[ino] = 0;
+		printf("ENOSPC\n");
+		return;
+	}
+	files[ino].blocks = 1;
+	given(&files[ino], 0, at, FRAGMENT);
+	print_file(ino);
+}
+
+static void
 make_file(void)
 {
 	long parent = under(INODES), ino;
-	int directory = under(8) == 0, hot = under(3) == 0;
+	int directory = under(8) == 0, wanted = under(3) == 0, hot;
+	int left = memchr(inodes, 0, INODES) != NULL;
 
 	while (!inodes[parent] || !files[parent].directory || parent < ROOT)
 		parent = (parent + 1) % INODES;
-	ino = create(parent, directory, hot);
-	fprintf(stdout, "c %ld %d = %ld\n", parent, directory, ino);
+	ino = create(parent, directory, wanted);
+	hot = wanted && ino > 0 && in_region(ino, 0);
+	if (left && directory && parent == ROOT && !hot)
+		kernel_state = next();
+	printf("%c %ld%s = ", directory ? 'm' : 'c', parent, wanted ? " hot" : "");
 	if (ino < 0) {
 		refused(ino);
-		if (memchr(inodes, 0, INODES) != NULL)
+		if (left)
 			die("no inode, though one is free");
+		printf("ENOSPC\n");
 		return;
 	}
 	if (inodes[ino])
@@ -95,8 +166,13 @@ make_file(void)
 	inodes[ino] = 1;
 	memset(&files[ino], 0, sizeof(files[ino]));
 	files[ino].directory = directory;
+	files[ino].hot = hot;
 	placed[0] += in_region(ino, 0);
 	others += in_region(ino, 0) && !hot;
+	if (directory)
+		make_entries(ino);
+	else
+		printf("%ld\n", ino);
 }
 
 /*
@@ -123,20 +199,17 @@ some(int kind)
 	return (-1);
 }
 
+/* Prints the request for so many blocks, and all but the last whole. */
 static void
-check_full(int size)
+print_write(long ino, int blocks, int last)
 {
-	long at;
-
-	for (at = 0; size == FRAGMENT && at < FRAGMENTS; at++)
-		if (!fragments[at] && !is_metadata(at / FPG, at % FPG))
-			die("no space, though a fragment is free");
+	printf("w %ld %d = ", ino, (blocks - 1) * BLOCK + last);
 }
 
 static void
 grow(void)
 {
-	long i, at, ino = some(1);
+	long at, ino = some(1);
 	int size = (under(2) ? 8 : 1 + under(7)) * FRAGMENT;
 	struct file *file;
 
@@ -144,18 +217,15 @@ grow(void)
 		return;
 	file = &files[ino];
 	at = extend(ino, file->blocks, size);
-	fprintf(stdout, "w %ld %d = %ld\n", ino, size, at);
+	print_write(ino, file->blocks + 1, size);
 	if (at < 0) {
 		refused(at);
 		check_full(size);
+		printf("ENOSPC\n");
 		return;
 	}
-	for (i = 0; i < size / FRAGMENT; i++)
-		if (fragments[at + i]++)
-			die("a fragment is given twice");
-	file->at[file->blocks] = at;
-	file->size[file->blocks++] = size;
-	placed[1] += in_region(-1, at);
+	given(file, file->blocks++, at, size);
+	print_file(ino);
 }
 
 /* Makes the last fragments of a file more; it may be that they move. */
@@ -174,18 +244,15 @@ grow_last(void)
 	size = old + (1 + (int)under((unsigned)(BLOCK - old) / FRAGMENT)) *
 	    FRAGMENT;
 	at = regrow(ino, last, file->at[last], old, size);
-	fprintf(stdout, "g %ld %d = %ld\n", ino, size, at);
+	print_write(ino, file->blocks, size);
 	if (at < 0) {
 		refused(at);
+		printf("ENOSPC\n");
 		return;
 	}
-	placed[1] += at != file->at[last] && in_region(-1, at);
 	memset(fragments + file->at[last], 0, (size_t)old / FRAGMENT);
-	for (old = 0; old < size / FRAGMENT; old++)
-		if (fragments[at + old]++)
-			die("a fragment is given twice");
-	file->at[last] = at;
-	file->size[last] = size;
+	given(file, last, at, size);
+	print_file(ino);
 }
 
 static void
@@ -204,7 +271,7 @@ remove_file(void)
 	}
 	drop(ino, 0);
 	inodes[ino] = 0;
-	fprintf(stdout, "u %ld\n", ino);
+	printf("u %ld %d = ok\n", ino, ROOT);
 }
 
 static void
@@ -222,37 +289,86 @@ work(void)
 		remove_file();
 }
 
+static void
+print_state(void)
+{
+	long s[8];
+	int cg, optim = 0;
+
+	printf("d = ");
+	for (cg = 0; cg < GROUPS; cg++) {
+		optim = tell(cg, s);
+		printf("%d[%ld %ld %ld %ld r%ld f%ld i%ld cd%ld] ", cg, s[0],
+		    s[1], s[2], s[3], s[4], s[5], s[6], s[7]);
+	}
+	printf("opt%d\n", optim);
+}
+
+static void
+put_region(unsigned long length, int mode)
+{
+	if (set_region(length, mode) != 0)
+		die("no region");
+	if (length == 0)
+		printf("r = ok\n");
+	else
+		printf("r 0 %lu %s %d = ok\n", length, modes[mode], HOT_BLOCKS);
+}
+
+/* The root, which has its inode already. */
+static void
+begin(void)
+{
+	printf("# size_frags=%d fpg=%d ipg=%d bsize=%d fsize=%d minfree=8 "
+	    "spc=%d kernel=freebsd14\nroot = ", FRAGMENTS, FPG, IPG, BLOCK,
+	    FRAGMENT, FPG);
+	memset(inodes, 1, ROOT + 1);
+	files[ROOT].directory = 1;
+	make_entries(ROOT);
+}
+
+/* Now and then, what comes to pass between operations. */
+static void
+be_wild(unsigned long length, int mode)
+{
+	if (step % 5000 == 4999)
+		put_region(step % 10000 == 9999 ? length : 0, mode);
+	if (step % 3 == 0)
+		forget(under(INODES));
+}
+
 int
 main(int argc, char **argv)
 {
 	unsigned long length;
 	long steps;
-	int reserved;
+	int mode, wild;
 
-	if (argc != 6)
+	if (argc != 7)
 		return (2);
-	kernel_state = (uint32_t)atoi(argv[1]) * 2654435761U | 1;
 	state = (uint32_t)atoi(argv[1]) * 40503U | 1;
 	length = strtoul(argv[3], NULL, 10);
-	reserved = atoi(argv[4]);
-	steps = atol(argv[5]);
+	mode = atoi(argv[4]);
+	wild = atoi(argv[5]);
+	steps = atol(argv[6]);
 	make(atoi(argv[2]));
-	memset(inodes, 1, ROOT + 1);
-	files[ROOT].directory = 1;
-	if (hook(1) != 0 || set_region(0, length, reserved) != 0)
-		die("no hook, or no region");
+	begin();
+	if (hook(1) != 0)
+		die("no hook");
+	put_region(length, mode);
 	for (step = 0; step < steps; step++) {
 		work();
-		if (step % 50 == 0)
+		if (step % 50 == 0) {
 			check(fragments, inodes);
-		if (step % 5000 == 4999)
-			(void)set_region(0, step % 10000 == 9999 ? length : 0,
-			    reserved);
+			print_state();
+		}
+		if (wild)
+			be_wild(length, mode);
 	}
 	check(fragments, inodes);
 	(void)hook(0);
-	fprintf(stderr, "%ld %ld %ld %ld %ld %ld %ld %ld\n", full, placed[0],
-	    others, placed[1], outcomes[0], outcomes[1], outcomes[3],
-	    outcomes[4]);
+	fprintf(stderr, "%ld %ld %ld %ld %ld %ld %ld %ld %ld\n", full,
+	    placed[0], others, placed[1], others_blocks, outcomes[0],
+	    outcomes[1], outcomes[3], outcomes[4]);
 	return (0);
 }

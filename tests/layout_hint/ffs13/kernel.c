@@ -303,7 +303,7 @@ ffs_vgetf(struct mount *mp, ino_t ino, int flags, struct vnode **vpp, int more)
 uint32_t
 arc4random(void)
 {
-	return (draw() | 1);
+	return (draw());
 }
 
 void
@@ -393,7 +393,6 @@ make_superblock(void)
 	fs0.fs_fpg = FPG;
 	fs0.fs_ipg = IPG;
 	fs0.fs_size = GROUPS * FPG;
-	fs0.fs_dsize = GROUPS * FPG;
 	fs0.fs_inopb = BLOCK / (ufs2 ? 256 : 128);
 	fs0.fs_sblkno = 8;
 	fs0.fs_cblkno = 16;
@@ -404,7 +403,7 @@ make_superblock(void)
 	fs0.fs_old_cgmask = 0xffffffff;
 	fs0.fs_fsbtodb = 2;
 	fs0.fs_nindir = BLOCK / 4;
-	fs0.fs_maxbpg = 2048;
+	fs0.fs_maxbpg = fs0.fs_nindir;
 	fs0.fs_minfree = 8;
 	fs0.fs_avgfilesize = 16384;
 	fs0.fs_avgfpdir = 64;
@@ -463,6 +462,9 @@ make_group(int cg)
 	fs0.fs_cstotal.cs_nbfree += cgp->cg_cs.cs_nbfree;
 	fs0.fs_cstotal.cs_nffree += cgp->cg_cs.cs_nffree;
 	fs0.fs_cstotal.cs_nifree += cgp->cg_cs.cs_nifree;
+	fs0.fs_dsize += cgp->cg_cs.cs_nbfree * 8 + cgp->cg_cs.cs_nffree;
+	if (cg == 0)
+		fs0.fs_cstotal.cs_ndir = counts[cg].cs_ndir = cgp->cg_cs.cs_ndir = 1;
 }
 
 void
@@ -521,7 +523,7 @@ hook(int on)
 }
 
 int
-set_region(unsigned long start, unsigned long length, int reserved)
+set_region(unsigned long length, int mode)
 {
 	struct ffs_region region;
 	int error;
@@ -530,11 +532,10 @@ set_region(unsigned long start, unsigned long length, int reserved)
 		ffs_hint_set(&mount0, NULL);
 		return (0);
 	}
-	error = ffs_hint_find(&mount0, start, length, &region);
+	error = ffs_hint_find(&mount0, 0, length, &region);
 	if (error != 0)
 		return (error);
-	if (reserved)
-		region.r_flags |= FFS_REGION_RESERVED;
+	region.r_mode = mode;
 	region.r_blocks = HOT_BLOCKS;
 	ffs_hint_set(&mount0, &region);
 	return (0);
@@ -545,10 +546,8 @@ in_region(long ino, long fragment)
 {
 	const struct ffs_region *region = &ump0.um_region;
 
-	if (ino >= 0)
-		return (ffs_region_hot(region, ino));
-	return (region->r_flags != 0 && fragment / FPG == region->r_cg &&
-	    ffs_range_has(region->r_frags, fragment % FPG));
+	return (ino >= 0 ? ffs_region_has_inode(region, ino) :
+	    ffs_region_has_frag(region, fragment));
 }
 #else
 int
@@ -558,7 +557,7 @@ hook(int on)
 }
 
 int
-set_region(unsigned long start, unsigned long length, int reserved)
+set_region(unsigned long length, int mode)
 {
 	return (0);
 }
@@ -569,6 +568,30 @@ in_region(long ino, long fragment)
 	return (0);
 }
 #endif
+
+/* As if the vnode had been needed for another file, and came back. */
+void
+forget(long ino)
+{
+	nodes[ino].n_inode.i_flag &= IN_UFS2;
+}
+
+/* What a recording tells of a group, and the optimization. */
+int
+tell(int cg, long *state)
+{
+	const struct cg *cgp = (struct cg *)groups[cg];
+
+	state[0] = cgp->cg_cs.cs_ndir;
+	state[1] = cgp->cg_cs.cs_nbfree;
+	state[2] = cgp->cg_cs.cs_nifree;
+	state[3] = cgp->cg_cs.cs_nffree;
+	state[4] = cgp->cg_rotor;
+	state[5] = cgp->cg_frotor;
+	state[6] = cgp->cg_irotor;
+	state[7] = contigdirs[cg];
+	return (fs0.fs_optim);
+}
 
 /*
  * Operations. They give an inode or an address, or an error below 0.

@@ -2,7 +2,9 @@
 
 use super::{addresses, made, Small, Today};
 use crate::ffs::recording::Lcg;
-use crate::ffs::{Change, FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Region, ROOT};
+use crate::ffs::{
+    Change, FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Region, RegionMode, ROOT,
+};
 
 /// One group with much space, in whose first blocks every other one is taken, and a file of five
 /// blocks: the first four where the gaps are.
@@ -53,7 +55,7 @@ fn hot_blocks_stay_and_no_others_are_moved_into_a_reserved_region() {
     let behind = addresses(&filesystem, file)[4] + 1;
     let start = u64::from(behind) * 16384;
     let geometry = filesystem.volume.geometry;
-    let region = Region::of(&geometry, start, 100 * 16384, true).unwrap();
+    let region = Region::of(&geometry, start, 100 * 16384, RegionMode::Reserved).unwrap();
     filesystem.set_region(Some(region));
     assert!(filesystem.reallocate(file, 0, 4));
     let moved = addresses(&filesystem, file);
@@ -72,7 +74,7 @@ fn hot_blocks_that_found_the_region_full_are_moved_as_others_are() {
     let (mut filesystem, file): (Small, u32) = scattered();
     let start = u64::from(addresses(&filesystem, file)[4] + 1) * 16384;
     let geometry = filesystem.volume.geometry;
-    filesystem.set_region(Some(Region::of(&geometry, start, 16384, true).unwrap()));
+    filesystem.set_region(Some(Region::of(&geometry, start, 16384, RegionMode::Reserved).unwrap()));
     let first = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(first, 16384).unwrap();
     let hot = filesystem.create(ROOT, true).unwrap();

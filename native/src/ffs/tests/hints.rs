@@ -4,7 +4,7 @@ use super::{addresses, fresh, geometries, made, todays, Small};
 use crate::ffs::recording::Lcg;
 use crate::ffs::{
     Change, Detached, Error, FileSystem, FreeBsd14, FreeBsd48, Geometry, Outcome, Policy, Random,
-    Region, ROOT,
+    Region, RegionMode, ROOT,
 };
 
 /// What a run has: files and directories, and what was removed but is not free.
@@ -105,16 +105,17 @@ impl<P: Policy + Default> Run<P> {
     }
 }
 
-/// Regions of a file system's first group: one block, half of it, few inodes, data alone, all.
+const MODES: [RegionMode; 3] = [RegionMode::Preferred, RegionMode::Data, RegionMode::Reserved];
+
+/// Regions of a file system's first group, in all modes: one block, half of it, few inodes, data alone, all.
 fn regions(geometry: &Geometry) -> Vec<Region> {
     let bytes = u64::from(geometry.fpg.min(geometry.size)) * u64::from(geometry.fsize);
     let data = u64::from(geometry.metadata(0).end) * u64::from(geometry.fsize);
     let (block, middle) = (u64::from(geometry.bsize), data + (bytes - data) / 2);
     let few = geometry.inode_table() + 8 * u64::from(geometry.inode_size());
     let ranges = [(middle, block), (0, middle), (0, few), (data, bytes - data), (0, bytes)];
-    let both = ranges.iter().flat_map(|&range| [(range, false), (range, true)]);
-    both.map(|((start, length), reserved)| Region::of(geometry, start, length, reserved).unwrap())
-        .collect()
+    let all = ranges.iter().flat_map(|&range| MODES.map(|mode| (range, mode)));
+    all.map(|((start, length), mode)| Region::of(geometry, start, length, mode).unwrap()).collect()
 }
 
 /// Which fragments are taken, as a file system has it.
@@ -185,7 +186,9 @@ fn what_stock_would_do_is_never_refused_and_a_full_region_changes_nothing() {
     let mut full = 0;
     for geometry in geometries() {
         let mut refused = 0;
-        for region in regions(&geometry).into_iter().filter(|region| region.reserved) {
+        for region in
+            regions(&geometry).into_iter().filter(|region| region.mode != RegionMode::Preferred)
+        {
             let mut run = Run::<FreeBsd48>::new(geometry, Some(region));
             for _ in 0..900 {
                 let step = run.choose(|random| random & 1 != 0);
@@ -226,7 +229,9 @@ fn what_stock_would_do_is_never_refused_and_a_full_region_changes_nothing() {
 #[test]
 fn a_region_that_is_merely_preferred_changes_nothing_for_what_is_not_hot() {
     for geometry in geometries() {
-        for region in regions(&geometry).into_iter().filter(|region| !region.reserved) {
+        for region in
+            regions(&geometry).into_iter().filter(|region| region.mode == RegionMode::Preferred)
+        {
             let mut one = Run::<FreeBsd48>::new(geometry, Some(region));
             let mut other = Run::<FreeBsd48>::new(geometry, None);
             for _ in 0..600 {
@@ -242,7 +247,7 @@ fn a_region_that_is_merely_preferred_changes_nothing_for_what_is_not_hot() {
 /// A partition with the groups and the region of the thesis, but fewer groups.
 fn thesis(groups: u32) -> Small {
     let mut filesystem = fresh(Geometry::new(groups * 91136, 91136, 22400));
-    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, true).unwrap();
+    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
     filesystem.set_region(Some(region));
     filesystem.log_changes();
     filesystem
@@ -277,8 +282,28 @@ fn in_the_region_of_the_thesis_hot_things_lie_behind_each_other_and_others_elsew
 }
 
 #[test]
+fn in_mode_data_others_have_the_inodes_of_a_region_and_not_its_blocks() {
+    let mut filesystem = thesis(2);
+    let region = filesystem.volume.region.clone().unwrap();
+    filesystem.set_region(Some(Region { mode: RegionMode::Data, ..region.clone() }));
+    let directory = filesystem.mkdir(ROOT, true).unwrap();
+    let (hot, cold) = (filesystem.create(directory, true), filesystem.create(directory, false));
+    assert_eq!((directory, &hot, &cold), (3, &Ok(4), &Ok(5)));
+    for (file, inside) in [(hot.unwrap(), true), (cold.unwrap(), false)] {
+        filesystem.extend(file, 100_000).unwrap();
+        for address in addresses(&filesystem, file) {
+            assert_eq!(region.fragments.contains(&address), inside);
+        }
+    }
+    assert_eq!(filesystem.check(), Ok(()));
+}
+
+#[test]
 fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
     let mut filesystem = thesis(2);
+    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
+    assert_eq!(region.hot_blocks, 256); // more than this region has
+    filesystem.set_region(Some(Region { hot_blocks: 32, ..region }));
     let file = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(file, 40 * 16384).unwrap();
     let blocks = addresses(&filesystem, file);
@@ -292,7 +317,8 @@ fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
 #[test]
 fn a_region_of_one_block_takes_one_block_and_what_then_comes_goes_where_it_would() {
     let mut filesystem = thesis(2);
-    let region = Region::of(&filesystem.volume.geometry, 8 << 20, 16384, true).unwrap();
+    let region =
+        Region::of(&filesystem.volume.geometry, 8 << 20, 16384, RegionMode::Reserved).unwrap();
     assert!(region.inodes.is_empty());
     filesystem.set_region(Some(region));
     let files: Vec<_> = (0..3).map(|_| filesystem.create(ROOT, true).unwrap()).collect();

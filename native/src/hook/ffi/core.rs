@@ -2,8 +2,10 @@
 
 use super::raw::*;
 use super::Sync;
-use crate::hook::{Asker, Mode, Outcome, Question, Refused, State, Verdict};
+use crate::ffs::Outcome;
+use crate::hook::{Asker, Mode, Question, Refused, State, Verdict};
 use crate::image::{Create, ImageError};
+use std::ffi::c_uint;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -41,7 +43,7 @@ impl Core {
             version: VERSION,
             mode: mode as u32,
             policy: (policy.0 & Verdict::ALL.0).into(),
-            flags: 0,
+            region_mode: 0,
             region: [0; 2],
             fsid: [0; 2],
             hot_blocks: 0,
@@ -105,7 +107,7 @@ impl Core {
 
     pub fn outcome(&mut self, outcome: Outcome) {
         // SAFETY: the hook was made.
-        unsafe { bm_hook_outcome(self.hook(), outcome) };
+        unsafe { bm_hook_outcome(self.hook(), outcome as c_uint) };
     }
 
     pub fn state(&self) -> State {

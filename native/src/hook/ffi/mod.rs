@@ -12,26 +12,6 @@ mod sync;
 pub use self::core::Core;
 pub use sync::{Sync, SyncSettings};
 
-/// What became of a hint that was followed: `enum bm_outcome` of `birthmark_hint.h`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// An inode is in the region.
-    InodePlaced = 0,
-    /// A block or fragments are in the region.
-    BlockPlaced = 1,
-    /// Refused: the file system has no region.
-    NoRegion = 2,
-    /// Refused: no inode is left there.
-    InodesFull = 3,
-    /// Refused: no such run of fragments is left there.
-    BlocksFull = 4,
-    /// The block wanted was taken; another served.
-    BlockTaken = 5,
-    /// Refused: the file is past its hot blocks.
-    TooLarge = 6,
-}
-
 #[cfg(test)]
 #[test]
 fn the_mirrored_breaker_is_as_large_as_that_in_c() {

@@ -1,9 +1,9 @@
 //! The C core's structures and functions, as its headers declare them.
 
-use super::{Outcome, SyncSettings};
+use super::SyncSettings;
 use crate::hook::{Counters, Question, SyncCounters};
 use crate::image::Create;
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
 pub const VERSION: u32 = 1;
@@ -57,7 +57,7 @@ pub struct Config {
     pub version: u32,
     pub mode: u32,
     pub policy: u32,
-    pub flags: u32,
+    pub region_mode: u32,
     pub region: [u64; 2],
     pub fsid: [i32; 2],
     pub hot_blocks: u32,
@@ -130,7 +130,7 @@ unsafe extern "C" {
     pub fn bm_hook_next(hook: *mut RawHook, question: *mut Question) -> c_int;
     pub fn bm_hook_answer(hook: *mut RawHook, id: u64, verdict: u32) -> c_int;
     pub fn bm_hook_flush(hook: *mut RawHook) -> u32;
-    pub fn bm_hook_outcome(hook: *mut RawHook, outcome: Outcome);
+    pub fn bm_hook_outcome(hook: *mut RawHook, outcome: c_uint);
     pub fn bm_hook_state(hook: *const RawHook, state: *mut RawState);
     pub fn bm_sync_init(
         sync: *mut RawSync,

@@ -1,0 +1,251 @@
+"""The service beside bare applications that read and write the same JSON without predicting.
+
+    python -m benchmarks.serving [--registry REGISTRY] [--seconds 2] [--rounds 5] [--json OUT]
+
+All in one run, in turns: one worker each, on a processor of its own beside that of the client
+(``load.c``), whose connections stay open. Bare are an application of Starlette and one of FastAPI,
+on the same server; with granian installed, the service and Starlette's are measured there, too.
+Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
+and 10,000 in Arrow. Next to what the clock says stands the time that the server itself was at work,
+which other work on the machine changes less. Without a registry a model is trained on the bundled
+samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+BIN = Path(sys.executable).parent
+CPUS = sorted(os.sched_getaffinity(0))
+MEDIA_TYPES = {"json": "application/json", "arrow": "application/vnd.apache.arrow.stream"}
+FILE = {"name": "places.sqlite-journal", "mode": "0644", "uid": 1001, "gid": 100}
+ONE, HINT, MANY, ARROW = (
+    "one file",
+    "a hint, Unix socket",
+    "1,000 files, JSON",
+    "10,000 files, Arrow",
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that listens at a TCP port, or at ``unix:`` and a path."""
+
+    name: str
+    place: str
+    process: int
+
+    def cpu(self) -> float:
+        """Return how long it was at work until now, seconds."""
+        threads = Path(f"/proc/{self.process}/task").glob("*/schedstat")
+        return sum(int(each.read_text().split()[0]) for each in threads) / 1e9
+
+
+def request(path: str, body: bytes, kind: str = "json") -> bytes:
+    """Return a request as it is sent."""
+    head = (
+        f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {MEDIA_TYPES[kind]}\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def names(count: int) -> list[str]:
+    """Return so many names of the bundled day, over and over if there are fewer."""
+    from data import lives
+    from data.traces import open_trace
+
+    files, _ = lives.tables(open_trace(str(ROOT / "data/samples/day2.parquet")))
+    known = [name.decode() for name in files["name"].to_pylist() if name]
+    return (known * (count // len(known) + 1))[:count]
+
+
+def in_arrow(named: Sequence[str]) -> bytes:
+    """Return files as a stream in Arrow's format."""
+    count = len(named)
+    known = {"mode": [0o644] * count, "uid": [1001] * count, "gid": [100] * count}
+    table = pa.table({"name": named, **known})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+@contextmanager
+def started(name: str, command: Sequence[str | Path], place: str, **env: str) -> Iterator[Server]:
+    """Run a server on the first processor until the block ends; wait until it answers."""
+    pinned = ["taskset", "-c", str(CPUS[0]), *command]
+    process = subprocess.Popen(
+        pinned, cwd=ROOT, env={**os.environ, **env}, stdout=subprocess.DEVNULL
+    )
+    try:
+        unix = place.removeprefix("unix:") if place.startswith("unix:") else None
+        transport = httpx.HTTPTransport(uds=unix)
+        base = "http://localhost" if unix else f"http://127.0.0.1:{place}"
+        with httpx.Client(transport=transport, base_url=base) as client:
+            for _ in range(600):
+                try:
+                    if client.post("/v1/predictions", json=FILE).status_code == 200:
+                        break
+                except httpx.TransportError:
+                    pass
+                time.sleep(0.1)
+        yield Server(name, place, serving_process(process.pid))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def serving_process(process: int) -> int:
+    """Return the process that answers: a server's own worker, where it has one."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return int(children[-1]) if children else process
+
+
+def asked(
+    program: Path, server: Server, body: bytes, connections: int, seconds: float
+) -> dict[str, float]:
+    """Return what the client measured, and the server's own time per request, microseconds."""
+    before = server.cpu()
+    command = ["taskset", "-c", str(CPUS[-1]), program, server.place, str(connections)]
+    done = subprocess.run([*command, str(seconds)], input=body, capture_output=True, check=True)
+    told: dict[str, float] = json.loads(done.stdout)
+    if told["failed"]:
+        raise RuntimeError(f"{server.name}: {told['failed']} requests failed")
+    told["rate"] = told["answers"] / told["seconds"]
+    told["cpu"] = (server.cpu() - before) / told["answers"] * 1e6
+    return told
+
+
+def trained(directory: Path) -> Path:
+    """Return a registry with a model of the bundled samples."""
+    registry, dataset = directory / "registry", directory / "day1"
+    for command in (
+        ["ingest", "data/samples/day1.parquet", "--out", dataset],
+        ["train", dataset, "--registry", registry],
+    ):
+        subprocess.run([BIN / "birthmark", *command], cwd=ROOT, check=True, capture_output=True)
+    return registry
+
+
+def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Server]:
+    """Start all servers."""
+    uvicorn = [BIN / "uvicorn", "--no-access-log", "--log-level=warning", "--port"]
+    granian = [BIN / "granian", "--interface=asgi", "--loop=uvloop", "--log-level=error", "--port"]
+    birthmark = [BIN / "birthmark", "serve", "--registry", registry]
+    socket = directory / "socket"
+    env = {"BIRTHMARK_REGISTRY": str(registry)}
+    commands: dict[str, tuple[list[str | Path], str]] = {
+        "birthmark": ([*birthmark, "--port", "8401"], "8401"),
+        "birthmark, Unix socket": ([*birthmark, "--uds", socket], f"unix:{socket}"),
+        "Starlette": ([*uvicorn, "8402", "benchmarks.serving_peers:bare_starlette"], "8402"),
+        "FastAPI": ([*uvicorn, "8403", "benchmarks.serving_peers:bare_fastapi"], "8403"),
+    }
+    if importlib.util.find_spec("granian"):
+        peers = "benchmarks.serving_peers"
+        commands["birthmark, granian"] = ([*granian, "8404", f"{peers}:birthmark"], "8404")
+        commands["Starlette, granian"] = ([*granian, "8405", f"{peers}:bare_starlette"], "8405")
+    return {
+        name: stack.enter_context(started(name, command, place, **env))
+        for name, (command, place) in commands.items()
+    }
+
+
+def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
+    """Return all figures."""
+    program = directory / "load"
+    subprocess.run(["cc", "-O2", "-o", program, HERE / "load.c"], check=True)
+    named = names(10_000)
+    one = request("/v1/predictions", json.dumps(FILE).encode())
+    hint = request("/v1/hints", json.dumps(FILE).encode())
+    many = json.dumps([{**FILE, "name": name} for name in named[:1000]]).encode()
+    arrow = request("/v1/predictions", in_arrow(named), "arrow")
+    registry = args.registry or trained(directory)
+    with ExitStack() as stack:
+        running = servers(registry, directory, stack)
+        url = f"http://127.0.0.1:{running['birthmark'].place}/v1/model"
+        predicates = len(httpx.get(url).json()["predicates"])
+        plan = [(ONE, name, one, 4) for name in running if "socket" not in name]
+        plan += [
+            (HINT, "birthmark, Unix socket", hint, 1),
+            (MANY, "birthmark", request("/v1/predictions", many), 1),
+            (ARROW, "birthmark", arrow, 1),
+        ]
+        rounds: dict[tuple[str, str], list[dict[str, float]]] = {}
+        for _ in range(args.rounds):
+            for what, name, body, connections in plan:
+                told = asked(program, running[name], body, connections, args.seconds)
+                rounds.setdefault((what, name), []).append(told)
+    figures = [
+        {"what": what, "server": name}
+        | {key: statistics.median(each[key] for each in all_) for key in all_[0]}
+        for (what, name), all_ in rounds.items()
+    ]
+    return {"load": os.getloadavg(), "predicates": predicates, "figures": figures}
+
+
+def ratios(told: dict[str, Any]) -> dict[str, float]:
+    """Return what is promised."""
+    by = {(each["what"], each["server"]): each for each in told["figures"]}
+    ours, bare = by[ONE, "birthmark"], by[ONE, "Starlette"]
+    arrow, hint = by[ARROW, "birthmark"], by[HINT, "birthmark, Unix socket"]
+    files = 10_000 * arrow["rate"]
+    return {
+        "requests per second, of bare Starlette's": ours["rate"] / bare["rate"],
+        "requests per second at work, of bare Starlette's": bare["cpu"] / ours["cpu"],
+        "requests per second, of bare FastAPI's": ours["rate"] / by[ONE, "FastAPI"]["rate"],
+        "hint, median, microseconds": hint["p50"],
+        "hint, 99th percentile, microseconds": hint["p99"],
+        "Arrow, files per second": files,
+        "Arrow, predictions per second": files * told["predicates"],
+        "Arrow, predictions per second at work": 1e10 / arrow["cpu"] * told["predicates"],
+    }
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--registry", type=Path)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        told = measured(args, Path(directory))
+    told["ratios"] = ratios(told)
+    table = Table("asked", "server", "requests/s", "µs at work", "p50 µs", "p99 µs")
+    for each in told["figures"]:
+        numbers = (f"{each[key]:,.0f}" for key in ("rate", "cpu", "p50", "p99"))
+        table.add_row(each["what"], each["server"], *numbers)
+    console = Console()
+    console.print(table)
+    for what, value in told["ratios"].items():
+        console.print(f"{what}: {value:,.2f}")
+    console.print(f"load of the machine: {told['load'][0]:.1f} on {len(CPUS)} processors")
+    if args.json:
+        args.json.write_text(json.dumps(told, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Applications that read and write the service's JSON without predicting, and the service's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from serving.requests import FileRequest
+from serving.responses import OneResponse
+from serving.settings import Settings
+from training.registry import Registry
+
+REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
+
+
+def answer(name: str) -> OneResponse:
+    """Return an answer as the service's."""
+    return {**HEAD, "prediction": {"name": name, "predicates": dict(NO)}}
+
+
+def _head() -> tuple[Any, dict[str, Any]]:
+    from serving.models import load_model
+
+    model = load_model(Registry(REGISTRY))
+    head = {"model": model.version, "kind": model.kind, "point": model.point}
+    return head, dict.fromkeys(model.answerer.predicates, "no")
+
+
+HEAD, NO = _head()
+
+
+async def _starlette(request: Request) -> JSONResponse:
+    file = await request.json()
+    return JSONResponse(answer(file["name"]))
+
+
+bare_starlette = Starlette(routes=[Route("/v1/predictions", _starlette, methods=["POST"])])
+bare_fastapi = FastAPI()
+
+
+@bare_fastapi.post("/v1/predictions")
+async def _fastapi(file: FileRequest) -> OneResponse:
+    return answer(file.name or "")
+
+
+def _birthmark() -> FastAPI:
+    from serving.app import create_app
+
+    return create_app(Settings(registry=REGISTRY))
+
+
+birthmark = _birthmark()

@@ -1,0 +1,264 @@
+"""From what is served to the audit of it: the second bundled day, asked about as it is born."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from birthmark.cli import app
+from data.anonymize import anonymize
+from data.datasets import read_files, read_names
+from data.ingest import ingest
+from data.samples import DAYS
+from features.creates import from_files
+from predictor import TrainedModel, births
+from serving.logged import served
+from serving.models import load_model
+from serving.prediction_log import PredictionLog
+from training import abstaining
+from training.audit import Audit, audit, audits, keep
+from training.evaluate import evaluate
+from training.join import join
+from training.profile import profile
+from training.registry import Registry
+
+COUNTS = ("n", "n_unknown", "n_true", "n_correct", "n_true_positive", "n_false_positive")
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("audited")
+    for number, trace in enumerate(DAYS, 1):
+        ingest([trace], folder / f"day{number}")
+    return [folder / "day1", folder / "day2"]
+
+
+@pytest.fixture(scope="module")
+def learned(days: list[Path]) -> tuple[TrainedModel, dict[str, Any]]:
+    files, names = read_files(days[0]), read_names(days[0])
+    model = TrainedModel().fit(births(files), births(names), kinds=("rules",))
+    about = {"datasets": ["day1"], "labels": model.tallies}
+    inputs = profile(births(files)).to_json()
+    return model, {"serve": "rules", "point": "bounded", "trained_on": about, "inputs": inputs}
+
+
+@pytest.fixture
+def registry(tmp_path: Path, learned: tuple[TrainedModel, dict[str, Any]]) -> Registry:
+    registry = Registry(tmp_path / "registry")
+    model, manifest = learned
+    registry.publish(model.save, manifest)
+    return registry
+
+
+def log_answers(registry: Registry, creates: pa.Table, log: Path, **options: Any) -> None:
+    """Log what the published model answers to creates, as the service does."""
+    writer = PredictionLog(log, **options)
+    writer.start()
+    told = served(load_model(registry), creates)
+    writer.note(told.creates, told.answers, told.model, told.kind, told.point)
+    writer.close()
+    assert writer.counts()["written"] == len(creates)
+
+
+@pytest.fixture
+def found(registry: Registry, days: list[Path], tmp_path: Path) -> Audit:
+    """Return the audit of the second day, all of whose creates were asked about."""
+    log_answers(registry, from_files(births(read_files(days[1]))), tmp_path / "log")
+    return audit(registry, days[1], tmp_path / "log")
+
+
+def test_what_is_found_of_what_was_served_is_what_an_evaluation_finds_on_these_rows(
+    found: Audit, days: list[Path], learned: tuple[TrainedModel, dict[str, Any]], tmp_path: Path
+) -> None:
+    assert [(row["subject"], row["joined"]) for row in found.joined] == [
+        ("file", 5406),
+        ("name", 5406),
+    ]
+    (log,) = (tmp_path / "log").rglob("*.parquet")
+    rows = pq.read_table(log)
+    files, names = births(read_files(days[1])), births(read_names(days[1]))
+    created = names.filter(pa.compute.equal(names["how_born"], "create"))
+    lives = [own.take(join(rows, own, found.joining).lives) for own in (files, created)]
+    expected = {
+        (row["subject"], row["predicate"]): row
+        for row in evaluate(learned[0], *lives).to_pylist()
+        if row["point"] == "bounded"
+    }
+    assert found.figures.num_rows == len(expected) > 20
+    for row in found.figures.to_pylist():
+        same = expected[row["subject"], row["predicate"]]
+        shared = [name for name in row if name in same and name not in ("broken", "evidence")]
+        assert {name: row[name] for name in shared} == {name: same[name] for name in shared}
+    assert sum(row["n_false_positive"] for row in found.figures.to_pylist()) > 100
+
+
+def test_hours_users_and_clients_add_up_to_all(found: Audit) -> None:
+    groups = found.groups.to_pylist()
+    for row in found.figures.to_pylist():
+        names = {name: row[name] for name in ("version", "subject", "predicate", "model", "point")}
+        own = [each for each in groups if names.items() <= each.items()]
+        for by in ("hour", "user", "client"):
+            parts = [each for each in own if each["by"] == by]
+            assert sum(each["n"] for each in parts) == row["n"]
+            assert sum(each["n_false_positive"] for each in parts) == row["n_false_positive"]
+    assert {each["group"] for each in groups if each["by"] == "hour"} == {"05"}
+
+
+def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_published(
+    found: Audit, registry: Registry, learned: tuple[TrainedModel, dict[str, Any]], days: list[Path]
+) -> None:
+    assert "write-only" in found.breaches
+    assert "lock" not in found.breaches
+    creates = from_files(births(read_files(days[1])))
+    before = load_model(registry).answers(creates, counted=False)
+    assert before["write-only"].true_count > 300
+    keep(registry, found)
+    after = load_model(registry).answers(creates, counted=False)
+    assert after["write-only"].true_count == 0
+    assert after["lock"].true_count == before["lock"].true_count > 0
+    said = abstaining.read(registry)
+    assert said.version == registry.current()
+    assert "promised at most 1%" in said.predicates["write-only"]
+    registry.publish(learned[0].save, learned[1])
+    again = load_model(registry).answers(creates, counted=False)
+    assert again["write-only"].true_count == before["write-only"].true_count
+
+
+def test_an_audit_that_is_made_again_is_the_same_and_counts_once(
+    found: Audit, registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    keep(registry, found)
+    kept = sorted((registry.path / "audits").iterdir())
+    assert [path.name for path in kept] == ["day2.html", "day2.json", "day2.parquet"]
+    before = [path.read_bytes() for path in kept]
+    again = audit(registry, days[1], tmp_path / "log")
+    keep(registry, again)
+    assert [path.read_bytes() for path in kept] == before
+    assert [each["dataset"] for each in audits(registry)] == ["day2"]
+
+
+def test_a_damaged_audit_does_not_count_and_is_told_of(
+    found: Audit, registry: Registry, caplog: pytest.LogCaptureFixture
+) -> None:
+    keep(registry, found)
+    (registry.path / "audits" / "other.json").write_text("{")
+    assert [each["dataset"] for each in audits(registry)] == ["day2"]
+    assert "other.json: does not count" in caplog.text
+
+
+def test_an_audit_is_kept_in_an_object_store_too(
+    found: Audit, learned: tuple[TrainedModel, dict[str, Any]], tmp_path: Path
+) -> None:
+    registry = Registry((tmp_path / "remote").as_uri(), cache=tmp_path / "cache")
+    found.version = registry.publish(learned[0].save, learned[1])
+    assert audits(registry) == []
+    keep(registry, found)
+    assert [each["dataset"] for each in audits(registry)] == ["day2"]
+    assert set(abstaining.read(registry).of(found.version)) == set(found.breaches)
+
+
+def test_evidence_grows_from_night_to_night_and_begins_anew_once_a_bound_was_called_broken(
+    found: Audit, registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    keep(registry, found)
+    shutil.copytree(days[1], tmp_path / "next")
+    later = audit(registry, tmp_path / "next", tmp_path / "log")
+
+    def evidence(of: Audit, predicate: str) -> float:
+        (row,) = (
+            row
+            for row in of.figures.to_pylist()
+            if (row["subject"], row["predicate"]) == ("file", predicate)
+        )
+        return float(row["evidence"])
+
+    found.dataset, found.servers = "elsewhere", ["another server"]
+    keep(registry, found)
+    among_two = audit(registry, tmp_path / "next", tmp_path / "log")
+    assert evidence(among_two, "0<size<=64k") == evidence(later, "0<size<=64k")
+    assert among_two.needed > later.needed
+    assert evidence(later, "write-only") == evidence(found, "write-only")
+    assert found.needed / 2 < evidence(found, "0<size<=64k") < found.needed
+    assert evidence(later, "0<size<=64k") > found.needed
+    assert "0<size<=64k" in later.breaches
+
+
+def test_drift_of_what_is_created_is_told_of(found: Audit) -> None:
+    assert [(each.value, each.change) for each in found.drift or []] == [("__init__", "fewer")]
+
+
+def test_an_anonymized_log_joins_the_anonymized_trace(
+    registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    mapping, log = tmp_path / "mapping", tmp_path / "log"
+    creates = from_files(births(read_files(days[1])))
+    log_answers(registry, creates, log, mapping=mapping)
+    anonymize([str(days[1])], str(tmp_path / "secret"), mapping)
+    assert audit(registry, days[1], log).joined[0]["joined"] < 100
+    hidden = audit(registry, tmp_path / "secret", log)
+    assert hidden.joined[0]["joined"] == len(creates)
+    names = pq.read_table(next(log.rglob("*.parquet")))["name"].to_pylist()
+    assert b".Xauthority-c" in creates["name"].to_pylist()
+    assert b".Xauthority-c" not in names
+
+
+def test_rows_are_judged_by_the_version_that_answered_and_unknown_versions_are_counted(
+    registry: Registry,
+    days: list[Path],
+    learned: tuple[TrainedModel, dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    creates = from_files(births(read_files(days[1])))
+    first = registry.current()
+    log_answers(registry, creates.slice(0, 3000), tmp_path / "log")
+    second = registry.publish(learned[0].save, {**learned[1], "note": "another"})
+    log_answers(registry, creates.slice(3000), tmp_path / "log")
+    writer = PredictionLog(tmp_path / "log")
+    writer.start()
+    writer.note(creates.slice(0, 7), {}, "20010101T000000Z-000000", "rules", "bounded")
+    writer.close()
+    found = audit(registry, days[1], tmp_path / "log")
+    by_version = {row["version"]: row["asked"] for row in found.joined if row["subject"] == "file"}
+    assert by_version == {first: 3000, second: len(creates) - 3000}
+    assert found.unknown == {"20010101T000000Z-000000": 7}
+
+
+def test_the_command_tells_what_was_found_and_keeps_it(
+    registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    log_answers(registry, from_files(births(read_files(days[1]))), tmp_path / "log")
+    options = ["--registry", registry.path, "--log", tmp_path / "log"]
+
+    def run(*more: object) -> str:
+        arguments = [str(each) for each in ("audit", days[1], *options, *more)]
+        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert result.exit_code == 0
+        return result.stdout
+
+    text = run("--out", tmp_path / "page.html")
+    assert "abstains from now on: write-only: 5.90% false positives on day2" in text
+    assert "changed: first piece __init__: fewer, 5.25% of all files when the model" in text
+    page = (tmp_path / "page.html").read_text()
+    assert page == (registry.path / "audits" / "day2.html").read_text()
+    assert "<b>write-only</b> broke its bound and abstains" in page
+    told = json.loads(run("--json", "--match", "uid", "--tolerance", "0.5"))
+    assert told["joining"] == {"tolerance": 0.5, "matched": ["uid"]}
+    assert set(told["breaches"]) >= {"write-only"}
+
+
+def test_without_a_log_or_files_an_audit_is_refused(
+    registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    with pytest.raises(FileNotFoundError, match="expected a log of predictions"):
+        audit(registry, days[1], tmp_path / "none")
+    (tmp_path / "empty" / "ingests").mkdir(parents=True)
+    (tmp_path / "log").mkdir()
+    with pytest.raises(ValueError, match="expected files, found none"):
+        audit(registry, tmp_path / "empty", tmp_path / "log")

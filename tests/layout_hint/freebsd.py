@@ -1,0 +1,67 @@
+"""What tests of the FreeBSD module and of the patches share: the compiler, and the patches."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from layout_hint import INCLUDE
+from tests.layout_hint.test_lookup import zig
+
+FREEBSD = INCLUDE.parent / "freebsd"
+HOOK = INCLUDE.parent / "hook"
+PATCHES = sorted((FREEBSD / "patches").glob("*.patch"))
+# as FreeBSD's own makefiles for amd64; zig turns SSE on again unless all of it is named
+KERNEL = [
+    "-D_KERNEL",
+    "-DKLD_MODULE",
+    "-ffreestanding",
+    "-fno-common",
+    "-mcmodel=kernel",
+    "-mno-red-zone",
+    "-mno-mmx",
+    "-mno-sse",
+    "-mno-sse2",
+    "-mno-avx",
+    "-msoft-float",
+    "-fno-stack-protector",
+    "-fno-sanitize=all",
+    "-O2",
+]
+# what the headers that zig has lack, since FreeBSD's build makes them
+MADE = ("opt_global.h", "vnode_if.h")
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return a command that compiles for FreeBSD's kernel on amd64."""
+    if not (found := zig()):
+        pytest.skip("needs zig, to compile for FreeBSD")
+    shim = tmp_path_factory.mktemp("shim")
+    for name in MADE:
+        (shim / name).touch()
+    return [*found, "cc", "-target", "x86_64-freebsd.14.2", *KERNEL, f"-I{shim}"]
+
+
+def include() -> list[str]:
+    return [f"-I{folder}" for folder in (FREEBSD, HOOK, INCLUDE)]
+
+
+def run(*command: str, **more: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, **more)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout)
+
+
+def originals() -> dict[str, tuple[str, str]]:
+    """Return the files that are patched: the git object and the SHA-256 that the README gives."""
+    text = (FREEBSD / "patches" / "README.md").read_text()
+    rows = re.findall(r"^\| `(sys/\S+)` \| `([0-9a-f]{40})` \| `([0-9a-f]{64})` \|", text, re.M)
+    return {path: (blob, sha256) for path, blob, sha256 in rows}
+
+
+def changed(patch: Path) -> list[str]:
+    return re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)

@@ -1,0 +1,180 @@
+"""The life of models on the command line, and trainings in other processes that must be equal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from birthmark.cli import app
+from data.ingest import ingest
+from training.registry import Registry, RegistryError
+
+SMALL = ("--trees", "4", "--rounds", "2")
+ALONE = {"PYTHONHASHSEED": "0", "LOKY_MAX_CPU_COUNT": "1"}
+ALONE |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+MANY = {"PYTHONHASHSEED": "4711", "LOKY_MAX_CPU_COUNT": "5"}
+MANY |= {"OMP_NUM_THREADS": "4", "RAYON_NUM_THREADS": "3"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> Path:
+    """Return a folder with the datasets of two days, and a model of each, trained elsewhere."""
+    folder = tmp_path_factory.mktemp("models")
+    for number in (0, 1):
+        (folder / f"day{number}.txt").write_text(traces[number])
+        ingest([folder / f"day{number}.txt"], folder / "days" / f"day{number}")
+    train(folder, folder / "registry", "day0", ALONE)
+    train(folder, folder / "registry", "day1", ALONE)
+    return folder
+
+
+@pytest.fixture
+def registry(folder: Path, tmp_path: Path) -> Path:
+    """Return a registry with two versions, of which the second is published."""
+    return Path(shutil.copytree(folder / "registry", tmp_path / "registry"))
+
+
+def train(folder: Path, registry: Path, day: str, environment: dict[str, str]) -> None:
+    """Train in a process of its own."""
+    command = [sys.executable, "-m", "birthmark", "train", folder / "days" / day, *SMALL]
+    subprocess.run(
+        [*command, "--registry", registry],
+        env=os.environ | environment,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def models(registry: Path, *arguments: str | Path, code: int = 0) -> str:
+    """Return what a command prints, which has nothing to say on standard error."""
+    result = CliRunner().invoke(
+        app,
+        ["models", *map(str, arguments), "--registry", str(registry)],
+        catch_exceptions=False,
+    )
+    assert (result.exit_code, result.stderr) == (code, ""), result.output
+    return result.stdout
+
+
+def told(registry: Path, *arguments: str | Path, code: int = 0) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(models(registry, *arguments, "--json", code=code))
+    return result
+
+
+def test_list_shows_what_is_stored_and_what_answers(registry: Path) -> None:
+    first, second = Registry(registry).versions()
+    found = told(registry, "list")
+    assert (found["current"], found["previous"], found["pinned"]) == (second, first, None)
+    assert [row["state"] for row in found["versions"]] == [["previous"], ["current"]]
+    assert [row["files"] for row in found["versions"]] == [60, 60]
+    lines = models(registry, "list").splitlines()
+    assert any(first in line and "previous" in line for line in lines)
+
+
+def test_list_shows_a_damaged_version_among_the_others(registry: Path) -> None:
+    first = Registry(registry).versions()[0]
+    (registry / "versions" / first / "manifest.json").write_text("{")
+    row = told(registry, "list")["versions"][0]
+    assert row["state"] == ["previous", "damaged"]
+    assert "expected a manifest in JSON" in row["reason"]
+
+
+def test_show_tells_the_heads_of_the_card_and_where_it_is(registry: Path) -> None:
+    _, second = Registry(registry).versions()
+    text = models(registry, "show")
+    assert f"version  {second}\n" in text
+    assert "datasets  day1\n" in text
+    assert "tested  on 15 files of the newest quarter\n" in text
+    card = next(line.split()[1] for line in text.splitlines() if line.strip().startswith("card "))
+    assert "<h1>Model card</h1>" in Path(card).read_text()
+    found = told(registry, "show", second)
+    assert found["card"]["trained_on"]["datasets"] == ["day1"]
+    assert found["manifest"]["version"] == second
+
+
+def test_publish_and_rollback_change_what_answers(registry: Path) -> None:
+    first, second = Registry(registry).versions()
+    assert told(registry, "rollback") == {"before": second, "current": first}
+    assert told(registry, "publish", second) == {"before": first, "current": second}
+    assert told(registry, "rollback", first) == {"before": second, "current": first}
+    assert Registry(registry).current() == first
+
+
+def test_pin_keeps_a_version_until_it_is_off(registry: Path) -> None:
+    first, second = Registry(registry).versions()
+    assert told(registry, "pin", first) == {"pinned": first, "current": first}
+    with pytest.raises(RegistryError, match="is pinned"):
+        models(registry, "publish", second)
+    assert told(registry, "list")["versions"][0]["state"] == ["current", "pinned"]
+    assert "pinned  none\n" in models(registry, "pin", "--off")
+    assert told(registry, "publish", second)["current"] == second
+
+
+def test_pin_takes_a_version_or_off(registry: Path) -> None:
+    version = Registry(registry).versions()[0]
+    arguments = ["models", "pin", version, "--off", "--registry", str(registry)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert Registry(registry).pinned() is None
+
+
+def test_prune_removes_old_versions(registry: Path) -> None:
+    kept = Registry(registry)
+    first, second = kept.versions()
+    third = kept.publish(lambda path: shutil.copy(__file__, path), {})
+    assert models(registry, "prune", "--keep", "1", "--dry-run") == f"would remove  {first}\n"
+    found = told(registry, "prune", "--keep", "1")
+    assert found == {"removed": [first], "dry_run": False, "versions": [second, third]}
+
+
+def test_verify_finds_what_was_damaged(registry: Path) -> None:
+    first, second = Registry(registry).versions()
+    assert told(registry, "verify")["version"] == second
+    assert told(registry, "verify", first)["intact"] > 10
+    (registry / "versions" / first / "card.html").write_text("better")
+    with pytest.raises(RegistryError, match=r"card\.html: expected "):
+        models(registry, "verify", first)
+
+
+def test_trainings_in_processes_with_other_workers_and_hashes_are_equal_byte_by_byte(
+    folder: Path, registry: Path
+) -> None:
+    command = [sys.executable, "-m", "birthmark", "models", "verify"]
+    options = ["--registry", registry, "--datasets", folder / "days", "--json"]
+    run = subprocess.run(
+        [*command, *options], env=os.environ | MANY, check=False, capture_output=True
+    )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["differs"] is None
+    assert found["not_compared"] == []
+    assert len(found["same"]) == found["intact"]
+
+
+def test_a_training_on_something_else_is_told_by_its_first_part_that_differs(
+    folder: Path, registry: Path, tmp_path: Path
+) -> None:
+    first = Registry(registry).versions()[0]
+    shutil.copytree(folder / "days" / "day1", tmp_path / "days" / "day0")
+    found = told(registry, "verify", first, "--datasets", tmp_path / "days", code=1)
+    assert re.fullmatch(r"\S+ differs from byte \d+ on", found["differs"])
+    assert found["differs"].split()[0] not in found["same"]
+
+
+def test_a_card_that_tells_of_a_version_that_is_gone_is_not_compared(
+    folder: Path, registry: Path
+) -> None:
+    first, second = Registry(registry).versions()
+    shutil.rmtree(registry / "versions" / first)
+    found = told(registry, "verify", second, "--datasets", folder / "days")
+    assert found["differs"] is None
+    assert found["not_compared"] == ["card.html", "card.json"]
