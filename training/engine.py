@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky import get_reusable_executor
 
 from birthmark._native import __version__
 from predictor.learning import Here, Learner
@@ -35,7 +34,7 @@ WAIT = 60
 
 
 IDLE = 24 * 3600
-"""How many seconds a process waits for its next task: those between steps may be many."""
+"""How many seconds a process waits for its next task, if this one does not end before."""
 
 
 class EngineError(OSError):
@@ -82,11 +81,6 @@ class Workers:
             yield path
         finally:
             shutil.rmtree(path)
-
-    def close(self) -> None:
-        """End the processes of this machine."""
-        if self._client is None and not self.alone:
-            get_reusable_executor().shutdown(wait=True)
 
     def _backend(self) -> Any:
         if self._client is None:
@@ -135,7 +129,6 @@ def opened(engine: Engine, directory: Path) -> Iterator[Workers]:
             yield workers
         finally:
             _CURRENT.reset(before)
-            workers.close()
 
 
 @contextmanager
