@@ -11,6 +11,7 @@ import ssl
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
@@ -18,6 +19,7 @@ from uvicorn.config import STARTUP_FAILURE
 from serving import tokens
 from serving.connections import Connection
 from serving.settings import Settings
+from serving.shared import SHARED
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
 from serving.workers import BEGIN_SECONDS, Workers
@@ -71,8 +73,11 @@ def config(settings: Settings) -> uvicorn.Config:
 
 def _supervise(settings: Settings, listener: socket.socket) -> None:
     """Keep as many workers at `listener` as wanted, and replace one that dies."""
-    with tempfile.TemporaryDirectory(prefix="birthmark-metrics-") as directory:
-        os.environ[METRICS] = directory  # workers inherit it
+    with tempfile.TemporaryDirectory(prefix="birthmark-workers-") as directory:
+        for variable in (METRICS, SHARED):  # workers inherit them
+            place = Path(directory) / variable.lower()
+            place.mkdir()
+            os.environ[variable] = str(place)
         # Of a plain type, which goes to another process; the listener itself stays to be closed.
         with socket.socket(fileno=os.dup(listener.fileno())) as shared:
             workers = Workers(config(settings), [shared])
