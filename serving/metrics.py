@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.loaded import Tallies
@@ -67,7 +70,9 @@ class Metrics:
         # Where workers add up what they count, prometheus_client does so in files.
         self._shared = os.environ.get(METRICS)
         self.reports = Reports(Path(self._shared) if self._shared else None)
-        self.registry.register(self.reports)
+        self.abstaining = Abstaining()
+        for own in (self.reports, self.abstaining):
+            self.registry.register(own)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -109,7 +114,23 @@ class Metrics:
         MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
         every.register(self._model)
         every.register(self.reports)
+        every.register(self.abstaining)
         return generate_latest(every)
+
+
+class Abstaining(Collector):
+    """Predicates that are answered no, since an audit found them wrong more often than promised."""
+
+    def __init__(self) -> None:
+        self.predicates: Collection[str] = ()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Return 1 for each."""
+        what = "1 for a predicate that an audit has made abstain"
+        gauge = GaugeMetricFamily("birthmark_abstaining", what, labels=["predicate"])
+        for predicate in sorted(self.predicates):
+            gauge.add_metric([predicate], 1)
+        yield gauge
 
 
 class Measured:

@@ -11,7 +11,6 @@ import ssl
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
@@ -74,10 +73,7 @@ def config(settings: Settings) -> uvicorn.Config:
 def _supervise(settings: Settings, listener: socket.socket) -> None:
     """Keep as many workers at `listener` as wanted, and replace one that dies."""
     with tempfile.TemporaryDirectory(prefix="birthmark-workers-") as directory:
-        for variable in (METRICS, SHARED):  # workers inherit them
-            place = Path(directory) / variable.lower()
-            place.mkdir()
-            os.environ[variable] = str(place)
+        os.environ |= {METRICS: directory, SHARED: directory}  # workers inherit them
         # Of a plain type, which goes to another process; the listener itself stays to be closed.
         with socket.socket(fileno=os.dup(listener.fileno())) as shared:
             workers = Workers(config(settings), [shared])

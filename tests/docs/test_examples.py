@@ -34,6 +34,7 @@ NOT_RUN = {
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
     "models.md": 1,  # a bucket
     "researchers.md": 2,  # the Harvard traces; a live capture
+    "scale.md": 3,  # parts of a configuration; several machines
 }
 """How many blocks of each page are marked as not run. Each says why, in its mark."""
 

@@ -79,6 +79,17 @@ def test_metrics_are_those_of_all_workers_together(service: Any) -> None:
     assert [requests(service) - before for _ in range(10)] == [40] * 10
 
 
+def test_workers_have_the_model_in_memory_once(service: Any) -> None:
+    def images(worker: int) -> set[str]:
+        """Return the files that a worker has mapped its images from."""
+        maps = Path(f"/proc/{worker}/maps").read_text().splitlines()
+        return {line.split()[-1] for line in maps if line.endswith(".image")}
+
+    mapped = [images(worker) for worker in children(service.process.pid)]
+    assert mapped[0]
+    assert mapped == mapped[:1] * WORKERS
+
+
 def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
     for host in ("nas1", "nas2", "nas3"):
         report = {"host": host, "device": "/dev/birthmark", "counters": {"asked": 1}}
