@@ -119,7 +119,7 @@ class Session:
                 output = self.serve(command)
             else:
                 done = self.start(command)
-                output = done.communicate(timeout=300)[0]
+                output = done.communicate(timeout=900)[0]
                 assert done.returncode == code, f"{block.place}: {command}\n{output}"
             self.compare(shown, output, f"{block.place}: {command}")
 
