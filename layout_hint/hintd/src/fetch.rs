@@ -89,14 +89,22 @@ impl<'a> Fetcher<'a> {
     pub async fn follow(&mut self, pause: Duration, images: &watch::Sender<Option<Rc<Image>>>) {
         let trouble = Trouble::new("the service's image");
         let mut delays = delays(pause);
+        let mut first = true;
         loop {
             let asked = Instant::now();
             let delay = match self.fetch(PATIENCE).await {
                 Ok(image) => {
                     trouble.is_over();
                     delays = self::delays(pause);
+                    // Who has an image waits for another at once, unless they come that fast.
+                    let waits = image.is_some() && (first || asked.elapsed() >= SECOND);
+                    first = false;
                     image.into_iter().for_each(|image| send(images, image));
-                    pause.saturating_sub(asked.elapsed())
+                    if waits {
+                        Duration::ZERO
+                    } else {
+                        pause.saturating_sub(asked.elapsed())
+                    }
                 }
                 Err(error) => {
                     trouble.is(error);
