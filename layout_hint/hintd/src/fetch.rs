@@ -20,9 +20,9 @@ const PATH: &str = "/v1/model/image";
 /// RFC 7240.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// How long the service is asked to wait until it has another image: no longer than many a proxy
-/// between lets a connection be idle.
-const PATIENCE: Duration = Duration::from_secs(50);
+/// How long the service is asked to wait until it has another image: no longer than it may take
+/// until it is noticed that the service hangs.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 const SECOND: Duration = Duration::from_secs(1);
 
