@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -107,15 +108,22 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all of it, summed over all workers, in Prometheus's text format."""
+        return generate_latest(self._summed())
+
+    def families(self) -> Iterable[Metric]:
+        """Return all of it as `text` does, but not yet as text."""
+        return self._summed().collect()
+
+    def _summed(self) -> CollectorRegistry:
         self.add_answers()
         if not self._shared:
-            return generate_latest(self.registry)
+            return self.registry
         every = CollectorRegistry()
         MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
         every.register(self._model)
         every.register(self.reports)
         every.register(self.abstaining)
-        return generate_latest(every)
+        return every
 
 
 class Abstaining(Collector):

@@ -72,6 +72,9 @@ class Settings(BaseModel):
         default=5.0, gt=0, description="time until a file of the log is ended, minutes"
     )
     log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
+    stale_days: float = Field(
+        default=7.0, gt=0, description="age from which the page warns of the model, days"
+    )
     tokens: Path | None = Field(
         default=None, description="file of tokens (birthmark tokens): only who has one may ask"
     )

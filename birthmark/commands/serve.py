@@ -51,6 +51,7 @@ def serve(
     log_mapping: Annotated[Path | None, _setting("log_mapping")] = DEFAULTS.log_mapping,
     log_minutes: Annotated[float, _setting("log_minutes")] = DEFAULTS.log_minutes,
     log_days: Annotated[int, _setting("log_days")] = DEFAULTS.log_days,
+    stale_days: Annotated[float, _setting("stale_days")] = DEFAULTS.stale_days,
     tokens: Annotated[Path | None, _setting("tokens")] = DEFAULTS.tokens,
     allow_open: Annotated[bool, _setting("allow_open")] = DEFAULTS.allow_open,
     ssl_certfile: Annotated[Path | None, _setting("ssl_certfile")] = DEFAULTS.ssl_certfile,
