@@ -317,7 +317,7 @@ def enormous(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
 
 def silent(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
     """Answer nothing for long."""
-    return lambda handler: time.sleep(8)
+    return lambda handler: time.sleep(60)
 
 
 def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
