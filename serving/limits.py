@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 """When to ask again, as ``Retry-After`` says."""
 
-HELD_BODIES = 4
+HELD_BODIES = 2
 """How many bodies of the largest size may be on their way, in or out, at once."""
 
 EXPLANATIONS = "/v1/explanations"
@@ -30,7 +30,7 @@ EXPLANATIONS = "/v1/explanations"
 EXPLAINED = 1
 """How many requests for evidence are worked on at once: each may take 100 MB."""
 
-BATCHES = 4
+BATCHES = 2
 """How many requests with large bodies are worked on at once: each may take 50 MB."""
 
 SMALL = 64 * 1024

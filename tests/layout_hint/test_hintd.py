@@ -112,7 +112,9 @@ def helping(place: Path, started: list[Process], program: Path) -> Callable[...,
     """Return what starts a helper between a service and a device."""
 
     def start(service: str, device: Path, *more: str, **variables: str) -> Helper:
-        options = [f"--{name}-seconds={value}" for name, value in QUICK.items()]
+        given = {option.partition("=")[0] for option in more}
+        quick = {f"--{name}-seconds": value for name, value in QUICK.items()}
+        options = [f"{name}={value}" for name, value in quick.items() if name not in given]
         command = [str(program), "--service", service, "--device", str(device), *options, *more]
         helper = Helper(command, place / "helper.log", variables)
         started.append(helper)
@@ -315,7 +317,7 @@ def enormous(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
 
 def silent(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
     """Answer nothing for long."""
-    return lambda handler: time.sleep(8)
+    return lambda handler: time.sleep(60)
 
 
 def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:

@@ -20,9 +20,9 @@ const PATH: &str = "/v1/model/image";
 /// RFC 7240.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// How long the service is asked to wait until it has another image: no longer than many a proxy
-/// between lets a connection be idle.
-const PATIENCE: Duration = Duration::from_secs(50);
+/// How long the service is asked to wait until it has another image: no longer than it may take
+/// until it is noticed that the service hangs.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -89,14 +89,22 @@ impl<'a> Fetcher<'a> {
     pub async fn follow(&mut self, pause: Duration, images: &watch::Sender<Option<Rc<Image>>>) {
         let trouble = Trouble::new("the service's image");
         let mut delays = delays(pause);
+        let mut first = true;
         loop {
             let asked = Instant::now();
             let delay = match self.fetch(PATIENCE).await {
                 Ok(image) => {
                     trouble.is_over();
                     delays = self::delays(pause);
+                    // Who has an image waits for another at once, unless they come that fast.
+                    let waits = image.is_some() && (first || asked.elapsed() >= SECOND);
+                    first = false;
                     image.into_iter().for_each(|image| send(images, image));
-                    pause.saturating_sub(asked.elapsed())
+                    if waits {
+                        Duration::ZERO
+                    } else {
+                        pause.saturating_sub(asked.elapsed())
+                    }
                 }
                 Err(error) => {
                     trouble.is(error);

@@ -120,17 +120,18 @@ impl Client {
     ) -> Result<Answer, HttpError> {
         // Taken, so that whatever breaks off, also this future, leaves no connection half used.
         let open = self.open.take();
-        let address = &self.address;
+        let (address, body) = (&self.address, self.limit);
         let exchange = async {
             if let Some(mut connection) = open.filter(|connection| !connection.is_closed()) {
                 // The service closes connections that are idle, perhaps right now. No request
                 // changes anything there that a second one would not change alike.
-                if let Ok(answer) = exchange(&mut connection, request.clone(), largest).await {
+                if let Ok(answer) = exchange(&mut connection, request.clone(), largest, body).await
+                {
                     return Ok((answer, connection));
                 }
             }
             let mut connection = connect(address).await?;
-            let answer = exchange(&mut connection, request, largest).await?;
+            let answer = exchange(&mut connection, request, largest, body).await?;
             Ok((answer, connection))
         };
         let (answer, connection) = within(limit, exchange).await?;
@@ -172,17 +173,22 @@ async fn exchange(
     connection: &mut SendRequest<Full<Bytes>>,
     request: Request<Full<Bytes>>,
     largest: usize,
+    limit: Duration,
 ) -> Result<Answer, HttpError> {
     connection.ready().await?;
     let (head, body) = connection.send_request(request).await?.into_parts();
     if body.size_hint().lower() > largest as u64 {
         return Err(HttpError::Large(largest));
     }
-    let body = match Limited::new(body, largest).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(HttpError::Large(largest)),
-        Err(error) => return Err(broken(error)),
-    };
+    // Who waited for the head need not wait as long for the rest.
+    let body = within(limit, async {
+        match Limited::new(body, largest).collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => Err(HttpError::Large(largest)),
+            Err(error) => Err(broken(error)),
+        }
+    })
+    .await?;
     Ok(Answer { status: head.status, headers: head.headers, body })
 }
 
