@@ -120,7 +120,7 @@ class ModelSlot:
         self.model = model
         self.changed.set()
         self.changed = asyncio.Event()
-        self._metrics.model_loaded(model.version, model.kind)
+        self._metrics.model_loaded(model)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
     def _look(self) -> tuple[Hashable, Hashable]:
