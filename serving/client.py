@@ -32,6 +32,7 @@ PATIENCE = 30.0
 """How long people wait, for an explanation."""
 
 _IDLE_SECONDS = 60.0  # less than the service's own, so that it does not close one that is asked on
+_CLOSING_SECONDS = 1.0
 _MOST_BYTES = 64 * 1024 * 1024
 _Answer = TypeVar("_Answer")
 _Result = TypeVar("_Result")
@@ -78,6 +79,7 @@ class AsyncClient:
         self.deadline = deadline
         self._breaker = Breaker()
         self._http = _connections(url, token, certificates)
+        self._asked: set[asyncio.Task[tuple[int, bytes]]] = set()
 
     async def predict(
         self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
@@ -116,7 +118,12 @@ class AsyncClient:
         return await self._send(asking.model(), self._end(deadline))
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; wait a moment for those that are being made."""
+        if self._asked:
+            _, late = await asyncio.wait(self._asked, timeout=_CLOSING_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -165,12 +172,11 @@ class AsyncClient:
 
     async def _send(self, question: Question[_Answer], end: float) -> _Answer:
         """Return the answer if it is there by `end`, else raise `ServiceError`."""
-        left = end - time.monotonic()
+        left = max(end - time.monotonic(), 0)
         try:
-            async with asyncio.timeout(left):
-                status, body = await self._exchange(question)
-        except TimeoutError as error:
-            raise ServiceError(f"no answer in time ({max(left, 0):.3g} s)") from error
+            status, body = await self._in_time(question, left)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise ServiceError(f"no answer in time ({left:.3g} s)") from error
         except (httpx.HTTPError, OSError) as error:
             raise ServiceError(f"no answer: {str(error) or type(error).__name__}") from error
         if status != 200:
@@ -180,10 +186,37 @@ class AsyncClient:
         except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
             raise ServiceError(f"the answer cannot be read: {error}", status) from error
 
-    async def _exchange(self, question: Question[Any]) -> tuple[int, bytes]:
+    async def _in_time(self, question: Question[Any], left: float) -> tuple[int, bytes]:
+        """Return the answer's status and body; raise TimeoutError if they take longer.
+
+        What is late is not cut off at once: a connection that is cut off while it is made would
+        stay open. Making it is over, in two steps, after twice the time.
+        """
+        if not left:
+            raise TimeoutError
+        task = asyncio.create_task(self._exchange(question, left))
+        self._asked.add(task)
+        task.add_done_callback(self._ended)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=left)
+        finally:
+            if not task.done():
+                asyncio.get_running_loop().call_later(2 * left, task.cancel)
+        if not done:
+            raise TimeoutError
+        return task.result()
+
+    def _ended(self, task: asyncio.Task[tuple[int, bytes]]) -> None:
+        self._asked.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever still waits for it is told
+
+    async def _exchange(self, question: Question[Any], left: float) -> tuple[int, bytes]:
         method = "GET" if question.body is None else "POST"
         headers = {"content-type": question.media_type}
-        asked = self._http.stream(method, question.path, content=question.body, headers=headers)
+        asked = self._http.stream(
+            method, question.path, content=question.body, headers=headers, timeout=left
+        )
         async with asked as response:
             body = bytearray()
             async for chunk in response.aiter_raw():
@@ -209,9 +242,7 @@ def _connections(url: str, token: str | None, certificates: Path | None) -> http
     limits = httpx.Limits(keepalive_expiry=_IDLE_SECONDS)
     # No proxies: the service is near, and the time is short.
     transport = httpx.AsyncHTTPTransport(verify=verify, uds=unix, limits=limits, trust_env=False)
-    return httpx.AsyncClient(
-        base_url=base, headers=headers, transport=transport, timeout=None, trust_env=False
-    )
+    return httpx.AsyncClient(base_url=base, headers=headers, transport=transport, trust_env=False)
 
 
 def _error(status: int, body: bytes) -> ServiceError:

@@ -80,6 +80,14 @@ def note(scope: Scope, route: str, status: int, seconds: float, size: int) -> No
 class _Formatter(logging.Formatter):
     """Formats an error raised in a request without its message, which may quote the request."""
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text; what others made of its error does not count."""
+        record.exc_text = None
+        try:
+            return super().format(record)
+        finally:
+            record.exc_text = None
+
     def formatException(self, ei: Any) -> str:  # noqa: N802
         """Return the places that an error passed, and what it is."""
         _, error, trace = ei

@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
 from birthmark import exits
+from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
 from training.config import read_config
 
@@ -50,9 +52,8 @@ def directives(text: str) -> dict[str, list[str]]:
     return found
 
 
-def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "birthmark", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, **options)  # type: ignore[call-overload,no-any-return]
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
 
 
 @pytest.fixture
@@ -198,21 +199,21 @@ def test_exit_codes_tell_a_wrong_configuration_from_another_run_at_work(tmp_path
 
     config = tmp_path / "birthmark.toml"
     for command in (("nightly",), ("install", "systemd")):
-        assert run(*command, "--config", str(config)).returncode == exits.MISCONFIGURED
+        assert run(*command, "--config", str(config)).exit_code == exits.MISCONFIGURED
     config.write_text(
         '[traces]\nfiles = ["traces/*"]\nsettle_seconds = 0\n'
         '[datasets]\ndirectory = "datasets"\n[registry]\ndirectory = "registry"\n'
     )
-    assert run("nightly", "--config", str(config)).returncode == 0
+    assert run("nightly", "--config", str(config)).exit_code == 0
     with (tmp_path / "datasets/.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         busy = run("nightly", "--config", str(config))
-    assert busy.returncode == exits.BUSY
+    assert busy.exit_code == exits.BUSY
     assert "another process holds this lock" in busy.stderr
     (tmp_path / "traces").mkdir()
     (tmp_path / "traces/none").write_text("no trace\n")
     refused = run("nightly", "--config", str(config))
-    assert refused.returncode == exits.REFUSED
+    assert refused.exit_code == exits.REFUSED
     assert "refused" in refused.stdout
     option = ("serve", "--registry", str(tmp_path / "registry"), "--tokens", str(config))
-    assert run(*option).returncode == exits.MISCONFIGURED
+    assert run(*option).exit_code == exits.MISCONFIGURED

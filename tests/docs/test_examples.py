@@ -33,6 +33,7 @@ NOT_RUN = {
     "administrators.md": 5,  # tcpdump twice; ingest from tcpdump; systemd; cron
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
     "models.md": 1,  # a bucket
+    "serving.md": 1,  # Prometheus
     "researchers.md": 2,  # the Harvard traces; a live capture
 }
 """How many blocks of each page are marked as not run. Each says why, in its mark."""
