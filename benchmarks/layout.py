@@ -1,7 +1,8 @@
 """What hints do to locality and time on disk, beside the thesis's Tables 7.1 to 7.4; and how fast.
 
     python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--days 4] [--captures DAY...]
-                                [--seeds 3] [--region-start 0] [--scratch DIR] [--json OUT]
+                                [--seeds 3] [--region-start 0] [--mode all] [--scratch DIR]
+                                [--json OUT]
 
 Of each generated workload five days are made; a model learns from Monday's, and Tuesday's to
 Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thesis section 7.1.
@@ -218,11 +219,12 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=4, choices=range(1, 5))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--region-start", default="0")
+    parser.add_argument("--mode", default="all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--scratch", type=Path, help="where to work, and what is there is reused")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    options = Options(seeds=given.seeds, region_start=given.region_start)
+    options = Options(seeds=given.seeds, region_start=given.region_start, mode=given.mode)
     with tempfile.TemporaryDirectory() as folder:
         scratch = given.scratch or Path(folder)
         sites = [

@@ -1,4 +1,4 @@
-"""HotName for file systems: learned of all files seen, as a kernel knows them."""
+"""HotName for file systems: learned of all files seen, as a kernel knows them, without data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from features import from_files
+from predictor import blocks
 from predictor.learning import Learner, Sets
 from predictor.model_set import ModelSet
 from predictor.predicates import HEAT_PREDICATES
@@ -27,10 +28,16 @@ def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: L
     A file that was there before the trace is a No, if nothing is known of its heat: it did not
     live shortly. Births alone would not tell what the files are called that last: where nearly all
     births are locks, a model of them takes any name for one.
+
+    A file with data is a No, too. What lives for five seconds is gone before the syncer writes its
+    blocks: a region would gain its inode only, and have the less room for what is written over and
+    over. And what is written out at once, as journals are, comes in long runs, which the region's
+    pieces break.
     """
     lives = _files(files)
     answers = HEAT_PREDICATES[HOT_NAME].evaluate(lives)
     labels = pc.if_else(pc.and_(answers.is_null(), pc.invert(lives["birth_seen"])), False, answers)
+    labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
     learner.learn(sets, lives, _creates(lives), answers, parameters)
 

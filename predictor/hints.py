@@ -91,7 +91,7 @@ def hint_image(
     heat = trained.heat
     places = [
         ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
-        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks)),
+        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks, partly=True)),
     ]
     places = [place for place in places if place[0] not in abstaining]
     rules = RulesSection([rule for place in places for rule in rules_of(*place)])

@@ -201,6 +201,8 @@ def _gathered(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> ModelS
     """Return trained models with their operating points."""
     own = kind.own(lesson.parameters)
     models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
+    for key in lesson.labels:  # in the order in which they were learned
+        models[key] = models.pop(key)
     found: list[dict[str, Scores]] = []
     for fold in lesson.holdout.folds:
         path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES

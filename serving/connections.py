@@ -7,6 +7,7 @@ attributes: a look around, once a second, finds the connections whose time is ov
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import Any
 
@@ -26,12 +27,17 @@ PIPELINED = 64
 
 LOOK_SECONDS = 1.0
 
+# What is no HTTP is told to who sent it; told to the log as well, it could fill the disk.
+_log = logging.getLogger(__name__)
+_log.setLevel(logging.ERROR)
+
 
 class Connection(HttpToolsProtocol):
     """A connection; its ``scope["connection"]`` is it, and ``scope["arrived"]`` the head's time."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.logger = _log
         self.limits: Limits = self.app_state["limits"]
         self.limits.open = self.connections
         self._mark = time.monotonic()

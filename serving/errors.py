@@ -105,7 +105,7 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
     message = f"{request.method} {request.url.path}: {error.detail}"
     headers = dict(error.headers or {})
     if error.status_code == 405:
-        headers["allow"] = _allowed(request, headers.get("Allow", ""))
+        headers["Allow"] = _allowed(request, headers.get("Allow", ""))
     return error_response(_TYPE_OF[error.status_code], message, headers=headers)
 
 

@@ -7,6 +7,7 @@ of what the worker itself has to do, the requests. What is beyond gets 503 and `
 from __future__ import annotations
 
 import asyncio
+import logging
 import resource
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,6 +16,8 @@ from typing import Any
 
 from serving.errors import ApiError
 from serving.settings import Settings
+
+log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1
 """When to ask again, as ``Retry-After`` says."""
@@ -133,4 +136,11 @@ def allow_files(connections: int) -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        log.warning(
+            "%d connections, not %d: a process may have %d files open here",
+            allowed - SPARE_FILES,
+            connections,
+            allowed,
+        )
     return max(allowed - SPARE_FILES, 1)

@@ -14,19 +14,17 @@ from functools import partial
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
 
 from serving import tokens
 from serving.connections import Connection
 from serving.settings import Settings
+from serving.shared import SHARED
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
+from serving.workers import BEGIN_SECONDS, Workers
 
 GRACE_SECONDS = 10
 """How long requests may take to end once the service is told to stop."""
-
-HEALTH_SECONDS = 30
-"""How long a worker may be silent, as while it imports what it needs, before it is replaced."""
 
 BACKLOG = 2048
 """How many connections may wait to be taken."""
@@ -68,17 +66,17 @@ def config(settings: Settings) -> uvicorn.Config:
         # Both are looked after by the connections themselves.
         timeout_keep_alive=int(settings.idle_seconds) + 1,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_worker_healthcheck=HEALTH_SECONDS,
+        timeout_worker_healthcheck=BEGIN_SECONDS,
     )
 
 
 def _supervise(settings: Settings, listener: socket.socket) -> None:
     """Keep as many workers at `listener` as wanted, and replace one that dies."""
-    with tempfile.TemporaryDirectory(prefix="birthmark-metrics-") as directory:
-        os.environ[METRICS] = directory  # workers inherit it
+    with tempfile.TemporaryDirectory(prefix="birthmark-workers-") as directory:
+        os.environ |= {METRICS: directory, SHARED: directory}  # workers inherit them
         # Of a plain type, which goes to another process; the listener itself stays to be closed.
         with socket.socket(fileno=os.dup(listener.fileno())) as shared:
-            workers = Multiprocess(config(settings), [shared])
+            workers = Workers(config(settings), [shared])
             workers.run()
         if any(each.exitcode == STARTUP_FAILURE for each in workers.processes):
             raise OSError("a worker could not start; its log says why")

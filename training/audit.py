@@ -47,7 +47,7 @@ LOOK_BACK = 90
 
 @dataclass
 class Audit:
-    """What an audit found on `dataset`, whose operations are from `since` to `until`.
+    """What an audit found on `dataset`, of `servers`, with operations from `since` to `until`.
 
     `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version
     of models that cannot be loaded, `damaged` tells of files of the log that cannot be read.
@@ -60,6 +60,7 @@ class Audit:
     dataset: str
     since: datetime
     until: datetime
+    servers: list[str]
     version: str | None
     joining: Joining
     figures: pa.Table
@@ -107,7 +108,9 @@ def audit(
     created = names.filter(pc.fill_null(pc.equal(names["how_born"], "create"), False))
     lives = {"file": births(files), "name": births(created)}
     name, version = dataset.resolve().name, registry.current()
-    found = Audit(name, since, until, version, joining, SERVED.empty_table(), GROUPS.empty_table())
+    servers = sorted(pc.unique(files["server"].cast(pa.utf8())).to_pylist())
+    nothing = SERVED.empty_table(), GROUPS.empty_table()
+    found = Audit(name, since, until, servers, version, joining, *nothing)
     logged = LogFiles(log)
     every = [_one(found, *group, lives) for group in _groups(registry, logged, found)]
     found.damaged = logged.damaged
@@ -203,8 +206,11 @@ def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
             held = found.growth.get(key, [0.0] * len(grown))
             found.growth[key] = [float(one + other) for one, other in zip(held, grown, strict=True)]
     before = [each for each in audits(registry) if each["dataset"] != found.dataset]
+    # Each server has its own nights, of which the level allows so many a year.
+    watched = {tuple(each["servers"]) for each in before} | {tuple(found.servers)}
+    before = [each for each in before if each["servers"] == found.servers]
     before = [each for each in before if each["until"] <= found.until.isoformat()][-LOOK_BACK:]
-    found.needed = needed(len(found.growth))
+    found.needed = needed(len(found.growth) * len(watched))
     weights = {key: evidence(_nights(before, found, key)) for key in found.growth}
     found.broken = sorted(key for key, weight in weights.items() if weight >= found.needed)
     rows = [row for each in every for row in each.served]

@@ -26,7 +26,7 @@
 #define	BM_HINT_VERSION		1U		/* of what is below */
 #define	BM_IMAGE_MAX		(16U << 20)	/* bytes of an image */
 #define	BM_NAME_MAX		255U		/* bytes of a name */
-#define	BM_HOT_BLOCKS		32U		/* of a file that are placed, by default */
+#define	BM_HOT_BLOCKS		256U		/* of a file that are placed, by default */
 
 /*
  * A verdict: what a model says of a create. A policy is the mask of those that

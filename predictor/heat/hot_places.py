@@ -11,9 +11,9 @@ from predictor import blocks
 from predictor.heat.directories import directories
 from predictor.heat.places import Places
 
-HOT_BLOCKS = 128
-"""Of a file's blocks of 4 KB, those that may lie in the region: its first 32 blocks of 16 KB, which
-is where the allocator stops to place a hot file's blocks there, unless it is told otherwise."""
+HOT_BLOCKS = 1024
+"""Of a file's blocks of 4 KB, those that may lie in the region: its first 256 blocks of 16 KB, or 4
+MB, which is where the allocator stops to place them there, unless it is told otherwise."""
 
 _SYNC = 30 / 3600
 """Hours between two writes of a block that is always dirty: a syncer comes by every 30 seconds."""

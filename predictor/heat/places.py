@@ -74,21 +74,23 @@ class Places:
         uid, name = (self.learned_[column].combine_chunks() for column in ("uid", "name"))
         return {"uid": uid, "suffix": name_pieces(name)["last"], "name": name}
 
-    def bar(self, room: float, least: float = 0.0) -> float:
+    def bar(self, room: float, least: float = 0.0, partly: bool = False) -> float:
         """Return the lowest score whose things, and all of higher scores, found room in ``room``.
 
-        If not even those of the highest score did, it is theirs, for some of them will. Things of
-        a score below ``least`` are not wanted, nor those of 0: infinite where there are no others.
+        If not even those of the highest score did, it is theirs, for some of them will. With
+        ``partly`` a part of the first that did not find room is taken, unless others are as high.
+        Things of a score below ``least`` are not wanted, nor those of 0: infinite where there are
+        no others.
         """
         scores = self.scores(**self.known())
         order = np.argsort(-scores, kind="stable")
-        ranked = scores[order]
-        taken = np.cumsum(np.asarray(self.learned_["room"])[order])
+        ranked, own = scores[order], np.asarray(self.learned_["room"])[order]
+        taken = np.cumsum(own)
         whole = np.append(ranked[1:] < ranked[:-1], True)  # with all others of the same score
+        found = (taken - own < room) if partly else whole & (taken <= room)
         wanted = (ranked > 0) & (ranked >= least)
-        fits = ranked[whole & (taken <= room) & wanted]
         best = ranked[wanted][:1]
-        return float(np.concatenate([[np.inf], best, fits])[-1])
+        return float(np.concatenate([[np.inf], best, ranked[found & wanted]])[-1])
 
     def save(self, directory: Path) -> list[str]:
         """Write what was learned to a file in ``directory``; return its name in a list."""

@@ -179,6 +179,11 @@ def test_evidence_grows_from_night_to_night_and_begins_anew_once_a_bound_was_cal
         )
         return float(row["evidence"])
 
+    found.dataset, found.servers = "elsewhere", ["another server"]
+    keep(registry, found)
+    among_two = audit(registry, tmp_path / "next", tmp_path / "log")
+    assert evidence(among_two, "0<size<=64k") == evidence(later, "0<size<=64k")
+    assert among_two.needed > later.needed
     assert evidence(later, "write-only") == evidence(found, "write-only")
     assert found.needed / 2 < evidence(found, "0<size<=64k") < found.needed
     assert evidence(later, "0<size<=64k") > found.needed

@@ -20,6 +20,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from serving import tokens
 from serving.models import load_model
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
@@ -209,6 +210,21 @@ def test_a_newly_published_model_is_loaded_without_asking_twice(registries, plac
         counts = helper.counts()
     assert counts["images_fetched"] == 2
     assert counts["images_unchanged"] == 0
+
+
+def test_a_service_that_asks_for_a_token_is_shown_the_one_in_a_file(
+    registries, place, device, helping
+):
+    token = place / "token"
+    token.write_text(tokens.add(place / "tokens.json", "helper", ["predict", "read"]) + "\n")
+    settings = settings_for(registries[0], tokens=place / "tokens.json")
+    with served(settings) as client:
+        url = str(client.base_url).rstrip("/")
+        without = helping(url, device.path)
+        eventually(lambda: "401" in without.said(), "that it has none is told")
+        without.end()
+        helping(url, device.path, f"--token-file={token}")
+        loaded(device, image_of(registries[0]))
 
 
 def test_an_image_that_did_not_change_is_not_sent_again(images, device, service, helping):

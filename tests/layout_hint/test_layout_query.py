@@ -13,7 +13,7 @@ from tests.serving.conftest import publish, served, settings_for
 
 LONG = 60_000.0  # milliseconds
 NAMES = (b"u1.lock", b"app1.log", b"u2.lock", b"page1.html", b"u3.lock", b"app2.log")
-REGION = {"start": 100 << 20, "length": 1 << 20, "reserved": True}
+REGION = {"start": 100 << 20, "length": 1 << 20, "mode": "reserved"}
 
 
 @pytest.fixture(scope="module")

@@ -164,7 +164,7 @@ class Process:
 
     def client(self, **options: Any) -> httpx.Client:
         """Return a client of it."""
-        return httpx.Client(base_url=self.url, timeout=60, **options)
+        return httpx.Client(base_url=self.url, timeout=300, **options)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -191,7 +191,7 @@ def started(registry: Path, directory: Path, *options: str, wait: bool = True) -
             service = Process(process, line.split()[-1], log)
             if wait:
                 with service.client(verify=False) as client:
-                    assert eventually(lambda: client.get("/readyz").status_code == 200, 120)
+                    assert eventually(lambda: client.get("/readyz").status_code == 200, 300)
             yield service
         finally:
             process.terminate()

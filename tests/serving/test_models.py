@@ -187,9 +187,12 @@ def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_publi
         assert said(client) == "yes"
         abstaining.add(settings.registry, old, {"lifespan<=1": "beyond its bound"})
         assert eventually(lambda: said(client) == "no")
+        metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
+        assert metric in client.get("/metrics").text
         assert said(client, "/v1/explanations")["answer"] == "no"
         assert said(client, "/v1/explanations")["threshold"] is None
         table = pa.table({"name": [b"x.lock"]})
         assert arrow(client, table)["lifespan<=1"].to_pylist() == [False]
         publish(settings.registry)
         assert eventually(lambda: said(client) == "yes")
+        assert metric not in client.get("/metrics").text

@@ -29,7 +29,7 @@ def service(
     registry: Path,
 ) -> Iterator[Any]:
     with started(registry, registry.parent, "--workers", str(WORKERS)) as service:
-        assert eventually(lambda: loaded(service) == WORKERS, 120)
+        assert eventually(lambda: loaded(service) == WORKERS, 300)
         yield service
 
 
@@ -79,6 +79,17 @@ def test_metrics_are_those_of_all_workers_together(service: Any) -> None:
     assert [requests(service) - before for _ in range(10)] == [40] * 10
 
 
+def test_workers_have_the_model_in_memory_once(service: Any) -> None:
+    def images(worker: int) -> set[str]:
+        """Return the files that a worker has mapped its images from."""
+        maps = Path(f"/proc/{worker}/maps").read_text().splitlines()
+        return {line.split()[-1] for line in maps if line.endswith(".image")}
+
+    mapped = [images(worker) for worker in children(service.process.pid)]
+    assert mapped[0]
+    assert mapped == mapped[:1] * WORKERS
+
+
 def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
     for host in ("nas1", "nas2", "nas3"):
         report = {"host": host, "device": "/dev/birthmark", "counters": {"asked": 1}}
@@ -88,6 +99,29 @@ def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
         with service.client() as client:
             text = client.get("/metrics").text
         assert text.count("birthmark_hook{") == 3
+
+
+def images(process: int) -> tuple[int, int]:
+    """Return how much a process has resident of mapped images, KB; and its part of what is shared.
+
+    The second divides each page by the number of processes that have it (proc(5), ``smaps``).
+    """
+    total = {"Rss": 0, "Pss": 0}
+    mapped = False
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        first, *rest = line.split()
+        if not first.endswith(":"):
+            mapped = bool(rest) and rest[-1].endswith(".image")
+        elif mapped and first[:-1] in total:
+            total[first[:-1]] += int(rest[0])
+    return total["Rss"], total["Pss"]
+
+
+def test_workers_share_the_memory_of_the_models_images(service: Any) -> None:
+    for worker in children(service.process.pid):
+        resident, own = images(worker)
+        assert resident > 0
+        assert own <= resident // WORKERS + 4  # a page
 
 
 def test_a_new_model_answers_everywhere(
@@ -102,7 +136,7 @@ def test_a_new_model_answers_everywhere(
                 found.add(client.get("/v1/model").json()["version"])
         return found
 
-    assert eventually(lambda: versions() == {version}, 60)
+    assert eventually(lambda: versions() == {version}, 120)
 
 
 def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(
@@ -115,7 +149,7 @@ def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(
     assert eventually(lambda: len(children(service.process.pid) - {killed}) == WORKERS, 60)
     with service.client() as client:
         assert client.post("/v1/predictions", json={"name": "a.lock"}).status_code == 200
-    assert eventually(lambda: loaded(service) == loads + 1, 120)
+    assert eventually(lambda: loaded(service) == loads + 1, 300)
     assert requests(service) >= counted
 
 
@@ -151,11 +185,11 @@ def test_workers_end_when_told_to_and_the_exit_code_is_0(
         registry, tmp_path, "--workers", str(WORKERS), "--uds", str(place), wait=False
     ) as service:
         transport = httpx.HTTPTransport(uds=str(place))
-        with httpx.Client(transport=transport, base_url="http://x", timeout=120) as client:
+        with httpx.Client(transport=transport, base_url="http://x", timeout=300) as client:
             assert client.get("/healthz").status_code == 200
         workers = children(service.process.pid)
         service.process.send_signal(signal.SIGTERM)
-        assert service.process.wait(60) == 0
+        assert service.process.wait(120) == 0
         assert not any(alive(worker) for worker in workers)
         assert not place.exists()
 

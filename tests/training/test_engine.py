@@ -86,7 +86,7 @@ class Site:
             ],
             datasets=Directory(directory=self.folder / "datasets"),
             registry=Directory(directory=self.folder / "registry"),
-            training=Training(trees=2, rounds=1),
+            training=Training(trees=2, rounds=1, calibration=0.5),
             engine=settings,
         )
         nightly(config, say)
@@ -105,7 +105,7 @@ class Site:
         versions[1].rename(versions[1].with_name("second"))
         shutil.rmtree(self.folder / "traces")
         left = contents(self.folder)
-        return {name: text for name, text in left.items() if name != "registry/current"}
+        return {name: left[name] for name in left.keys() - {"registry/current", "registry/history"}}
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,6 @@ def test_a_cluster_leaves_the_same_bytes_though_a_worker_is_killed_at_work(
     dask = Engine(kind="dask", scheduler=cluster.scheduler_address)
     assert site.second_night(dask, say) == alone
     killer.join()
-    assert killed
     assert killed[0] not in [worker.pid for worker in cluster.workers.values()]
 
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::client::conn::http1::{handshake, SendRequest};
-use hyper::header::{HeaderMap, HeaderName, HeaderValue, CONTENT_TYPE, HOST};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue, AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::rt::{Read, Write};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -61,13 +61,14 @@ impl Answer {
 pub struct Client {
     address: Address,
     limit: Duration,
+    token: Option<HeaderValue>,
     open: Option<SendRequest<Full<Bytes>>>,
 }
 
 impl Client {
-    /// The service at `address`; every request may take `limit`.
-    pub fn new(address: Address, limit: Duration) -> Self {
-        Client { address, limit, open: None }
+    /// The service at `address`, which is shown a `token`; every request may take `limit`.
+    pub fn new(address: Address, limit: Duration, token: Option<HeaderValue>) -> Self {
+        Client { address, limit, token, open: None }
     }
 
     /// Asks for `path`, with headers besides, for a body of at most `largest` bytes; the service
@@ -104,6 +105,9 @@ impl Client {
         *request.uri_mut() = path.parse().unwrap_or_default();
         if let Ok(host) = self.address.host().parse() {
             request.headers_mut().insert(HOST, host);
+        }
+        if let Some(token) = self.token.clone() {
+            request.headers_mut().insert(AUTHORIZATION, token);
         }
         request
     }

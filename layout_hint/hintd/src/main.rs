@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use hyper::header::HeaderValue;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{signal, Signal, SignalKind};
 use tokio::sync::watch;
@@ -56,14 +57,15 @@ fn main() -> ExitCode {
 
 async fn run(settings: &Settings) -> io::Result<ExitCode> {
     let config = keep::config(&settings.device_settings)?;
+    let token = settings.token()?;
     if settings.once {
-        return Ok(once(settings, config).await);
+        return Ok(once(settings, token, config).await);
     }
     let mut ends = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
     let counters = Counters::default();
     line(format_args!("informs {} by {}", settings.device.display(), settings.service));
     tokio::select! {
-        () = work(settings, config, &counters) => {}
+        () = work(settings, token, config, &counters) => {}
         () = any(&mut ends) => {}
     }
     let counts = counters.all().into_iter().map(|(name, n)| format!("{name} {n}"));
@@ -82,9 +84,14 @@ async fn any([one, other]: &mut [Signal; 2]) {
 }
 
 /// Does everything, for ever.
-async fn work(settings: &Settings, config: Option<Config>, counters: &Counters) {
+async fn work(
+    settings: &Settings,
+    token: Option<HeaderValue>,
+    config: Option<Config>,
+    counters: &Counters,
+) {
     let (place, limit) = (settings.place(), settings.timeout_seconds);
-    let client = |limit| Client::new(settings.service.clone(), limit);
+    let client = |limit| Client::new(settings.service.clone(), limit, token.clone());
     let (sender, receiver) = watch::channel(None);
     let mut fetcher = Fetcher::new(client(limit), counters);
     let mut keeper = Keeper::new(&place, config, counters);
@@ -98,9 +105,9 @@ async fn work(settings: &Settings, config: Option<Config>, counters: &Counters) 
 }
 
 /// Fetches and loads, once.
-async fn once(settings: &Settings, config: Option<Config>) -> ExitCode {
+async fn once(settings: &Settings, token: Option<HeaderValue>, config: Option<Config>) -> ExitCode {
     let counters = Counters::default();
-    let client = Client::new(settings.service.clone(), settings.timeout_seconds);
+    let client = Client::new(settings.service.clone(), settings.timeout_seconds, token);
     let image = match Fetcher::new(client, &counters).fetch(Duration::ZERO).await {
         Ok(image) => image,
         Err(error) => {

@@ -1,9 +1,13 @@
 //! The options, each of which the environment may hold as well.
 
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, ErrorKind::InvalidData};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, ValueEnum};
+use hyper::header::HeaderValue;
 
 use crate::address::Address;
 use crate::device::Place;
@@ -18,6 +22,10 @@ pub struct Settings {
     /// where the service is: http://HOST:PORT or unix:PATH
     #[arg(long, env = "BIRTHMARK_HINTD_SERVICE", default_value = "http://127.0.0.1:8325")]
     pub service: Address,
+
+    /// file that holds the token to show the service, where it asks for one
+    #[arg(long, env = "BIRTHMARK_HINTD_TOKEN_FILE", value_name = "PATH")]
+    pub token_file: Option<PathBuf>,
 
     /// the module's device, or the socket of one in user space
     #[arg(
@@ -55,6 +63,18 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// What to show the service, as its `Authorization` field has it; none without a file.
+    pub fn token(&self) -> io::Result<Option<HeaderValue>> {
+        let Some(path) = &self.token_file else { return Ok(None) };
+        let named = |what: &dyn Display| format!("{}: {what}", path.display());
+        let text = fs::read_to_string(path)
+            .map_err(|error| io::Error::new(error.kind(), named(&error)))?;
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", text.trim()))
+            .map_err(|_| io::Error::new(InvalidData, named(&"expected a line with a token")))?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+
     /// Where the device is.
     pub fn place(&self) -> Place {
         Place { path: self.device.clone(), limit: self.timeout_seconds }

@@ -47,9 +47,9 @@ def test_a_block_is_written_to_the_disk_once_in_30_seconds_at_most(
 def test_a_large_file_has_no_more_room_than_the_allocator_gives_it(
     life: Life, table: Table
 ) -> None:
-    large = life(b"db", HOUR, born=False, max_size=4096 * 1000, writes=10, bytes_written=10)
+    large = life(b"db", HOUR, born=False, max_size=4096 * 5000, writes=10, bytes_written=10)
     found = only(files_in(table(large)))
-    assert (found["size"], found["room"]) == (1000, HOT_BLOCKS)
+    assert (found["size"], found["room"]) == (5000, HOT_BLOCKS)
 
 
 def test_room_is_taken_for_as_long_as_a_file_lives(life: Life, table: Table) -> None:

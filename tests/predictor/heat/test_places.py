@@ -60,6 +60,20 @@ def test_the_highest_scores_are_taken_until_the_room_is_full() -> None:
     assert taken(1000, least=101) == []
 
 
+def test_a_room_that_is_filled_has_a_part_of_the_last_thing() -> None:
+    rows = [(uid, b"mbox", 100.0 * uid, 10.0) for uid in range(1, 11)]
+    places = Places("x.arrow", [["uid", "name"]]).fit(things(*rows))
+
+    def taken(room: float, least: float = 0.0) -> list[int]:
+        bar = places.bar(room, least, partly=True)
+        return [uid for uid in range(1, 11) if score(places, uid, b"mbox") >= bar]
+
+    assert taken(35) == [7, 8, 9, 10]
+    assert taken(30) == [8, 9, 10]
+    assert taken(1000, least=65) == [7, 8, 9, 10]
+    assert taken(9) == [10]
+
+
 def test_of_things_that_are_alike_all_find_room_or_none_unless_they_are_the_best() -> None:
     alike = [(uid, b"a", 5.0, 1.0) for uid in range(10)]
     places = Places("x.arrow", [["name"]]).fit(things(*alike, (1, b"b", 90, 9)))

@@ -301,6 +301,9 @@ fn in_mode_data_others_have_the_inodes_of_a_region_and_not_its_blocks() {
 #[test]
 fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
     let mut filesystem = thesis(2);
+    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
+    assert_eq!(region.hot_blocks, 256); // more than this region has
+    filesystem.set_region(Some(Region { hot_blocks: 32, ..region }));
     let file = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(file, 40 * 16384).unwrap();
     let blocks = addresses(&filesystem, file);
