@@ -156,7 +156,7 @@ def test_a_hint_that_abstains_is_no_more_and_the_image_is_another(
     with served(settings_for(tmp_path)) as client:
         assert ask(client, name="x.lock") == NAME
         before = client.get("/v1/model/image")
-        abstaining.add(tmp_path, version, {"HotName": "too often wrong"})
+        abstaining.add(Registry(tmp_path), version, {"HotName": "too often wrong"})
         assert eventually(lambda: ask(client, name="x.lock") == 0)
         assert ask(client, name="app.log") == WRITE
         after = client.get("/v1/model/image")
