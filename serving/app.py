@@ -20,6 +20,8 @@ from serving.logged import logged
 from serving.metrics import Measured, Metrics
 from serving.models import ModelSlot
 from serving.openapi import describe
+from serving.page.routes import router as pages
+from serving.page.view import Page
 from serving.routes import HOT, router
 from serving.service import Service, State
 from serving.settings import Settings
@@ -50,7 +52,9 @@ def create_app(settings: Settings) -> FastAPI:
         ]
         with logged(settings, metrics.registry) as log:
             service = Service(settings, slot, metrics, limits, log)
-            yield {"service": service, "limits": limits}
+            page = Page(service, registry)
+            tasks.append(asyncio.create_task(page.history.keep()))
+            yield {"service": service, "limits": limits, "page": page}
         for task in tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -68,8 +72,10 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(router)
+    app.include_router(pages)
     app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
-    routes = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
+    every = [*router.routes, *pages.routes]
+    routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
     app.add_middleware(Measured, metrics=metrics, routes=routes, access=settings.log_access)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -108,14 +108,21 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all of it, summed over all workers, in Prometheus's text format."""
+        return generate_latest(self._summed())
+
+    def families(self) -> Iterable[Metric]:
+        """Return all of it as `text` does, but not yet as text."""
+        return self._summed().collect()
+
+    def _summed(self) -> CollectorRegistry:
         self.add_answers()
         if not self._shared:
-            return generate_latest(self.registry)
+            return self.registry
         every = CollectorRegistry()
         MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
         every.register(self._model)
         every.register(self.reports)
-        return generate_latest(every)
+        return every
 
 
 class _Model(Collector):

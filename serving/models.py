@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Hashable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, get_args
 
 from features.creates import from_requests
@@ -74,7 +75,8 @@ class ModelSlot:
     """Holds the model that answers, and looks for a newer one.
 
     A request takes `model` once and uses that to its end, so that each is answered from exactly
-    one version, and none waits while another is loaded.
+    one version, and none waits while another is loaded. `since` is when its version began to
+    answer here; `failure` is why what is published cannot be loaded, if it cannot.
     """
 
     def __init__(
@@ -88,6 +90,8 @@ class ModelSlot:
         self.model: LoadedModel | None = None
         self.changed = asyncio.Event()
         """Set, once, when another model answers; then there is another event."""
+        self.since: datetime | None = None
+        self.failure: str | None = None
         self._registry = registry
         self._wanted = kind, point, room
         self._metrics = metrics
@@ -114,10 +118,13 @@ class ModelSlot:
         # Whatever is wrong with a new model, the service goes on and keeps looking.
         except Exception as error:
             self._metrics.model_failed()
+            self.failure = str(error)
             kept = f"{self.model.version} goes on" if self.model else "there is no other"
             log.error("the published model cannot be loaded; %s: %s", kept, error)
             return
-        self.model = model
+        if self.model is None or self.model.version != model.version:
+            self.since = datetime.now(UTC)
+        self.model, self.failure = model, None
         self.changed.set()
         self.changed = asyncio.Event()
         self._metrics.model_loaded(model)

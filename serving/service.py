@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from serving.errors import ApiError
 from serving.hints import Hints
@@ -13,6 +13,9 @@ from serving.logged import Logged
 from serving.metrics import Metrics
 from serving.models import ModelSlot
 from serving.settings import Settings
+
+if TYPE_CHECKING:
+    from serving.page.view import Page
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,4 @@ class State(TypedDict):
 
     service: Service
     limits: Limits
+    page: Page

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from data.generated import describe
-from predictor import TrainedModel
+from predictor import Point, TrainedModel
 from training.bounded import failures
 from training.compare import Comparison
 from training.report import page
@@ -65,6 +65,7 @@ def card_of(
             "trained_on": {key: manifest["trained_on"][key] for key in _ABOUT},
             "bound": _bound(model, kind),
             "test": _test(test, kind) if test else None,
+            "rules": _decisive(model, kind, manifest["point"]),
             "drift": _drift(model, manifest, test, champion) if champion else None,
         }
     )
@@ -87,6 +88,16 @@ def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
             for key, own in points.items()
         },
     }
+
+
+def _decisive(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
+    """Return the rules that decided most of the files learned from; None where it has no rules."""
+    try:
+        rules = model.rules(kind, point)
+    except ValueError:
+        return None
+    first: list[dict[str, Any]] = rules.slice(0, _SHOWN).to_pylist()
+    return first
 
 
 def _percent(share: float | None) -> float | None:

@@ -33,6 +33,10 @@ WAIT = 60
 """How many seconds are waited for the scheduler and for the first worker."""
 
 
+IDLE = 24 * 3600
+"""How many seconds a process waits for its next task, if this one does not end before."""
+
+
 class EngineError(OSError):
     """The engine cannot be used; the message names it, and says what was expected."""
 
@@ -80,7 +84,7 @@ class Workers:
 
     def _backend(self) -> Any:
         if self._client is None:
-            return parallel_config("loky")
+            return parallel_config("loky", idle_worker_timeout=IDLE)
         return parallel_config("dask", client=self._client, wait_for_workers_timeout=WAIT)
 
 

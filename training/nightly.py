@@ -23,11 +23,11 @@ from training.config import Config
 from training.engine import current, opened
 from training.intake import Dataset, datasets, new_traces, take_in, unreadable
 from training.registry import Registry
+from training.report import REPORT
 from training.train import read_lives
 from training.trial import Trial, load
 
 EVALUATION = "evaluation.json"
-REPORT = "report.html"
 
 Say = Callable[[str], None]
 
@@ -75,6 +75,7 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
             held = datasets(directory)
             _audit(config, registry, held, night, say)
             _test(registry, held, night, say, config.training.without_loss)
+            _show(registry, held)
             _train(config, registry, held, night, say)
         night.current = registry.current()
         return night
@@ -127,6 +128,15 @@ def _test(
         test = delayed(_put_to_test)
         current().run(test(registry, champion.version, path, without_loss) for path in untested)
         night.tested = [path.name for path in untested]
+
+
+def _show(registry: Registry, held: Sequence[Dataset]) -> None:
+    """Leave the newest report in the registry, where the service shows it."""
+    reports = [each.path / REPORT for each in held if (each.path / EVALUATION).exists()]
+    if reports:
+        text = reports[-1].read_bytes()
+        if registry.read(REPORT) != text:
+            registry.write(REPORT, text)
 
 
 def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: bool) -> None:

@@ -14,6 +14,9 @@ from training import charts
 from training.assess import Assessment
 from training.bounded import abstentions, bounded_tables, broken_bounds, failures
 
+REPORT = "report.html"
+"""What the page is called in a dataset, and the newest in a registry."""
+
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
     "name": ("lock", "lifespan<=5"),

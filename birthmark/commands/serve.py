@@ -54,6 +54,7 @@ def serve(
     log_format: Annotated[str, _setting("log_format")] = DEFAULTS.log_format,
     log_access: Annotated[bool, _setting("log_access")] = DEFAULTS.log_access,
     log_names: Annotated[bool, _setting("log_names")] = DEFAULTS.log_names,
+    stale_days: Annotated[float, _setting("stale_days")] = DEFAULTS.stale_days,
     tokens: Annotated[Path | None, _setting("tokens")] = DEFAULTS.tokens,
     allow_open: Annotated[bool, _setting("allow_open")] = DEFAULTS.allow_open,
     ssl_certfile: Annotated[Path | None, _setting("ssl_certfile")] = DEFAULTS.ssl_certfile,

@@ -159,7 +159,8 @@ def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path
         fields = kind.model_fields
         assert set(table[section]) == set(fields)
         for key, value in table[section].items():
-            assert fields[key].is_required() or fields[key].default == value, key
+            must_be_said = fields[key].is_required() or (section, key) == ("traces", "files")
+            assert must_be_said or fields[key].default == value, key
     for key in Config.model_fields["engine"].annotation.model_fields:  # type: ignore[union-attr]
         assert re.search(rf"^(# )?{key} = ", example[1].partition("[engine]")[2], re.M), key
     bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
@@ -238,7 +239,11 @@ def test_what_the_packages_import_is_what_the_project_depends_on() -> None:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             imported |= {name.split(".")[0] for name in names}
-    needed = {name.replace("-", "_") for name in direct(project["project"]["dependencies"])}
+    asked = [
+        *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["dask"],
+    ]
+    needed = {name.replace("-", "_") for name in direct(asked)}
     needed = needed - {"scikit_learn"} | {"sklearn"}
     needed -= {"httptools", "uvloop"}  # uvicorn imports them, where they are there
     assert imported - own - sys.stdlib_module_names == needed

@@ -23,6 +23,7 @@ from predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICAT
 from predictor.trained import TrainedModel
 from serving.server import config, listen, url
 from serving.settings import Settings
+from training.card import card_of
 from training.registry import Registry
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
@@ -72,10 +73,16 @@ def logs() -> list[dict[str, Any]]:
     return [life(b"app%d.log" % number, number, None, **counts) for number in range(20)]
 
 
-def publish(registry: Path, suffix: str = "lock", current: bool = True, heat: bool = False) -> str:
+def publish(
+    registry: Path,
+    suffix: str = "lock",
+    current: bool = True,
+    heat: bool = False,
+    card: bool = False,
+) -> str:
     """Store a model that was trained on `lives`, and make it current; return its version.
 
-    With `heat` it learns of logs, too, and knows the predicates of heat.
+    With `heat` it learns of logs, too, and knows the predicates of heat; with `card` it has one.
     """
     rows = lives(suffix) + (logs() if heat else [])
     names = [{**row, "file_max_size": row["max_size"], "file_writes": 0} for row in rows]
@@ -88,14 +95,30 @@ def publish(registry: Path, suffix: str = "lock", current: bool = True, heat: bo
             *(HEAT_PREDICATES.values() if heat else []),
         ],
     )
-    manifest = {
+    manifest: dict[str, Any] = {
         "serve": "name",
         "point": "accurate",
         "trained_on": {"datasets": [suffix], "files": len(rows)},
         "figures": [],
     }
     keep = Registry(registry).publish if current else Registry(registry).store
-    return keep(model.save, manifest)
+    if not card:
+        return keep(model.save, manifest)
+    manifest |= {"parameters": {}, "seed": 0}
+    manifest["trained_on"] |= {
+        "generated": [],
+        "servers": ["home"],
+        "since": MONDAY.isoformat(),
+        "until": (MONDAY + timedelta(days=1)).isoformat(),
+        "names": len(rows),
+        "loss": {"files": 0, "names": 0, "left_out": False},
+    }
+
+    def write_parts(directory: Path) -> None:
+        model.save(directory)
+        card_of(model, manifest, None, None).save(directory)
+
+    return keep(write_parts, manifest)
 
 
 @pytest.fixture(scope="session", name="publish")

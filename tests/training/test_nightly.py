@@ -86,6 +86,7 @@ def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_
     lock = next(r for r in results["figures"] if (r["predicate"], r["model"]) == ("lock", "name"))
     assert (lock["n"], lock["correct"]) == (60, 100)
     assert "<h1>Birthmark report</h1>" in (folder / "report.html").read_text()
+    assert registry.read("report.html") == (folder / "report.html").read_bytes()
     assert second.trained_on == [*first.datasets, *second.datasets]
     assert second.current == second.version == registry.current()
     manifest = registry.manifest(str(second.version))

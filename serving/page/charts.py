@@ -1,0 +1,66 @@
+"""Where the marks of the page's drawings go; the template draws them.
+
+All is in percent of a plot's width and height, y downwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+Value = float | None
+Segment = list[tuple[float, float]]
+
+STEPS = 96
+"""The most points of a line over a day: one a quarter of an hour."""
+
+
+def segments(values: Sequence[Value], top: float) -> list[Segment]:
+    """Return the lines through `values`, evenly apart, broken where there is none (None)."""
+    found: list[Segment] = [[]]
+    for x, value in zip(places(len(values)), values, strict=True):
+        if value is None:
+            found.append([])
+        else:
+            found[-1].append((x, 100 - 100 * min(value, top) / top))
+    return [each for each in found if each]
+
+
+def places(n: int) -> list[float]:
+    """Return where `n` values go; a single one in the middle."""
+    return [50.0] if n == 1 else [100 * place / (n - 1) for place in range(n)]
+
+
+def chart(title: str, unit: str, times: Sequence[str], **lines: Sequence[Value]) -> dict[str, Any]:
+    """Return a chart of lines by the class that they are drawn in, over `times` as people read."""
+    known = [value for line in lines.values() for value in line if value is not None]
+    top = rounded(max(known, default=0.0))
+    shown = sorted({0, len(times) // 2, len(times) - 1}) if times else []
+    at = places(len(times))
+    return {
+        "title": title,
+        "unit": unit,
+        "lines": {name: segments(line, top) for name, line in lines.items()},
+        "last": {name: _last(line) for name, line in lines.items()},
+        "y": [(100 - 50 * half, short(top * half / 2)) for half in range(3)],
+        "x": [(at[place], times[place]) for place in shown],
+        "empty": not known,
+    }
+
+
+def rounded(value: float) -> float:
+    """Return the next of 1, 2, 4, 5, 10, 20, … (and their tenths) that is not below `value`."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 5, 10) if step * power >= value * 0.999999)
+
+
+def short(value: float) -> str:
+    """Return a figure as short as an axis needs it."""
+    return f"{value:,.0f}" if value >= 10_000 else f"{value:.4g}"
+
+
+def _last(line: Sequence[Value]) -> Value:
+    return next((value for value in reversed(line) if value is not None), None)

@@ -1,0 +1,67 @@
+"""What has been counted since the service began, as its page needs it: read from the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from prometheus_client.metrics_core import Metric
+from prometheus_client.samples import Sample
+
+from serving.metrics import Metrics
+from serving.prediction_log import OUTCOMES
+
+ASKED = frozenset({"/v1/predictions", "/v1/hints"})
+"""The routes whose requests and latency are shown: what is asked at every create."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Counts since the service began; of all its workers, as far as the metrics are.
+
+    `seconds` are requests to `ASKED` by the upper ends of the histogram's buckets, each with those
+    below it; `answers` are no and yes by predicate; `failed` are requests of any route that ended
+    in an error of the service; `rows` are those of this worker's prediction log by outcome.
+    """
+
+    seconds: dict[float, float] = field(default_factory=dict)
+    answers: dict[str, tuple[float, float]] = field(default_factory=dict)
+    rows: dict[str, float] = field(default_factory=dict)
+    failed: float = 0.0
+    shed: float = 0.0
+
+
+def totals(metrics: Metrics) -> Totals:
+    """Return what `metrics` have counted until now."""
+    seconds: dict[float, float] = {}
+    answers: dict[str, list[float]] = {}
+    failed = shed = 0.0
+    for sample in _samples(metrics.families()):
+        labels, value = sample.labels, sample.value
+        match sample.name:
+            case "birthmark_request_seconds_bucket" if labels["route"] in ASKED:
+                end = float(labels["le"])
+                seconds[end] = seconds.get(end, 0.0) + value
+            case "birthmark_request_seconds_count" if labels["status"] == "500":
+                failed += value
+            case "birthmark_predictions_total":
+                held = answers.setdefault(labels["predicate"], [0.0, 0.0])
+                held[labels["answer"] == "yes"] += value
+            case "birthmark_shed_total":
+                shed += value
+    pairs = {key: (no, yes) for key, (no, yes) in answers.items()}
+    return Totals(dict(sorted(seconds.items())), pairs, _rows(metrics), failed, shed)
+
+
+def _rows(metrics: Metrics) -> dict[str, float]:
+    """Return the rows of this worker's log, which workers do not add up; none where it has none."""
+    counts = {
+        outcome: metrics.registry.get_sample_value("birthmark_log_rows_total", {"outcome": outcome})
+        for outcome in OUTCOMES
+    }
+    return {outcome: count for outcome, count in counts.items() if count is not None}
+
+
+def _samples(families: Iterable[Metric]) -> Iterator[Sample]:
+    for family in families:
+        yield from family.samples

@@ -1,0 +1,83 @@
+"""Requests, latency and share of yes over the last day, as they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from serving.page import charts
+from serving.page.history import Sample, quantile
+
+TOP_OF_LITTLE = 0.05
+"""The least end of the axis of a share of yes."""
+
+
+def traffic(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return the charts of requests and latency, and what both say of all the time."""
+    groups = _groups(samples)
+    times = [group[-1].until.strftime("%H:%M") for group in groups]
+    rates = [_rate(group) for group in groups]
+    medians, slowest = (
+        [_milliseconds(quantile(group, share)) for group in groups] for share in (0.5, 0.99)
+    )
+    return {
+        "charts": [
+            charts.chart("Requests", "per second", times, rate=rates),
+            charts.chart("Latency", "ms", times, median=medians, slowest=slowest),
+        ],
+        "requests": sum(sample.requests for sample in samples),
+        "median": _milliseconds(quantile(samples, 0.5)),
+        "slowest": _milliseconds(quantile(samples, 0.99)),
+    }
+
+
+def predicates(samples: Sequence[Sample], known: Sequence[str]) -> list[dict[str, Any]]:
+    """Return by predicate how often the answer was yes, over time and in all; `known` come first.
+
+    Shares are from 0 to 1.
+    """
+    groups = [_answers(group) for group in _groups(samples)]
+    every = _answers(samples)
+    found = []
+    for key in [*known, *sorted(every.keys() - set(known))]:
+        shares = [_share(group.get(key)) for group in groups]
+        top = charts.rounded(max([TOP_OF_LITTLE, *(share or 0.0 for share in shares)]))
+        found.append(
+            {
+                "predicate": key,
+                "answers": sum(every.get(key, (0, 0))),
+                "yes": _share(every.get(key)),
+                "line": charts.segments(shares, top),
+                "top": top,
+            }
+        )
+    return found
+
+
+def _groups(samples: Sequence[Sample]) -> list[Sequence[Sample]]:
+    """Return samples that are drawn as one point each: as many together as make few enough."""
+    size = -(-len(samples) // charts.STEPS)
+    return [samples[start : start + size] for start in range(0, len(samples), size)]
+
+
+def _rate(group: Sequence[Sample]) -> float:
+    # a page asked for at once after a sample divides by next to nothing
+    seconds = max(1.0, sum(sample.seconds for sample in group))
+    return sum(sample.requests for sample in group) / seconds
+
+
+def _answers(group: Sequence[Sample]) -> Mapping[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for sample in group:
+        for key, (no, yes) in sample.answers().items():
+            held = found.get(key, (0, 0))
+            found[key] = (held[0] + no, held[1] + yes)
+    return found
+
+
+def _share(counts: tuple[int, int] | None) -> float | None:
+    return counts[1] / sum(counts) if counts and sum(counts) else None
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else 1000 * seconds

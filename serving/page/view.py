@@ -1,0 +1,119 @@
+"""All that the page shows, gathered, and the page made of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from pydantic import ValidationError
+
+from serving.answers import explain_one
+from serving.evidence import in_words
+from serving.loaded import LoadedModel
+from serving.page import audited, traffic, versions
+from serving.page.history import History
+from serving.page.totals import totals
+from serving.page.warnings import Facts, warnings
+from serving.requests import FileRequest
+from serving.service import Service
+from training.registry import Registry, RegistryError
+from training.report import KINDS
+
+
+class Page:
+    """The page of one worker: what it shows, of `service` and its `registry`."""
+
+    def __init__(self, service: Service, registry: Registry) -> None:
+        self.service = service
+        self.registry = registry
+        self.history = History(lambda: totals(service.metrics))
+        self.audits = audited.Audits(registry)
+        self.versions = versions.Versions(registry)
+
+    def html(self, name: str | None) -> bytes:
+        """Return the page; with the answers for a file called `name`, if that is given."""
+        content = self._content()
+        asked = self._asked(name) if name else None
+        text = _environment().get_template("page.html.j2").render(**content, asked=asked)
+        return text.encode("utf-8", "replace")
+
+    def _content(self) -> dict[str, Any]:
+        slot, settings = self.service.slot, self.service.settings
+        model, troubles = slot.model, []
+        audits: list[audited.Audited] = []
+        listed: list[dict[str, Any]] = []
+        try:
+            audits, listed = self.audits.newest(), self.versions.listed()
+        except (RegistryError, OSError) as error:
+            troubles.append(str(error))
+        card = versions.card(self.registry, model.version) if model else None
+        samples, counted = self.history.now()
+        troubles += self.audits.unreadable
+        facts = Facts(settings, model, slot.failure, counted, audits, card, troubles)
+        known = model.answerer.predicates if model else []
+        return {
+            "now": datetime.now(UTC),
+            "warnings": [asdict(each) for each in warnings(facts)],
+            "model": model,
+            "kinds": KINDS,
+            "since": slot.since,
+            "counted": self.history.since,
+            "workers": settings.workers,
+            "traffic": traffic.traffic(samples),
+            "predicates": traffic.predicates(samples, known),
+            "states": _states(model, card),
+            "audits": audits,
+            "audited": audited.drawn(audits),
+            "card": card,
+            "versions": listed,
+            "logged": settings.log_predictions is not None,
+        }
+
+    def _asked(self, name: str) -> dict[str, Any]:
+        """Return what is answered for a file called `name`, or what is wrong with that."""
+        model = self.service.slot.model
+        if model is None:
+            return {"name": name, "error": "no model is loaded that could answer", "answers": []}
+        try:
+            file = FileRequest.model_validate({"name": name})
+        except ValidationError as error:
+            said = error.errors(include_url=False)[0]["msg"]
+            return {"name": name, "error": said, "answers": []}
+        found = explain_one(model, file)["prediction"]["predicates"]
+        answers = [
+            {"predicate": key, **answer, "evidence": in_words(answer["evidence"])}
+            for key, answer in found.items()
+        ]
+        answers.sort(key=lambda each: each["answer"] != "yes")
+        return {"name": name, "error": None, "answers": answers}
+
+
+def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str, str]:
+    """Return of those predicates that always answer no what they are said to do."""
+    if model is None:
+        return {}
+    promised = (card or {}).get("bound", {}).get("predicates", {})
+    never = [key for key, own in promised.items() if own["abstains"]]
+    found = dict.fromkeys(never if model.point == "bounded" else [], "abstains")
+    return found | dict.fromkeys(model.abstaining, "abstains: bound broken")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        # report.css is the style of all pages
+        loader=ChoiceLoader([PackageLoader("serving.page"), PackageLoader("training")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "percent": lambda value: "–" if value is None else f"{value:.2f}%",
+        "minute": lambda time: time.strftime("%Y-%m-%d %H:%M"),
+        "ms": lambda value: "–" if value is None else f"{value:,.3g} ms",
+    }
+    return environment

@@ -1,0 +1,141 @@
+"""What somebody should look at, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from serving.loaded import LoadedModel
+from serving.page.audited import Audited
+from serving.page.totals import Totals
+from serving.page.versions import marks
+from serving.settings import Settings
+
+Level = Literal["alarm", "warning", "note"]
+LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")
+"""It does not do what it is there for; it does so only in part; one should know."""
+
+FEW = 3
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Something to look at: what it is `about`, and the rest of the sentence."""
+
+    level: Level
+    about: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that warnings are drawn from.
+
+    `failure` is why the published model could not be loaded, `card` what the card of `model` says,
+    and `troubles` are places of the registry that cannot be read.
+    """
+
+    settings: Settings
+    model: LoadedModel | None
+    failure: str | None
+    totals: Totals
+    audits: Sequence[Audited]
+    card: Mapping[str, Any] | None
+    troubles: Sequence[str]
+
+
+def warnings(facts: Facts) -> list[Concern]:
+    """Return all that there is to say, the worst first."""
+    found = [*_of_the_model(facts), *_of_audits(facts), *_of_the_service(facts)]
+    return sorted(found, key=lambda each: LEVELS.index(each.level))
+
+
+def _of_the_model(facts: Facts) -> Iterator[Concern]:
+    model = facts.model
+    if model is None:
+        yield Concern(
+            "alarm",
+            "No model",
+            f"is loaded from {facts.settings.registry}: every question is answered with 503",
+        )
+    if facts.failure is not None:
+        goes_on = f"{model.version} goes on" if model else "there is no other"
+        text = f"cannot be loaded; {goes_on}: {facts.failure}"
+        yield Concern("alarm", "The published model", text)
+    if model is None:
+        return
+    for key, reason in model.abstaining.items():
+        yield Concern("alarm", key, f"answers no until the next model is published: {reason}")
+    yield from _of_age(model, facts.settings)
+    yield from _of_the_promise(model, facts.card)
+    if said := marks(model.manifest.get("trained_on", {})):
+        yield Concern("note", "Not real", f"is what {model.version} learned from: {said}")
+
+
+def _of_age(model: LoadedModel, settings: Settings) -> Iterator[Concern]:
+    created = datetime.fromisoformat(model.manifest["created"])
+    age = datetime.now(UTC) - created
+    if age > timedelta(days=settings.stale_days):
+        text = f"was made {age / timedelta(days=1):.1f} days ago, and none published since"
+        yield Concern("warning", model.version, text)
+
+
+def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Iterator[Concern]:
+    if model.point != "bounded":
+        text = f"the model answers at the {model.point} threshold, which promises none"
+        yield Concern("note", "No bound:", text)
+        return
+    if model.kind == "forest":
+        text = (
+            "of the forest is of creates whose history is sent along: of others it is not promised"
+        )
+        yield Concern("note", "The bound", text)
+    never = [key for key, own in _bounded(card).items() if own["abstains"]]
+    if never:
+        text = f"always no, since no threshold keeps the bound: {', '.join(never)}"
+        plural = "predicates are" if len(never) > 1 else "predicate is"
+        yield Concern("note", f"{len(never)} {plural}", text)
+
+
+def _bounded(card: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    bound: Mapping[str, Any] = (card or {}).get("bound") or {}
+    own: Mapping[str, Any] = bound.get("predicates") or {}
+    return own
+
+
+def _of_audits(facts: Facts) -> Iterator[Concern]:
+    for reason in facts.troubles:
+        yield Concern("warning", "Cannot be read:", reason)
+    if not facts.audits:
+        return
+    last = facts.audits[-1]
+    known = facts.model.abstaining if facts.model else {}
+    for key, figure in last.figures.items():
+        if figure.broken and key not in known:
+            text = f"had broken its bound as of {last.name}; it does not abstain now"
+            yield Concern("warning", key, text)
+    if last.drift:
+        few = [f"{s['aspect']} {s['value']} ({s['change']})" for s in last.drift[:FEW]]
+        more = f" and {len(last.drift) - FEW} more" if len(last.drift) > FEW else ""
+        text = f"among the files that are created, as of {last.name}: {', '.join(few)}{more}"
+        yield Concern("warning", "Changes", text)
+    for count, what in ((last.unknown, "rows"), (last.damaged, "files")):
+        if count:
+            text = f"{what} of the prediction log could not be judged by the audit of {last.name}"
+            yield Concern("warning", f"{count:,}", text)
+
+
+def _of_the_service(facts: Facts) -> Iterator[Concern]:
+    totals = facts.totals
+    if totals.failed:
+        text = "requests failed since the service began; its log says how"
+        yield Concern("warning", f"{totals.failed:,.0f}", text)
+    if totals.shed:
+        text = "requests were refused since the service began, because others were enough"
+        yield Concern("warning", f"{totals.shed:,.0f}", text)
+    for outcome, why in (("dropped", "it was behind"), ("failed", "they could not be written")):
+        if rows := totals.rows.get(outcome):
+            text = f"rows are missing from the prediction log: {why}"
+            yield Concern("warning", f"{rows:,.0f}", text)

@@ -1,0 +1,141 @@
+"""A service of its own process, with a month of audits behind it, and a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from training.audit import Audit, keep
+from training.join import Joining
+from training.registry import Registry
+from training.served import GROUPS, SERVED
+from training.shifts import Shift
+
+CHROMIUM = Path("/usr/bin/chromium")
+DAYS = 12
+HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
+
+
+def served(version: str, predicate: str, day: int) -> dict[str, Any]:
+    """Return what an audit finds of a predicate, which gets worse on the last days."""
+    n = 5000 + 37 * day
+    wrong = 20 + (day * 7 + len(predicate)) % 11
+    if predicate == "lifespan<=1" and day > DAYS - 3:
+        wrong = 150
+    counts = {
+        "n": n,
+        "n_unknown": 40,
+        "n_true": n // 4,
+        "n_correct": n - wrong - 60 - 9 * (day % 4),
+        "n_true_positive": n // 4 - 60,
+        "n_false_positive": wrong,
+    }
+    row = dict.fromkeys(SERVED.names) | counts
+    return row | {
+        "version": version,
+        "subject": "file",
+        "predicate": predicate,
+        "model": "name",
+        "point": "bounded",
+        "bound": 1.0,
+        "correct": 100 * counts["n_correct"] / n,
+        "guess": 75.0,
+        "false_positives": 100 * wrong / n,
+        "true_positives": 100 * counts["n_true_positive"] / n,
+        "occurs": 25.0,
+        "evidence": 0.0,
+        "broken": wrong == 150,
+    }
+
+
+def audits(registry: Registry, version: str) -> None:
+    """Keep an audit of each of some days: on the last a bound is broken, and files changed."""
+    first = datetime(2026, 11, 1, 23, 59, tzinfo=UTC)
+    for day in range(DAYS):
+        until, last = first + timedelta(days=day), day == DAYS - 1
+        rows = [served(version, name, day) for name in ("size=zero", "lifespan<=1", "write-only")]
+        found = Audit(
+            f"home-{until:%Y%m%d}",
+            until - timedelta(days=1),
+            until,
+            ["home"],
+            version,
+            Joining(),
+            pa.Table.from_pylist(rows, schema=SERVED),
+            GROUPS.empty_table(),
+            broken=["lifespan<=1"] if last else [],
+            breaches={"lifespan<=1": "2.78% false positives, promised at most 1%"} if last else {},
+            drift=[Shift("suffix", name, "new", 0.0, 7.5, 1e-9) for name in (".parquet", HOSTILE)]
+            if last
+            else [],
+        )
+        keep(registry, found)
+
+
+@dataclass
+class Site:
+    """The service's URL, and what it has: a published version and audits."""
+
+    url: str
+    version: str
+    audit: str
+
+
+@pytest.fixture(scope="session")
+def site(
+    tmp_path_factory: pytest.TempPathFactory,
+    publish: Callable[..., str],
+    started: Callable[..., Any],
+) -> Iterator[Site]:
+    registry = tmp_path_factory.mktemp("page") / "registry"
+    version = publish(registry, heat=True, card=True)
+    audits(Registry(registry), version)
+    with started(registry, registry.parent, "--stale-days", "1000") as service:
+        with service.client() as client:
+            for number in range(60):
+                name = f"x{number}.lock" if number % 3 else f"page{number}.html"
+                assert client.post("/v1/predictions", json={"name": name}).status_code == 200
+        yield Site(service.url, version, f"home-202611{DAYS:02d}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"needs {CHROMIUM} (on Debian: apt-get install chromium)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Seen:
+    """What pages in the browser asked for, and complained about."""
+
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def seen() -> Seen:
+    return Seen()
+
+
+@pytest.fixture
+def page(browser: Browser, site: Site, seen: Seen) -> Iterator[Page]:
+    """Return a tab, of which is noted all that it asks for and complains about."""
+    page = browser.new_page(base_url=site.url, viewport={"width": 1100, "height": 900})
+    page.set_default_timeout(120_000)
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.on("console", lambda message: seen.complaints.append(message.text))
+    page.on("pageerror", lambda error: seen.complaints.append(str(error)))
+    page.on("dialog", lambda dialog: seen.complaints.append(dialog.message))
+    yield page
+    page.close()

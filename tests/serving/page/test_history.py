@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from serving.metrics import Metrics
+from serving.page.history import MINUTES, History, quantile
+from serving.page.totals import Totals, totals
+from serving.page.traffic import predicates, traffic
+
+
+def counting() -> Iterator[Totals]:
+    """Yield totals of a service that answers two requests between each two looks."""
+    n = 0
+    while True:
+        yield Totals({0.001: n, 0.002: 2 * n, float("inf"): 2 * n}, {"lock": (n, n)})
+        n += 1
+
+
+def history() -> History:
+    source = counting()
+    return History(lambda: next(source))
+
+
+def test_a_sample_holds_what_was_counted_since_that_before() -> None:
+    kept = history()
+    kept.take()
+    kept.take()
+    samples, counted = kept.now()
+    assert [sample.requests for sample in samples] == [2, 2, 2]
+    assert [sample.answers() for sample in samples] == [{"lock": (1, 1)}] * 3
+    assert counted.answers == {"lock": (3, 3)}
+
+
+def test_a_day_is_kept_and_no_more() -> None:
+    kept = history()
+    for _ in range(MINUTES + 10):
+        kept.take()
+    samples, _ = kept.now()
+    assert len(samples) == MINUTES + 1
+    assert samples[0].keys is samples[-1].keys
+    drawn = traffic(samples)
+    assert drawn["requests"] == 2 * (MINUTES + 1)
+    (row,) = predicates(samples, ["lock"])
+    assert (row["answers"], row["yes"]) == (2 * (MINUTES + 1), 0.5)
+    assert len(row["line"][0]) <= 97
+
+
+def test_quantiles_are_those_of_the_histogram() -> None:
+    kept = history()
+    kept.take()
+    samples, _ = kept.now()
+    assert quantile(samples, 0.25) == pytest.approx(0.0005)
+    assert quantile(samples, 0.75) == pytest.approx(0.0015)
+    assert quantile([], 0.5) is None
+
+
+def test_totals_are_those_of_the_metrics() -> None:
+    metrics = Metrics()
+    metrics.request("/v1/predictions", 200, 0.0015)
+    metrics.request("/v1/hints", 200, 0.0001)
+    metrics.request("/metrics", 200, 1.0)
+    metrics.request("/", 500, 1.0)
+    metrics.shed()
+    found = totals(metrics)
+    assert (found.seconds[0.0005], found.seconds[0.002], found.seconds[float("inf")]) == (1, 2, 2)
+    assert (found.failed, found.shed) == (1, 1)

@@ -1,0 +1,166 @@
+"""The page as a browser shows it: Debian's Chromium, without a head, on a service of its own.
+
+With ``BIRTHMARK_PICTURES`` naming a directory the page is also photographed there, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from serving.page.routes import router
+
+HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
+
+CONTRASTS = """() => {
+  const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = c => c / 255 <= .04045 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) => .2126 * light(r) + .7152 * light(g) + .0722 * light(b);
+  const behind = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] === 1) return c;
+    }
+    return null;
+  };
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !e.getClientRects().length) continue;
+    const style = getComputedStyle(e);
+    const ink = parse(e.namespaceURI.endsWith("svg") ? style.fill : style.color);
+    const [a, b] = [luminance(ink), luminance(behind(e))].sort((x, y) => y - x);
+    found.push([(a + .05) / (b + .05), walk.currentNode.data.trim()]);
+  }
+  return found.sort((x, y) => x[0] - y[0]);
+}"""
+"""The contrast of every text with what is behind it (WCAG 2.2, 1.4.3), least first."""
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("BIRTHMARK_PICTURES"):
+        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+
+def test_warnings_come_first_and_the_worst_of_them_on_top(page: Page, site: Any) -> None:
+    page.goto("/")
+    assert page.title() == "(2) Birthmark"
+    assert page.locator("h2").first.inner_text() == "Warnings"
+    listed = page.locator(".warnings li")
+    assert listed.nth(0).inner_text() == (
+        "Alarm lifespan<=1 answers no until the next model is published: 2.78% false positives,"
+        " promised at most 1%"
+    )
+    changes = f"Changes among the files that are created, as of {site.audit}: suffix .parquet (new)"
+    assert changes in listed.nth(1).inner_text()
+    classes = [each.get_attribute("class") for each in listed.all()]
+    assert classes == ["alarm", "warning", "note"]
+
+
+def test_it_tells_what_answers_how_it_is_asked_and_whether_it_is_right(
+    page: Page, site: Any
+) -> None:
+    page.goto("/")
+    text = page.inner_text("main")
+    assert site.version in text
+    assert "60 requests for predictions and hints" in text
+    row = page.locator("section[aria-labelledby=yes] tr", has_text="size=zero").first
+    assert "66.67%" in row.inner_text()  # two of three were locks
+    audited = page.locator("section[aria-labelledby=right]")
+    assert audited.locator("figure line.promised").count() == 1
+    broken = audited.locator("tr", has_text="lifespan<=1")
+    assert broken.locator("svg line.promised").count() == 1
+    assert broken.locator(".worse").inner_text().startswith("2.7")
+    rules = page.locator("section[aria-labelledby=rules]")
+    assert "20 of 20" in rules.locator("tr", has_text="lock$").first.inner_text()
+
+
+def test_a_name_is_asked_about_by_keyboard_alone(page: Page) -> None:
+    page.goto("/")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "name":
+            break
+    page.keyboard.type("new.lock")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?name=new.lock")
+    row = page.locator("[role=status] tr", has_text="size=zero").first
+    assert row.locator(".yes").inner_text() == "yes"
+    assert "20 of 20 files" in row.inner_text()
+    # what cannot be scrolled to by keyboard cannot be read
+    for each in page.locator(".scroll").all():
+        assert each.get_attribute("tabindex") == "0"
+
+
+def test_a_name_that_no_file_can_have_is_said_to_be_none(page: Page) -> None:
+    page.goto("/?name=a/b")
+    assert "without /" in page.inner_text("#wrong")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read_in_light_and_in_dark(page: Page, scheme: Any) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/?name=new.lock")
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 100
+    assert contrasts[0][0] >= 4.5, contrasts[:5]
+    picture(page, scheme)
+
+
+def test_a_phone_need_not_be_pushed_sideways(page: Page, site: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    for path in ("/?name=new.lock", "/report", f"/audits/{site.audit}", "/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+    picture(page, "phone")
+
+
+def test_a_hostile_name_is_shown_as_it_is(page: Page, seen: Any) -> None:
+    page.goto("/")
+    page.fill("#name", HOSTILE)
+    page.press("#name", "Enter")
+    page.wait_for_selector("[role=status]")
+    assert page.input_value("#name") == HOSTILE
+    assert HOSTILE in page.inner_text("section[aria-labelledby=drift]")
+    assert page.locator("script, img").count() == 0
+    assert seen.complaints == []
+
+
+def test_what_leads_on_is_there_and_nothing_comes_from_elsewhere(
+    page: Page, site: Any, seen: Any
+) -> None:
+    page.goto("/")
+    links = {each.get_attribute("href") for each in page.locator("a").all()}
+    wanted = {f"/models/{site.version}", "/report", f"/audits/{site.audit}"}
+    assert wanted <= links
+    for path in sorted(wanted):
+        response = page.goto(path)
+        assert response is not None
+        assert response.status == 200
+        # its style holds, though no other may
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") == "1088px"
+        )
+    assert page.evaluate("document.styleSheets.length") == 1
+    response = page.goto("/models/20010101T000000Z-abcdef")
+    assert response is not None
+    assert response.status == 404
+    origins = {url.split("/")[2] for url in seen.requests if not url.startswith("data:")}
+    assert origins == {site.url.split("/")[2]}
+    # but for the answer 404, of which the browser tells
+    assert [text for text in seen.complaints if "404" not in text] == []
+
+
+def test_its_paths_are_for_people_and_in_no_document_for_programs() -> None:
+    assert {route.path for route in router.routes} == {  # type: ignore[attr-defined]
+        "/",
+        "/report",
+        "/models/{version}",
+        "/audits/{name}",
+    }
+    assert not any(route.include_in_schema for route in router.routes)  # type: ignore[attr-defined]

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from serving.loaded import LoadedModel
+from serving.page.totals import Totals
+from serving.page.warnings import Concern, Facts, warnings
+from serving.settings import Settings
+
+MANIFEST = {"created": "2020-01-01T00:00:00+00:00", "trained_on": {"generated": []}}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> LoadedModel:
+    return LoadedModel("20200101T000000Z-abcdef", "rules", "bounded", MANIFEST, tmp_path)
+
+
+def said(facts: Facts) -> list[tuple[str, str]]:
+    return [(each.level, f"{each.about} {each.text}") for each in warnings(facts)]
+
+
+def test_where_nothing_is_wrong_nothing_is_said(settings: Settings, model: LoadedModel) -> None:
+    young = settings.model_copy(update={"stale_days": 1e6})
+    assert warnings(Facts(young, model, None, Totals(), [], None, [])) == []
+
+
+def test_no_model_and_why_comes_first(settings: Settings) -> None:
+    counted = Totals(failed=1, shed=3, rows={"written": 9, "dropped": 2, "failed": 0})
+    facts = Facts(settings, None, "damaged", counted, [], None, ["/x: expected an audit"])
+    found = said(facts)
+    assert [level for level, _ in found] == ["alarm"] * 2 + ["warning"] * 4
+    assert "is loaded from" in found[0][1]
+    assert "there is no other: damaged" in found[1][1]
+    assert any(text.startswith("3 requests were refused") for _, text in found)
+    assert any(text.startswith("2 rows are missing") for _, text in found)
+
+
+def test_an_old_model_and_what_it_does_not_promise_are_told(
+    settings: Settings, model: LoadedModel
+) -> None:
+    card = {"bound": {"predicates": {"lock": {"abstains": True}, "size=zero": {"abstains": False}}}}
+    old, never = warnings(Facts(settings, model, None, Totals(), [], card, []))
+    assert (old.level, old.about) == ("warning", model.version)
+    assert never == Concern(
+        "note", "1 predicate is", "always no, since no threshold keeps the bound: lock"
+    )
+    forest = replace(model, kind="forest")
+    assert "history" in said(Facts(settings, forest, None, Totals(), [], None, []))[1][1]
+    accurate = replace(model, point="accurate")
+    assert "promises none" in said(Facts(settings, accurate, None, Totals(), [], None, []))[1][1]
