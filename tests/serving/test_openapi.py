@@ -17,7 +17,7 @@ from serving.settings import Settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
 FORMATS = Path(__file__).with_name("api_formats.py")
-EXAMPLES = "20"
+EXAMPLES = "100"
 
 
 def test_the_document_is_the_one_that_is_checked_in() -> None:
