@@ -1,14 +1,15 @@
 """The service beside bare applications that read and write the same JSON without predicting.
 
-    python -m benchmarks.serving [--registry REGISTRY] [--seconds 2] [--rounds 5] [--json OUT]
+    python -m benchmarks.serving [--registry REGISTRY] [--seconds 2] [--rounds 5] [--realtime]
+                                [--json OUT]
 
 All in one run, in turns: one worker each, on a processor of its own beside that of the client
 (``load.c``), whose connections stay open. Bare are an application of Starlette and one of FastAPI,
 on the same server; with granian installed, the service and Starlette's are measured there, too.
 Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
 and 10,000 in Arrow. Next to what the clock says stands the time that the server itself was at work,
-which other work on the machine changes less. Without a registry a model is trained on the bundled
-samples.
+which other work on the machine changes less; with --realtime, which needs root, both ends go before
+all other work. Without a registry a model is trained on the bundled samples.
 """
 
 from __future__ import annotations
@@ -124,12 +125,28 @@ def serving_process(process: int) -> int:
 
 
 def asked(
-    program: Path, server: Server, body: bytes, connections: int, seconds: float
+    program: Path,
+    server: Server,
+    body: bytes,
+    connections: int,
+    seconds: float,
+    realtime: bool,
 ) -> dict[str, float]:
     """Return what the client measured, and the server's own time per request, microseconds."""
     before = server.cpu()
-    command = ["taskset", "-c", str(CPUS[-1]), program, server.place, str(connections)]
-    done = subprocess.run([*command, str(seconds)], input=body, capture_output=True, check=True)
+    command = [
+        "taskset",
+        "-c",
+        str(CPUS[-1]),
+        program,
+        server.place,
+        str(connections),
+        str(seconds),
+    ]
+    if realtime:
+        subprocess.run(["chrt", "-f", "-a", "-p", "1", str(server.process)], check=True)
+        command = ["chrt", "-f", "1", *command]
+    done = subprocess.run(command, input=body, capture_output=True, check=True)
     told: dict[str, float] = json.loads(done.stdout)
     if told["failed"]:
         raise RuntimeError(f"{server.name}: {told['failed']} requests failed")
@@ -195,7 +212,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
         rounds: dict[tuple[str, str], list[dict[str, float]]] = {}
         for _ in range(args.rounds):
             for what, name, body, connections in plan:
-                told = asked(program, running[name], body, connections, args.seconds)
+                told = asked(program, running[name], body, connections, args.seconds, args.realtime)
                 rounds.setdefault((what, name), []).append(told)
     figures = [
         {"what": what, "server": name}
@@ -229,6 +246,7 @@ def main() -> None:
     parser.add_argument("--registry", type=Path)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--realtime", action="store_true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:

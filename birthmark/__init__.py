@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from features.creates import from_files, from_names, from_requests
     from predictor import AbleTree, NameModel, TrainedModel
     from serving.app import create_app
+    from serving.client import AsyncClient, Client, ServiceError
     from training.registry import Registry
 
 _HOMES = {
     "AbleTree": "predictor",
+    "AsyncClient": "serving.client",
+    "Client": "serving.client",
     "NameModel": "predictor",
     "Registry": "training.registry",
+    "ServiceError": "serving.client",
     "TrainedModel": "predictor",
     "create_app": "serving.app",
     "from_files": "features.creates",
@@ -31,8 +35,11 @@ _HOMES = {
 
 __all__ = [
     "AbleTree",
+    "AsyncClient",
+    "Client",
     "NameModel",
     "Registry",
+    "ServiceError",
     "TrainedModel",
     "__version__",
     "create_app",

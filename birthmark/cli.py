@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import typer
-from rich.console import Console
 
 from birthmark import __version__
 from birthmark.commands.anonymize import anonymize
@@ -14,6 +13,7 @@ from birthmark.commands.dump import dump
 from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
 from birthmark.commands.ingest import ingest
+from birthmark.commands.install import app as install
 from birthmark.commands.layout import layout
 from birthmark.commands.models import app as models
 from birthmark.commands.replay import app as replay
@@ -23,6 +23,7 @@ from birthmark.commands.tokens import app as tokens
 from birthmark.commands.train import evaluate, nightly, report, train
 from birthmark.commands.windows import windows
 from birthmark.commands.workload import workload
+from birthmark.exits import FAILED, say
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,6 +52,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(install, name="install")
 app.add_typer(models, name="models")
 app.add_typer(replay, name="replay")
 app.add_typer(scan, name="scan")
@@ -80,10 +82,5 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)  # as the shell reports a process ended by SIGPIPE
     except (OSError, ValueError) as error:
-        message = str(error)
-        if isinstance(error, OSError) and error.filename is not None:
-            message = f"{error.filename}: {error.strerror}"
-        Console(stderr=True).print(
-            f"birthmark: {message}", markup=False, highlight=False, soft_wrap=True
-        )
-        sys.exit(1)
+        say(error)
+        sys.exit(FAILED)

@@ -125,13 +125,13 @@ class TrainedModel:
             lives = _told(lives, self.histories[subject])
             self._learn(learner, lives, known(lives), labels)
         self._learn_directories(learner, files)
-        for models in self.models.values():
-            _order(models, self.predicates)
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}
             hint_models.train(self.hints, files, self.parameters, learner)
         learner.finish()
+        for models in self.models.values():
+            _order(models, self.predicates)
         return self
 
     def _learn_directories(self, learner: Learner, files: pa.Table) -> None:

@@ -78,7 +78,7 @@ def create_app(settings: Settings) -> FastAPI:
     routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
     app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
-    app.add_middleware(Measured, metrics=metrics, routes=routes)
+    app.add_middleware(Measured, metrics=metrics, routes=routes, access=settings.log_access)
     return app
 
 

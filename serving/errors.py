@@ -131,7 +131,10 @@ async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
 
 
 async def _internal(request: Request, error: Exception) -> Response:
-    return error_response("internal", "the service failed; its log says how")
+    # It is sent from further out than where responses get their request's id.
+    asked = request.scope.get("request_id")
+    headers = None if asked is None else {"x-request-id": asked.decode()}
+    return error_response("internal", "the service failed; its log says how", headers=headers)
 
 
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, Info, generate_latest
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.metrics_core import Metric
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.loaded import Tallies
+from serving import logs
+from serving.loaded import LoadedModel, Tallies
 from serving.reports import Reports
 from serving.worker import METRICS
 
@@ -66,14 +67,13 @@ class Metrics:
             "Requests that were refused because others were enough",
             registry=self.registry,
         )
-        self._model = Info("birthmark_model", "The model that answers", registry=self.registry)
+        self._model = _Model()
+        self.registry.register(self._model)
         self.tallies = Tallies()
         # Where workers add up what they count, prometheus_client does so in files.
         self._shared = os.environ.get(METRICS)
         self.reports = Reports(Path(self._shared) if self._shared else None)
-        self.abstaining = Abstaining()
-        for own in (self.reports, self.abstaining):
-            self.registry.register(own)
+        self.registry.register(self.reports)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -93,10 +93,10 @@ class Metrics:
                 for answer, count in zip(("no", "yes"), counts, strict=True):
                     counter.labels(key, answer).inc(count)
 
-    def model_loaded(self, version: str, kind: str) -> None:
+    def model_loaded(self, model: LoadedModel) -> None:
         """Count a load, and tell which model answers now."""
         self._loads.labels("loaded").inc()
-        self._model.info({"version": version, "kind": kind})
+        self._model.loaded = model
 
     def model_failed(self) -> None:
         """Count a published model that could not be loaded."""
@@ -122,32 +122,48 @@ class Metrics:
         MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
         every.register(self._model)
         every.register(self.reports)
-        every.register(self.abstaining)
         return every
 
 
-class Abstaining(Collector):
-    """Predicates that are answered no, since an audit found them wrong more often than promised."""
+class _Model(Collector):
+    """Tells Prometheus which model answers."""
 
     def __init__(self) -> None:
-        self.predicates: Collection[str] = ()
+        self.loaded: LoadedModel | None = None
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Return 1 for each."""
-        what = "1 for a predicate that an audit has made abstain"
-        gauge = GaugeMetricFamily("birthmark_abstaining", what, labels=["predicate"])
-        for predicate in sorted(self.predicates):
-            gauge.add_metric([predicate], 1)
-        yield gauge
+    def collect(self) -> Iterator[Metric]:
+        """Yield what there is to know of it."""
+        info = InfoMetricFamily("birthmark_model", "The model that answers")
+        created = GaugeMetricFamily(
+            "birthmark_model_created_time_seconds", "When it was trained, Unix time"
+        )
+        abstaining = GaugeMetricFamily(
+            "birthmark_abstaining",
+            "Whether a predicate is answered no because its bound was broken",
+            labels=["predicate"],
+        )
+        if (model := self.loaded) is not None:
+            info.add_metric([], {"version": model.version, "kind": model.kind})
+            created.add_metric([], datetime.fromisoformat(model.manifest["created"]).timestamp())
+            for predicate in model.answerer.predicates:
+                abstaining.add_metric([predicate], predicate in model.abstaining)
+        yield from (info, created, abstaining)
 
 
 class Measured:
-    """An ASGI application that times the requests to `app`, by those of its `routes` they take."""
+    """An ASGI application that times the requests to `app`, by those of its `routes` they take.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, routes: frozenset[str]) -> None:
+    Each has an id, its own or a new one, which its response and the log repeat; with `access` the
+    log has a line for each.
+    """
+
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, routes: frozenset[str], access: bool = False
+    ) -> None:
         self.app = app
         self.metrics = metrics
         self.routes = routes
+        self.access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on; count it if it is a request."""
@@ -155,16 +171,26 @@ class Measured:
             await self.app(scope, receive, send)
             return
         status = 500  # an exception gets its response further out
+        size = 0
         begin = time.perf_counter()
+        scope["request_id"] = asked = logs.id_of(scope)
+        told = (logs.REQUEST_ID, asked)
+        logs.request.set(asked.decode())
 
         async def noting(message: Message) -> None:
-            nonlocal status
+            nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message["headers"] = [*message["headers"], told]
+            else:
+                size += len(message.get("body", b""))
             await send(message)
 
         try:
             await self.app(scope, receive, noting)
         finally:
             route = scope["path"] if scope["path"] in self.routes else OTHER
-            self.metrics.request(route, status, time.perf_counter() - begin)
+            seconds = time.perf_counter() - begin
+            self.metrics.request(route, status, seconds)
+            if self.access:
+                logs.note(scope, route, status, seconds, size)

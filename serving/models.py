@@ -127,8 +127,7 @@ class ModelSlot:
         self.model, self.failure = model, None
         self.changed.set()
         self.changed = asyncio.Event()
-        self._metrics.model_loaded(model.version, model.kind)
-        self._metrics.abstaining.predicates = model.abstaining
+        self._metrics.model_loaded(model)
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
     def _look(self) -> tuple[Hashable, Hashable]:

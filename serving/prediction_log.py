@@ -22,9 +22,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from data.anonymize import MappingError
 from data.prediction_log import ANSWER, PREDICTIONS
 from data.schema import TIME
 from serving.log_files import LogWriter
+from serving.logs import Quoting
 
 log = logging.getLogger(__name__)
 
@@ -222,7 +224,9 @@ class PredictionLog:
             self._said.clear()
         if trouble is not None and (kind := _kind(trouble)) not in self._said:
             self._said.add(kind)
-            log.error("predictions are served, but not logged: %s", trouble)
+            # Those of files and mappings tell of the log's own; others may quote requests.
+            told = trouble if isinstance(trouble, OSError | MappingError) else Quoting(trouble)
+            log.error("predictions are served, but not logged: %s", told)
 
 
 def _kind(trouble: Exception) -> tuple[type, int | None]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Annotated, Any, ClassVar, Self, TypeVar
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 from pydantic import (
     AfterValidator,
@@ -220,14 +220,6 @@ class Choice(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = Field(max_length=64, strict=True, description="as it is in the registry")
-
-
-def written(member: str, name: bytes) -> dict[str, str]:
-    """Return `name` as a member of a request: as text if it is UTF-8, else percent-encoded."""
-    try:
-        return {member: name.decode()}
-    except UnicodeDecodeError:
-        return {f"{member}_percent": quote_from_bytes(name)}
 
 
 _Parsed = TypeVar("_Parsed", bound=Asked | list[FileRequest])

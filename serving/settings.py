@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -72,6 +72,13 @@ class Settings(BaseModel):
         default=5.0, gt=0, description="time until a file of the log is ended, minutes"
     )
     log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="form of the log's lines: text or json"
+    )
+    log_access: bool = Field(default=False, description="log a line for each request")
+    log_names: bool = Field(
+        default=False, description="let the log quote requests, and thereby names of files"
+    )
     stale_days: float = Field(
         default=7.0, gt=0, description="age from which the page warns of the model, days"
     )

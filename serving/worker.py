@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from serving import logs
 from serving.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ def application(settings: Settings, parent: int) -> FastAPI:
     # Imported here: who keeps workers needs no model in memory.
     from serving.app import create_app
 
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(message)s"
-    )
+    logs.set_up(settings)
     if os.getpid() != parent:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     return create_app(settings)

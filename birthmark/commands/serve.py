@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from birthmark.exits import MISCONFIGURED, exits
 from serving.settings import Settings, variable
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
@@ -51,6 +51,9 @@ def serve(
     log_mapping: Annotated[Path | None, _setting("log_mapping")] = DEFAULTS.log_mapping,
     log_minutes: Annotated[float, _setting("log_minutes")] = DEFAULTS.log_minutes,
     log_days: Annotated[int, _setting("log_days")] = DEFAULTS.log_days,
+    log_format: Annotated[str, _setting("log_format")] = DEFAULTS.log_format,
+    log_access: Annotated[bool, _setting("log_access")] = DEFAULTS.log_access,
+    log_names: Annotated[bool, _setting("log_names")] = DEFAULTS.log_names,
     stale_days: Annotated[float, _setting("stale_days")] = DEFAULTS.stale_days,
     tokens: Annotated[Path | None, _setting("tokens")] = DEFAULTS.tokens,
     allow_open: Annotated[bool, _setting("allow_open")] = DEFAULTS.allow_open,
@@ -65,11 +68,13 @@ def serve(
 ) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
     values = dict(locals())
+    from serving import logs
     from serving.server import run
 
     settings = settings_of(**values)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    run(settings, say=lambda line: print(line, flush=True))
+    logs.set_up(settings)
+    with exits(MISCONFIGURED, ValueError):
+        run(settings, say=lambda line: print(line, flush=True))
 
 
 def predict(
@@ -105,7 +110,8 @@ def settings_of(**values: Any) -> Settings:
 
 def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
     """Return the file that options tell of, or refuse what is none."""
-    from serving.requests import FileRequest, written
+    from serving.names import written
+    from serving.requests import FileRequest
 
     names = written("name", os.fsencode(name))
     if directory is not None:

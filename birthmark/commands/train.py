@@ -13,6 +13,8 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
+from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
+
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
 ]
@@ -194,10 +196,15 @@ def nightly(
     as_json: _Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
-    from training.config import read_config
+    from data.durable import LockedError
+    from training.config import ConfigError, read_config
     from training.nightly import nightly as run
 
-    with _working("looking for traces") as status:
+    with (
+        exits(MISCONFIGURED, ConfigError),
+        exits(BUSY, LockedError),
+        _working("looking for traces") as status,
+    ):
         night = run(read_config(config), status.update)
     result = night.to_json()
     if not as_json:
@@ -207,6 +214,8 @@ def nightly(
             "decision": night.decision and night.decision.reason,
         }
     _tell(result, as_json)
+    if night.refused:
+        sys.exit(REFUSED)
 
 
 def _working(step: str) -> Status:

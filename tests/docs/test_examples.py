@@ -30,9 +30,10 @@ VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 NOT_RUN = {
     "CONTRIBUTING.md": 1,  # make
     "README.md": 2,  # make; tcpdump
-    "administrators.md": 5,  # tcpdump twice; ingest from tcpdump; cron; systemd
+    "administrators.md": 5,  # tcpdump twice; ingest from tcpdump; systemd; cron
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
     "models.md": 1,  # a bucket
+    "serving.md": 1,  # Prometheus
     "researchers.md": 2,  # the Harvard traces; a live capture
     "scale.md": 3,  # parts of a configuration; several machines
 }

@@ -21,7 +21,7 @@ from features import History, from_files, from_requests
 from predictor import TrainedModel, births
 from predictor.image import predict
 from predictor.image_models import compile_models
-from serving.requests import written
+from serving.names import written
 from training.registry import Registry
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"

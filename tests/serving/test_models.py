@@ -185,7 +185,7 @@ def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_publi
 
     with served(settings) as client:
         assert said(client) == "yes"
-        abstaining.add(settings.registry, old, {"lifespan<=1": "beyond its bound"})
+        abstaining.add(Registry(settings.registry), old, {"lifespan<=1": "beyond its bound"})
         assert eventually(lambda: said(client) == "no")
         metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
         assert metric in client.get("/metrics").text

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from features import HISTORY_BYTES
-from serving.requests import MANY, FileRequest, body_schema, parse, written
+from serving.names import written
+from serving.requests import MANY, FileRequest, body_schema, parse
 
 KNOWN = ("dir_name", "mode", "uid", "gid", "client", "time", "history")
 

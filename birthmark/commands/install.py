@@ -1,0 +1,55 @@
+"""``birthmark install``: what has a system run Birthmark by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birthmark.exits import MISCONFIGURED, exits
+
+app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
+_Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
+_User = Annotated[str, typer.Option(help="Who it runs as, and that user's group.")]
+_Socket = Annotated[
+    Path | None, typer.Option(help="The Unix socket to answer at.  [default: TCP, to its own host]")
+]
+_Out = Annotated[
+    Path | None, typer.Option(help="The directory to write to.  [default: print them]")
+]
+
+
+@app.command()
+def systemd(
+    config: _Config, user: _User = "birthmark", socket: _Socket = None, out: _Out = None
+) -> None:
+    """Make the units of the service and of the nightly run, with its timer."""
+    _make("systemd", config, user, socket, out)
+
+
+@app.command()
+def freebsd(
+    config: _Config, user: _User = "birthmark", socket: _Socket = None, out: _Out = None
+) -> None:
+    """Make the service's rc.d script and the nightly run's periodic script."""
+    _make("freebsd", config, user, socket, out)
+
+
+def _make(system: str, config: Path, user: str, socket: Path | None, out: Path | None) -> None:
+    from birthmark.install import Site, files
+    from data.durable import replaced
+    from training.config import ConfigError, read_config
+
+    path = Path.cwd() / config
+    with exits(MISCONFIGURED, ConfigError):
+        settings = read_config(path)
+    for file in files(system, Site(path, settings, user, socket)):
+        if out is None:
+            typer.echo(f"# {file.path}\n{file.text}")
+            continue
+        out.mkdir(parents=True, exist_ok=True)
+        with replaced(out / file.path.name) as aside:
+            aside.write_text(file.text, encoding="utf-8")
+            aside.chmod(file.mode)
+        typer.echo(out / file.path.name)

@@ -1,0 +1,155 @@
+"""What has a system run Birthmark by itself: systemd's units, FreeBSD's rc.d and periodic scripts.
+
+They are made from the configuration of the nightly run, which says what must be written to.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from birthmark import exits
+from training.config import Config
+from training.registry import is_remote
+
+_PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
+_USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
+_HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a system: where it belongs, and what is in it."""
+
+    path: Path
+    text: str
+    is_script: bool = False
+
+    @property
+    def mode(self) -> int:
+        """Return its permission bits."""
+        return 0o755 if self.is_script else 0o644
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a system's files are made from.
+
+    Attributes:
+    ----------
+    config : the absolute path of the configuration, and ``settings``, what is in it.
+    user : who it runs as; socket: the Unix socket to answer at, or None for TCP to its own host.
+
+    Raises ValueError for paths and users that would have to be quoted in units and scripts.
+
+    """
+
+    config: Path
+    settings: Config
+    user: str
+    socket: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Check what goes into the files."""
+        if not _USER.fullmatch(self.user):
+            raise ValueError(f"{self.user!r}: expected a user's name")
+        for path in filter(None, (*self._paths, self.socket, self.program, self.config)):
+            if not _PLAIN.fullmatch(str(path)):
+                raise ValueError(
+                    f"{path}: expected an absolute path of letters, digits and . _ / @ + , -,"
+                    " which needs no quotes in units and scripts"
+                )
+
+    @property
+    def program(self) -> Path:
+        """Return the program's path: that of the environment that this runs in."""
+        return Path(sys.prefix) / "bin" / "birthmark"
+
+    @property
+    def registry(self) -> Path | str:
+        """Return the registry's directory or URI."""
+        place = self.settings.registry.directory
+        return place if is_remote(place) else _whole(Path(place))
+
+    @property
+    def log(self) -> Path | None:
+        """Return the directory of the prediction log, if it is audited."""
+        return None if self.settings.audit is None else _whole(self.settings.audit.log)
+
+    @property
+    def datasets(self) -> Path:
+        """Return the directory of the datasets."""
+        return _whole(self.settings.datasets.directory)
+
+    @property
+    def _paths(self) -> list[Path]:
+        places = (self.registry, self.datasets, self.log)
+        return [place for place in places if isinstance(place, Path)]
+
+    def values(self) -> dict[str, Any]:
+        """Return what the templates are filled in with."""
+        registry = [self.registry] if isinstance(self.registry, Path) else []
+        places = [*self._paths, self.config, self.program]
+        if self.socket is not None:
+            places.append(self.socket)
+        globs = [*self.settings.traces.files]
+        for server in self.settings.servers:
+            globs += server.files
+        places += map(Path, globs)
+        homely = any(_whole(place).is_relative_to(home) for place in places for home in _HOMES)
+        return {
+            "program": self.program,
+            "config": self.config,
+            "user": self.user,
+            "socket": self.socket,
+            "registry": self.registry,
+            "log": self.log,
+            "written_by_service": [*registry, *([self.log] if self.log else [])],
+            "written_by_night": [*registry, self.datasets],
+            "homes": "read-only" if homely else "yes",
+            "asks_network": not registry,
+            "night_asks_network": not registry or self.settings.engine.kind == "dask",
+            "codes": exits,
+        }
+
+
+def _whole(path: Path) -> Path:
+    return Path.cwd() / path
+
+
+_UNITS = Path("/etc/systemd/system")
+_LOCAL = Path("/usr/local/etc")
+SYSTEMS: dict[str, dict[Path, bool]] = {
+    "systemd": {
+        _UNITS / "birthmark.service": False,
+        _UNITS / "birthmark-nightly.service": False,
+        _UNITS / "birthmark-nightly.timer": False,
+    },
+    "freebsd": {
+        _LOCAL / "rc.d/birthmark": True,
+        _LOCAL / "periodic/daily/500.birthmark": True,
+    },
+}
+"""Where each system has its files, and whether they are scripts."""
+
+
+def files(system: str, site: Site) -> list[File]:
+    """Return the files that have a `system` run Birthmark at a `site`."""
+    templates = Environment(
+        loader=PackageLoader("birthmark.install", f"{system}"),
+        undefined=StrictUndefined,
+        autoescape=False,  # neither is HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    values = site.values()
+    return [
+        File(path, templates.get_template(f"{path.name}.j2").render(values), is_script)
+        for path, is_script in SYSTEMS[system].items()
+    ]

@@ -1,0 +1,219 @@
+"""What makes a system run Birthmark by itself is what that system takes, and tight."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from birthmark import exits
+from birthmark.cli import app
+from birthmark.install import SYSTEMS, File, Site, files
+from training.config import read_config
+
+EXPOSURE = 2.0
+"""The most of 10 that systemd may find a unit exposed by: below 3 it calls that OK."""
+
+CONFIG = """
+[traces]
+files = ["/srv/traces/*"]
+[datasets]
+directory = "/srv/birthmark/datasets"
+[registry]
+directory = "{registry}"
+[audit]
+log = "/srv/birthmark/log"
+"""
+
+
+def site(
+    directory: Path, socket: Path | None = None, registry: str = "/srv/birthmark/registry"
+) -> Site:
+    config = directory / "birthmark.toml"
+    config.write_text(CONFIG.format(registry=registry))
+    return Site(config, read_config(config), "daemon", socket)
+
+
+def made(system: str, site: Site) -> dict[str, File]:
+    return {file.path.name: file for file in files(system, site)}
+
+
+def directives(text: str) -> dict[str, list[str]]:
+    """Return a unit's values by name."""
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r"^(\w+)=(.*)$", text, re.M):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+@pytest.fixture
+def analyze() -> str:
+    command = shutil.which("systemd-analyze")
+    if command is None:
+        pytest.skip("systemd-analyze is not installed (Debian: systemd)")
+    return command
+
+
+SOCKETS = [None, Path("/run/birthmark/socket"), Path("/srv/birthmark/run/socket")]
+
+
+@pytest.mark.parametrize("socket", SOCKETS, ids=str)
+def test_systemd_takes_the_units_and_finds_them_tight(
+    analyze: str, tmp_path: Path, socket: Path | None
+) -> None:
+    paths = []
+    for file in made("systemd", site(tmp_path, socket)).values():
+        # The program need not be where it will be: any that can be run is as good.
+        text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", file.text, flags=re.M)
+        paths.append(tmp_path / file.path.name)
+        paths[-1].write_text(text)
+    verified = subprocess.run(
+        [analyze, "verify", "--man=no", *paths], capture_output=True, text=True
+    )
+    assert (verified.returncode, verified.stderr) == (0, "")
+    for path in paths:
+        if path.suffix == ".service":
+            threshold = f"--threshold={int(10 * EXPOSURE)}"
+            found = subprocess.run(
+                [analyze, "security", "--offline=true", "--no-pager", threshold, path],
+                capture_output=True,
+                text=True,
+            )
+            assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_units_may_write_to_what_they_keep_and_no_more(tmp_path: Path) -> None:
+    units = made("systemd", site(tmp_path, Path("/run/birthmark/socket")))
+    serve = directives(units["birthmark.service"].text)
+    night = directives(units["birthmark-nightly.service"].text)
+    kept = "/srv/birthmark"
+    assert serve["ReadWritePaths"] == [f"{kept}/registry", f"{kept}/log"]
+    assert night["ReadWritePaths"] == [f"{kept}/registry", f"{kept}/datasets"]
+    assert serve["RuntimeDirectory"] == ["birthmark"]
+    for unit in (serve, night):
+        assert unit["ProtectSystem"] == ["strict"]
+        assert unit["NoNewPrivileges"] == unit["PrivateTmp"] == ["yes"]
+        assert unit["CapabilityBoundingSet"] == [""]
+        assert unit["SystemCallFilter"] == ["@system-service"]
+        assert unit["PrivateNetwork"] == ["yes"], "a socket and local disks need none"
+
+
+def test_units_may_use_the_network_where_something_is_asked_there(tmp_path: Path) -> None:
+    tcp = made("systemd", site(tmp_path))
+    assert "PrivateNetwork" not in directives(tcp["birthmark.service"].text)
+    assert "PrivateNetwork" in directives(tcp["birthmark-nightly.service"].text)
+    bucket = made("systemd", site(tmp_path, SOCKETS[1], "s3://bucket/models"))
+    for name in ("birthmark.service", "birthmark-nightly.service"):
+        assert "PrivateNetwork" not in directives(bucket[name].text)
+        assert not any("s3:" in p for p in directives(bucket[name].text)["ReadWritePaths"])
+
+
+def test_a_run_that_cannot_succeed_is_not_tried_again(tmp_path: Path) -> None:
+    units = made("systemd", site(tmp_path))
+    night = directives(units["birthmark-nightly.service"].text)
+    assert night["Restart"] == ["on-failure"]
+    assert night["SuccessExitStatus"] == [str(exits.BUSY)]
+    assert night["RestartPreventExitStatus"] == [f"2 {exits.REFUSED} {exits.MISCONFIGURED}"]
+
+
+@pytest.mark.parametrize("socket", SOCKETS, ids=str)
+def test_shells_take_the_scripts(tmp_path: Path, socket: Path | None) -> None:
+    for file in made("freebsd", site(tmp_path, socket)).values():
+        path = tmp_path / file.path.name
+        path.write_text(file.text)
+        checked = subprocess.run(["sh", "-n", path], capture_output=True, text=True)
+        assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("socket", SOCKETS, ids=str)
+def test_shellcheck_finds_nothing_in_the_scripts(tmp_path: Path, socket: Path | None) -> None:
+    shellcheck = shutil.which("shellcheck")
+    if shellcheck is None:
+        pytest.skip("shellcheck is not installed (Debian: shellcheck)")
+    # rc.subr is FreeBSD's; it reads most of what an rc.d script sets.
+    ignored = "--exclude=SC1091,SC2034"
+    for file in made("freebsd", site(tmp_path, socket)).values():
+        path = tmp_path / file.path.name
+        path.write_text(file.text)
+        found = subprocess.run([shellcheck, ignored, path], capture_output=True, text=True)
+        assert (found.returncode, found.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("night", "periodic"),
+    [(0, 0), (exits.BUSY, 0), (exits.REFUSED, 1), (exits.MISCONFIGURED, 2), (2, 2), (1, 3)],
+)
+def test_the_periodic_script_exits_as_periodic_wants(
+    tmp_path: Path, night: int, periodic: int
+) -> None:
+    script = made("freebsd", site(tmp_path))["500.birthmark"]
+    (tmp_path / "su").write_text(f'#!/bin/sh\necho "$@"\nexit {night}\n')
+    (tmp_path / "su").chmod(0o755)
+    (tmp_path / "script").write_text(script.text)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "daily_birthmark_enable": "YES"}
+    done = subprocess.run(
+        ["sh", tmp_path / "script"], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == periodic, done.stderr
+    assert f"nightly --config {tmp_path}/birthmark.toml" in done.stdout
+    off = subprocess.run(["sh", tmp_path / "script"], env={"PATH": environment["PATH"]})
+    assert off.returncode == 0
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_command_prints_what_it_otherwise_writes(tmp_path: Path, system: str) -> None:
+    config = site(tmp_path).config
+    options = ("install", system, "--config", str(config), "--user", "daemon")
+    printed = run(*options)
+    written = run(*options, "--out", str(tmp_path / "out"))
+    expected = files(system, site(tmp_path))
+    assert printed.stdout == "".join(f"# {file.path}\n{file.text}\n" for file in expected)
+    assert written.stdout.splitlines() == [str(tmp_path / "out" / f.path.name) for f in expected]
+    for file in expected:
+        path = tmp_path / "out" / file.path.name
+        assert path.read_text() == file.text
+        assert path.stat().st_mode & 0o777 == file.mode
+
+
+def test_what_would_have_to_be_quoted_is_refused(tmp_path: Path) -> None:
+    good = site(tmp_path)
+    with pytest.raises(ValueError, match="expected a user's name"):
+        Site(good.config, good.settings, "root; reboot")
+    for path in (Path("/run/a b"), Path("/run/$HOME"), Path("/run/%i"), Path("relative")):
+        with pytest.raises(ValueError, match="needs no quotes"):
+            Site(good.config, good.settings, "daemon", path)
+
+
+def test_exit_codes_tell_a_wrong_configuration_from_another_run_at_work(tmp_path: Path) -> None:
+    import fcntl
+
+    config = tmp_path / "birthmark.toml"
+    for command in (("nightly",), ("install", "systemd")):
+        assert run(*command, "--config", str(config)).exit_code == exits.MISCONFIGURED
+    config.write_text(
+        '[traces]\nfiles = ["traces/*"]\nsettle_seconds = 0\n'
+        '[datasets]\ndirectory = "datasets"\n[registry]\ndirectory = "registry"\n'
+    )
+    assert run("nightly", "--config", str(config)).exit_code == 0
+    with (tmp_path / "datasets/.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        busy = run("nightly", "--config", str(config))
+    assert busy.exit_code == exits.BUSY
+    assert "another process holds this lock" in busy.stderr
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces/none").write_text("no trace\n")
+    refused = run("nightly", "--config", str(config))
+    assert refused.exit_code == exits.REFUSED
+    assert "refused" in refused.stdout
+    option = ("serve", "--registry", str(tmp_path / "registry"), "--tokens", str(config))
+    assert run(*option).exit_code == exits.MISCONFIGURED
