@@ -278,15 +278,17 @@ def schema_of(asked: type[Asked]) -> dict[str, Any]:
     schema = asked.model_json_schema()
     for member, least in asked.names.items():
         forms = [member + form for form in _FORMS]
-        for form in forms:
-            schema["properties"][form] |= schema["properties"][form].pop("anyOf")[0]
-        each = [{"required": [form]} for form in forms]
         if least:
-            schema["oneOf"] = each
+            schema["oneOf"] = [_sent(form) for form in forms]
         else:
-            pairs = [{"required": list(pair)} for pair in combinations(forms, 2)]
-            schema["not"] = {"anyOf": pairs}
+            schema["not"] = {"anyOf": [_sent(*pair) for pair in combinations(forms, 2)]}
     return schema
+
+
+def _sent(*members: str) -> dict[str, Any]:
+    """Return the JSON schema of an object in which members are there, and are not null."""
+    text = {"type": "string"}
+    return {"required": list(members), "properties": dict.fromkeys(members, text)}
 
 
 def in_json(schema: dict[str, Any]) -> dict[str, Any]:
