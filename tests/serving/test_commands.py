@@ -64,7 +64,7 @@ def test_in_a_pipe_a_row_is_one_line_however_long(
 
 
 @pytest.mark.parametrize("kind", ["name", "able"])
-def test_predict_answers_what_the_service_answers(
+def test_predict_answers_what_the_service_explains(
     run: Callable[..., Any],
     served: Callable[..., Any],
     settings_for: Callable[..., Any],
@@ -75,7 +75,7 @@ def test_predict_answers_what_the_service_answers(
     options = [f"--{option}={value}" for option, value in known.items()]
     with served(settings_for(registry, model=kind)) as client:
         for name in ("x.lock", "é.html"):
-            answer = client.post("/v1/predictions", json={"name": name} | known).json()
+            answer = client.post("/v1/explanations", json={"name": name} | known).json()
             printed = run("predict", name, *options, f"--model={kind}", "--json").stdout
             assert json.loads(printed) == answer
             assert answer["kind"] == kind

@@ -98,7 +98,7 @@ def test_a_mode_is_octal_in_a_string_and_decimal_in_a_number(mode: str | int, bi
         {"mode": "10000"},
         {"mode": 0o10000},
         {"mode": -1},
-        {"mode": 420.0},
+        {"mode": 420.5},
         {"mode": True},
         {"uid": -1},
         {"uid": 2**32},
