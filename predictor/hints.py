@@ -50,8 +50,9 @@ class Room:
 
     @classmethod
     def of(cls, data: int, fragment: int = 2048) -> Room:
-        """Return that of a region with so many bytes for data; an eighth is left to HotName.
+        """Return that of a region with so many bytes for data; an eighth of it is spared.
 
+        That is for files that grow more than was expected, and for HotName's that do have data.
         At most a third of the rest is for directories, of a ``fragment`` each (bytes), and there
         are 256 at most; what they leave is for what is written.
         """

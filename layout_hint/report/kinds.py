@@ -25,5 +25,5 @@ def words(comparison: Comparison, kind: Kind) -> str:
     """Return what a table of that kind is of: trace, file system, region."""
     state, mode = kind
     size = f"{comparison.settings.region_length / 2**20:g} MB"
-    region = f"{size} region {mode}" if mode else f"{size} region"
+    region = f"{size} region, mode {mode}" if mode else f"{size} region"
     return f"{comparison.title}, {state} file system, {region}"

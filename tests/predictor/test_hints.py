@@ -143,7 +143,7 @@ def test_no_more_is_hot_than_there_is_room_for(trained: TrainedModel) -> None:
     assert hot(Room(blocks=10, directories=1000)) == (1, 10)
 
 
-def test_a_region_leaves_an_eighth_to_hot_names_and_a_third_of_the_rest_to_directories() -> None:
+def test_an_eighth_of_a_region_is_spared_and_a_third_of_the_rest_is_for_directories() -> None:
     assert Room.of(4 << 20) == Room(directories=256, blocks=(7 * 256 - 256) // 2)
     assert Room.of(16 << 10) == Room(directories=2, blocks=(7 - 2) // 2)
     assert Room.of(32 << 10, 4096) == Room(directories=2, blocks=7 - 2)

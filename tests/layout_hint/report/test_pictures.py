@@ -44,7 +44,7 @@ def test_the_chart_of_locality_names_days_policies_and_marks(tmp_path: Path) -> 
     said = words(tmp_path / "a.svg")
     assert said.count("2001-10-23") == 2  # for each mode
     assert {"Default", "HotDir", "HotDir+HotName", "all three", "optimal", "thesis"} <= set(said)
-    assert "CAMPUS, fresh file system, 4 MB region preferred" in said
+    assert "CAMPUS, fresh file system, 4 MB region, mode preferred" in said
     assert "generated: campus, seed 7" in "\n".join(said)
 
 

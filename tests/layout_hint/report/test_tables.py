@@ -32,7 +32,7 @@ def test_there_are_both_kinds_of_tables_for_each_state_and_mode() -> None:
     titles = [str(table.title) for table in report.tables(comparison())]
     assert len(titles) == 4
     for title, mode in zip(titles, ("reserved", "preferred") * 2, strict=True):
-        assert title.endswith(f"CAMPUS, fresh file system, 4 MB region {mode}")
+        assert title.endswith(f"CAMPUS, fresh file system, 4 MB region, mode {mode}")
     assert [title.split(",")[0] for title in titles] == [
         *["Operations in the region"] * 2,
         *["Gain in elapsed time over Default"] * 2,
