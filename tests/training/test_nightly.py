@@ -29,6 +29,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def tmp_path(place: Path) -> Path:
     """Return an empty directory, of the same name for every test: what is kept names its traces."""
+    return emptied(place)
+
+
+def emptied(place: Path) -> Path:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     return place
@@ -37,8 +41,7 @@ def tmp_path(place: Path) -> Path:
 @pytest.fixture(scope="module")
 def kept(place: Path, traces: list[str]) -> tuple[Night, Path]:
     """Return the first night and a copy of what it left."""
-    place.mkdir()
-    (place / "day0.txt").write_text(traces[0])
+    (emptied(place) / "day0.txt").write_text(traces[0])
     night = run(configured(place))
     return night, shutil.copytree(place, place.with_name("kept"))
 
