@@ -29,6 +29,9 @@ from serving.shortcut import Shortcut
 from serving.tokens import Tokens
 from training.registry import Registry
 
+ADD_SECONDS = 1.0
+"""How long a worker's answers may be missing from the metrics that others tell."""
+
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application that answers from the registry of `settings`.
@@ -36,7 +39,7 @@ def create_app(settings: Settings) -> FastAPI:
     It has its own metrics. Once started it answers at once, with 503 until a model is loaded.
     """
     metrics = Metrics()
-    limits = Limits(settings, allow_files(settings.max_connections))
+    limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
     tokens = None if settings.tokens is None else Tokens(settings.tokens)
 
     @asynccontextmanager
@@ -48,7 +51,7 @@ def create_app(settings: Settings) -> FastAPI:
         tasks = [
             asyncio.create_task(slot.watch(settings.poll_seconds)),
             asyncio.create_task(look_after(limits)),
-            asyncio.create_task(_add_up(metrics, settings.poll_seconds)),
+            asyncio.create_task(_add_up(metrics)),
         ]
         with logged(settings, metrics.registry) as log:
             service = Service(settings, slot, metrics, limits, log)
@@ -77,13 +80,13 @@ def create_app(settings: Settings) -> FastAPI:
     every = [*router.routes, *pages.routes]
     routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
     app.add_middleware(Shortcut, endpoints=HOT)
-    app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
+    app.add_middleware(Guard, limits=limits, tokens=tokens)
     app.add_middleware(Measured, metrics=metrics, routes=routes, access=settings.log_access)
     return app
 
 
-async def _add_up(metrics: Metrics, seconds: float) -> None:
+async def _add_up(metrics: Metrics) -> None:
     """Add this worker's answers to those of all, time and again."""
     while True:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(ADD_SECONDS)
         metrics.add_answers()
