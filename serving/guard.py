@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterable
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
@@ -78,7 +79,9 @@ class Guard:
                 await self._in_turn(turns, scope, message, receive, send)
         finally:
             self.limits.end()
-        await self._taken(scope)
+        connection = scope.get("connection")
+        if connection is not None and connection.flow.write_paused:
+            await self._taken(connection)
 
     async def _in_turn(
         self,
@@ -147,11 +150,8 @@ class Guard:
                     raise self._too_large()
         return {"type": "http.request", "body": bytes(body), "more_body": False}
 
-    async def _taken(self, scope: Asgi) -> None:
+    async def _taken(self, connection: Any) -> None:
         """Wait until the client takes its answer; cut it off if too much waits for others, too."""
-        connection = scope.get("connection")
-        if connection is None or not connection.flow.write_paused:
-            return
         try:
             with self.limits.holding(connection.transport.get_write_buffer_size()):
                 await connection.flow.drain()

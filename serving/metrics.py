@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving import logs
+from serving.errors import failed
 from serving.loaded import LoadedModel, Tallies
 from serving.reports import Reports
 from serving.worker import METRICS
@@ -154,7 +155,7 @@ class Measured:
     """An ASGI application that times the requests to `app`, by those of its `routes` they take.
 
     Each has an id, its own or a new one, which its response and the log repeat; with `access` the
-    log has a line for each.
+    log has a line for each. Where `app` fails before it answers, the client is told so.
     """
 
     def __init__(
@@ -170,10 +171,9 @@ class Measured:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        status = 500  # an exception gets its response further out
-        size = 0
+        status = size = 0
         begin = time.perf_counter()
-        scope["request_id"] = asked = logs.id_of(scope)
+        asked = logs.id_of(scope)
         told = (logs.REQUEST_ID, asked)
         logs.request.set(asked.decode())
 
@@ -188,9 +188,13 @@ class Measured:
 
         try:
             await self.app(scope, receive, noting)
+        except Exception as error:
+            if not status:
+                await failed(scope, receive, noting, error)
+            raise
         finally:
             route = scope["path"] if scope["path"] in self.routes else OTHER
             seconds = time.perf_counter() - begin
-            self.metrics.request(route, status, seconds)
+            self.metrics.request(route, status or 500, seconds)
             if self.access:
-                logs.note(scope, route, status, seconds, size)
+                logs.note(scope, route, status or 500, seconds, size)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -73,8 +73,7 @@ Resolve = Callable[[Sequence[Any]], Served]
 """Works out what was asked by several requests, in their order, and what each was answered."""
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     resolve: Resolve
     asked: Any
     rows: int
