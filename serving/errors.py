@@ -41,6 +41,7 @@ TYPES: dict[str, int] = {
     "internal": 500,
     "no_model": 503,
     "no_hints": 503,
+    "no_registry": 503,
     "overloaded": 503,
 }
 """The status that each type of error has."""

@@ -103,6 +103,10 @@ class Metrics:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
 
+    def registry_read(self, well: bool) -> None:
+        """Tell whether the registry could be read when it was last looked at."""
+        self._model.reached = well
+
     def shed(self) -> None:
         """Count a request that was refused because others were enough."""
         self._shed.inc()
@@ -131,6 +135,7 @@ class _Model(Collector):
 
     def __init__(self) -> None:
         self.loaded: LoadedModel | None = None
+        self.reached = True
 
     def collect(self) -> Iterator[Metric]:
         """Yield what there is to know of it."""
@@ -148,7 +153,12 @@ class _Model(Collector):
             created.add_metric([], datetime.fromisoformat(model.manifest["created"]).timestamp())
             for predicate in model.answerer.predicates:
                 abstaining.add_metric([predicate], predicate in model.abstaining)
-        yield from (info, created, abstaining)
+        reached = GaugeMetricFamily(
+            "birthmark_registry_read",
+            "Whether the registry could be read when it was last looked at",
+            self.reached,
+        )
+        yield from (info, created, abstaining, reached)
 
 
 class Measured:

@@ -110,8 +110,12 @@ async def publish(request: Request, service: Here) -> responses.Published:
 
 
 def _publish(registry: Registry, version: str) -> str | None:
-    if version not in registry.versions():
-        raise ApiError("no_version", f"{registry.path}: holds no version {version!r}")
+    try:
+        stored = registry.versions()
+    except OSError as error:
+        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error
+    if version not in stored:
+        raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
     try:
         before = registry.current()
         registry.rollback(version)
