@@ -76,11 +76,12 @@ class Connection:
 class Told:
     """What came of the requests of each kind: how long they took, and what was wrong with some.
 
-    `files` are those whose predictions, and `hints` those whose hints, were answered.
+    Those `turned_away` were refused because others were enough (``overloaded``). `files` are those whose predictions, and `hints` those whose hints, were answered.
     """
 
     seconds: dict[str, array[float]] = field(default_factory=dict)
     failures: Counter[str] = field(default_factory=Counter)
+    turned_away: int = 0
     files: int = 0
     hints: int = 0
 
@@ -97,8 +98,14 @@ class WrongAnswerError(Exception):
     """An answer that is not as it should be."""
 
 
+class TurnedAwayError(WrongAnswerError):
+    """An answer that says that others are enough."""
+
+
 def expect(answer: Answer, *statuses: int) -> Answer:
     """Return an answer of one of these statuses; raise `WrongAnswerError` for another."""
+    if answer.status == 503 and b'"overloaded"' in answer.body:
+        raise TurnedAwayError
     if answer.status not in statuses:
         raise WrongAnswerError(f"{answer.status} {answer.body[:200]!r}")
     return answer
@@ -117,6 +124,8 @@ async def paced(
         begun = time.perf_counter()
         try:
             await ask()
+        except TurnedAwayError:
+            told.turned_away += 1
         except (OSError, WrongAnswerError) as error:
             told.failed(kind, str(error))
         else:

@@ -98,6 +98,7 @@ class ModelSlot:
         self._wanted = kind, point, room
         self._metrics = metrics
         self._seen: Hashable = None
+        self._refreshing = asyncio.Lock()
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -106,18 +107,19 @@ class ModelSlot:
             await self.refresh()
 
     async def refresh(self) -> None:
-        """Load what is published, if that changed; keep the model there is if it cannot be."""
-        try:
-            seen = await asyncio.to_thread(self._look)
-        except OSError as error:  # an object store that does not answer
-            self._reached(error)
-            return
-        self._reached(None)
-        if seen == self._seen or seen[0] is None:
-            return
-        before, self._seen = self._seen, seen  # at once: nobody else loads the same
-        if not await self._replace():
-            self._seen = before
+        """Load what is published, if that changed; keep the model there is if it cannot be.
+
+        Once this returns, what was published before it was called answers.
+        """
+        async with self._refreshing:
+            try:
+                seen = await asyncio.to_thread(self._look)
+            except OSError as error:  # an object store that does not answer
+                self._reached(error)
+                return
+            self._reached(None)
+            if seen != self._seen and seen[0] is not None and await self._replace():
+                self._seen = seen
 
     def _reached(self, error: OSError | None) -> None:
         """Take note of whether the registry can be read; tell of a change once."""

@@ -26,17 +26,18 @@ class Store:
         self.objects = root / "models"
         self.objects.mkdir()
         with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+            self.port = free.getsockname()[1]
         self._process: subprocess.Popen[bytes] | None = None
 
-    def uri(self, path: str) -> str:
-        """Return the URI of a registry in the bucket."""
-        query = f"scheme=http&endpoint_override=127.0.0.1:{self._port}&region=us-east-1"
+    def uri(self, path: str, port: int | None = None) -> str:
+        """Return the URI of a registry in the bucket, maybe as reached through another port."""
+        place = f"127.0.0.1:{port or self.port}"
+        query = f"scheme=http&endpoint_override={place}&region=us-east-1"
         return f"s3://{KEY}:{SECRET}@models/{path}?{query}"
 
     def start(self) -> None:
         """Run it until `stop`; return once it answers."""
-        options = ("--host", "127.0.0.1", "--port", str(self._port))
+        options = ("--host", "127.0.0.1", "--port", str(self.port))
         options += ("--access-key", KEY, "--secret-key", SECRET)
         self._process = subprocess.Popen(
             [self.program, *options, self._root],
@@ -46,7 +47,7 @@ class Store:
         end = time.monotonic() + 60
         while self._process.poll() is None and time.monotonic() < end:
             with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", self._port)) == 0:
+                if client.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.05)
         pytest.fail("the S3 server does not answer")
