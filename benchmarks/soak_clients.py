@@ -76,7 +76,8 @@ class Connection:
 class Told:
     """What came of the requests of each kind: how long they took, and what was wrong with some.
 
-    Those `turned_away` were refused because others were enough (``overloaded``). `files` are those whose predictions, and `hints` those whose hints, were answered.
+    Those `turned_away` were refused because others were enough (``overloaded``). `files` are those
+    whose predictions, and `hints` those whose hints, were answered.
     """
 
     seconds: dict[str, array[float]] = field(default_factory=dict)
