@@ -7,9 +7,11 @@ All in one run, in turns: one worker each, on a processor of its own beside that
 (``load.c``), whose connections stay open. Bare are an application of Starlette and one of FastAPI,
 on the same server; with granian installed, the service and Starlette's are measured there, too.
 Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
-and 10,000 in Arrow. Next to what the clock says stands the time that the server itself was at work,
-which other work on the machine changes less; with --realtime, which needs root, both ends go before
-all other work. Without a registry a model is trained on the bundled samples.
+and 10,000 in Arrow; one file also with everything on that costs a request something: tokens, and a
+prediction log of all that is answered, written while it is measured. Next to what the clock says
+stands the time that the server itself was at work, which other work on the machine changes less;
+with --realtime, which needs root, both ends go before all other work. Without a registry a model is
+trained on the bundled samples.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from serving import tokens
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 BIN = Path(sys.executable).parent
@@ -48,13 +52,17 @@ ONE, HINT, MANY, ARROW = (
 )
 
 
+EVERYTHING = "birthmark, everything on"
+
+
 @dataclass(frozen=True)
 class Server:
-    """A server that listens at a TCP port, or at ``unix:`` and a path."""
+    """A server that listens at a TCP port, or at ``unix:`` and a path; and the token it wants."""
 
     name: str
     place: str
     process: int
+    token: str | None = None
 
     def cpu(self) -> float:
         """Return how long it was at work until now, seconds."""
@@ -62,11 +70,12 @@ class Server:
         return sum(int(each.read_text().split()[0]) for each in threads) / 1e9
 
 
-def request(path: str, body: bytes, kind: str = "json") -> bytes:
+def request(path: str, body: bytes, kind: str = "json", token: str | None = None) -> bytes:
     """Return a request as it is sent."""
+    shown = f"authorization: Bearer {token}\r\n" if token else ""
     head = (
         f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {MEDIA_TYPES[kind]}\r\n"
-        f"content-length: {len(body)}\r\n\r\n"
+        f"{shown}content-length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 
@@ -94,7 +103,9 @@ def in_arrow(named: Sequence[str]) -> bytes:
 
 
 @contextmanager
-def started(name: str, command: Sequence[str | Path], place: str, **env: str) -> Iterator[Server]:
+def started(
+    name: str, command: Sequence[str | Path], place: str, token: str | None = None, **env: str
+) -> Iterator[Server]:
     """Run a server on the first processor until the block ends; wait until it answers."""
     pinned = ["taskset", "-c", str(CPUS[0]), *command]
     process = subprocess.Popen(
@@ -104,7 +115,8 @@ def started(name: str, command: Sequence[str | Path], place: str, **env: str) ->
         unix = place.removeprefix("unix:") if place.startswith("unix:") else None
         transport = httpx.HTTPTransport(uds=unix)
         base = "http://localhost" if unix else f"http://127.0.0.1:{place}"
-        with httpx.Client(transport=transport, base_url=base) as client:
+        shown = {"authorization": f"Bearer {token}"} if token else {}
+        with httpx.Client(transport=transport, base_url=base, headers=shown) as client:
             for _ in range(600):
                 try:
                     if client.post("/v1/predictions", json=FILE).status_code == 200:
@@ -112,7 +124,7 @@ def started(name: str, command: Sequence[str | Path], place: str, **env: str) ->
                 except httpx.TransportError:
                     pass
                 time.sleep(0.1)
-        yield Server(name, place, serving_process(process.pid))
+        yield Server(name, place, serving_process(process.pid), token)
     finally:
         process.terminate()
         process.wait(30)
@@ -173,8 +185,12 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
     birthmark = [BIN / "birthmark", "serve", "--registry", registry]
     socket = directory / "socket"
     env = {"BIRTHMARK_REGISTRY": str(registry)}
+    kept = directory / "tokens.json"
+    token = tokens.add(kept, "benchmark", ["predict", "read"])
+    on = ["--tokens", kept, "--log-predictions", directory / "log", "--log-minutes", "0.1"]
     commands: dict[str, tuple[list[str | Path], str]] = {
         "birthmark": ([*birthmark, "--port", "8401"], "8401"),
+        EVERYTHING: ([*birthmark, *on, "--port", "8406"], "8406"),
         "birthmark, Unix socket": ([*birthmark, "--uds", socket], f"unix:{socket}"),
         "Starlette": ([*uvicorn, "8402", "benchmarks.serving_peers:bare_starlette"], "8402"),
         "FastAPI": ([*uvicorn, "8403", "benchmarks.serving_peers:bare_fastapi"], "8403"),
@@ -184,7 +200,9 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
         commands["birthmark, granian"] = ([*granian, "8404", f"{peers}:birthmark"], "8404")
         commands["Starlette, granian"] = ([*granian, "8405", f"{peers}:bare_starlette"], "8405")
     return {
-        name: stack.enter_context(started(name, command, place, **env))
+        name: stack.enter_context(
+            started(name, command, place, token if name == EVERYTHING else None, **env)
+        )
         for name, (command, place) in commands.items()
     }
 
@@ -194,8 +212,8 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     program = directory / "load"
     subprocess.run(["cc", "-O2", "-o", program, HERE / "load.c"], check=True)
     named = names(10_000)
-    one = request("/v1/predictions", json.dumps(FILE).encode())
-    hint = request("/v1/hints", json.dumps(FILE).encode())
+    body = json.dumps(FILE).encode()
+    hint = request("/v1/hints", body)
     many = json.dumps([{**FILE, "name": name} for name in named[:1000]]).encode()
     arrow = request("/v1/predictions", in_arrow(named), "arrow")
     registry = args.registry or trained(directory)
@@ -203,7 +221,11 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
         running = servers(registry, directory, stack)
         url = f"http://127.0.0.1:{running['birthmark'].place}/v1/model"
         predicates = len(httpx.get(url).json()["predicates"])
-        plan = [(ONE, name, one, 4) for name in running if "socket" not in name]
+        plan = [
+            (ONE, name, request("/v1/predictions", body, token=server.token), 4)
+            for name, server in running.items()
+            if "socket" not in name
+        ]
         plan += [
             (HINT, "birthmark, Unix socket", hint, 1),
             (MANY, "birthmark", request("/v1/predictions", many), 1),
@@ -214,23 +236,42 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
             for what, name, body, connections in plan:
                 told = asked(program, running[name], body, connections, args.seconds, args.realtime)
                 rounds.setdefault((what, name), []).append(told)
+        rows = logged(running[EVERYTHING])
     figures = [
         {"what": what, "server": name}
         | {key: statistics.median(each[key] for each in all_) for key in all_[0]}
         for (what, name), all_ in rounds.items()
     ]
-    return {"load": os.getloadavg(), "predicates": predicates, "figures": figures}
+    return {
+        "load": os.getloadavg(), "predicates": predicates, "figures": figures, "rows": rows
+    }  # fmt: skip
+
+
+def logged(server: Server) -> dict[str, float]:
+    """Return what became of the rows of a service's prediction log, by outcome."""
+    shown = {"authorization": f"Bearer {server.token}"}
+    text = httpx.get(f"http://127.0.0.1:{server.place}/metrics", headers=shown).text
+    lines = [line for line in text.splitlines() if line.startswith("birthmark_log_rows_total")]
+    return {line.split('"')[1]: float(line.split()[-1]) for line in lines}
 
 
 def ratios(told: dict[str, Any]) -> dict[str, float]:
     """Return what is promised."""
     by = {(each["what"], each["server"]): each for each in told["figures"]}
     ours, bare = by[ONE, "birthmark"], by[ONE, "Starlette"]
+    everything = by[ONE, EVERYTHING]
     arrow, hint = by[ARROW, "birthmark"], by[HINT, "birthmark, Unix socket"]
     files = 10_000 * arrow["rate"]
     return {
         "requests per second, of bare Starlette's": ours["rate"] / bare["rate"],
         "requests per second at work, of bare Starlette's": bare["cpu"] / ours["cpu"],
+        "requests per second with everything on, of bare Starlette's": everything["rate"]
+        / bare["rate"],
+        "requests per second at work with everything on, of bare Starlette's": bare["cpu"]
+        / everything["cpu"],
+        "rows of the prediction log that were dropped, %": 100
+        * told["rows"]["dropped"]
+        / sum(told["rows"].values()),
         "requests per second, of bare FastAPI's": ours["rate"] / by[ONE, "FastAPI"]["rate"],
         "hint, median, microseconds": hint["p50"],
         "hint, 99th percentile, microseconds": hint["p99"],

@@ -8,11 +8,11 @@ from predictor.hints import HINTS, Room, hint_image
 from predictor.image import Image
 from predictor.thresholds import Point
 from serving.models import load_model
-from training.registry import Registry
+from training.registry import Registry, is_remote
 
 
-def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
-    """Return the image in a file, or that of what a registry has published.
+def read_image(place: Path | str, room: Room, point: Point | None = None) -> bytes:
+    """Return the image in a file, or that of what a registry, maybe a URI, has published.
 
     That calls as much hot as has ``room`` (``predictor.hints``), at ``point``, or at that which the
     model was published to serve.
@@ -22,8 +22,9 @@ def read_image(path: Path, room: Room, point: Point | None = None) -> bytes:
         ValueError: it is damaged, or answers none of HotName, HotDir and HotWrite; or a ``point``
             is wanted of an image.
     """
-    if path.is_dir():
-        loaded = load_model(Registry(path), None, point)
+    path = Path(place)
+    if is_remote(place) or path.is_dir():
+        loaded = load_model(Registry(place), None, point)
         return hint_image(loaded.trained, loaded.kind, loaded.point, room)
     content = path.read_bytes()
     if point:

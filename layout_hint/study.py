@@ -26,7 +26,7 @@ WARMUP, PART = 3600.0, 6
 
 def study(
     traces: Sequence[Path],
-    model: Path,
+    model: Path | str,
     options: Options,
     builds: Path | None = None,
     jobs: int = 2,
@@ -36,7 +36,7 @@ def study(
 
     Args:
         traces: traces and datasets, of which sub-snapshots are made; or only builds, each a day.
-        model: a compiled image, or a registry.
+        model: a compiled image, or a registry: a directory, or the URI of an object store.
         options: what is compared.
         builds: where sub-snapshots are kept; None: nowhere.
         jobs: how many processes or threads at most.

@@ -9,6 +9,7 @@ from functools import cache, partial
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from data.sizes import size
 from predictor.hints import Room
@@ -30,13 +31,31 @@ from serving.tokens import Tokens
 from training.registry import Registry
 
 
+class Application(FastAPI):
+    """The framework's application, and what every request passes before it comes there.
+
+    The framework's own wrappings cost about as much as an answer; what is asked at every create
+    does not pass them.
+    """
+
+    front: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take a call."""
+        await self.front(scope, receive, send)
+
+
+ADD_SECONDS = 1.0
+"""How long a worker's answers may be missing from the metrics that others tell."""
+
+
 def create_app(settings: Settings) -> FastAPI:
     """Return the application that answers from the registry of `settings`.
 
     It has its own metrics. Once started it answers at once, with 503 until a model is loaded.
     """
     metrics = Metrics()
-    limits = Limits(settings, allow_files(settings.max_connections))
+    limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
     tokens = None if settings.tokens is None else Tokens(settings.tokens)
 
     @asynccontextmanager
@@ -48,7 +67,7 @@ def create_app(settings: Settings) -> FastAPI:
         tasks = [
             asyncio.create_task(slot.watch(settings.poll_seconds)),
             asyncio.create_task(look_after(limits)),
-            asyncio.create_task(_add_up(metrics, settings.poll_seconds)),
+            asyncio.create_task(_add_up(metrics)),
         ]
         with logged(settings, metrics.registry) as log:
             service = Service(settings, slot, metrics, limits, log)
@@ -61,7 +80,7 @@ def create_app(settings: Settings) -> FastAPI:
                 await task
         metrics.add_answers()
 
-    app = FastAPI(
+    app = Application(
         title="Birthmark",
         summary="Predicts what a file will become at the moment it is created",
         lifespan=lifespan,
@@ -76,14 +95,13 @@ def create_app(settings: Settings) -> FastAPI:
     app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
     every = [*router.routes, *pages.routes]
     routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
-    app.add_middleware(Shortcut, endpoints=HOT)
-    app.add_middleware(Guard, limits=limits, tokens=tokens, shed=metrics.shed)
-    app.add_middleware(Measured, metrics=metrics, routes=routes, access=settings.log_access)
+    shortcut = Shortcut(partial(FastAPI.__call__, app), HOT)
+    app.front = Measured(Guard(shortcut, limits, tokens), metrics, routes, settings.log_access)
     return app
 
 
-async def _add_up(metrics: Metrics, seconds: float) -> None:
+async def _add_up(metrics: Metrics) -> None:
     """Add this worker's answers to those of all, time and again."""
     while True:
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(ADD_SECONDS)
         metrics.add_answers()

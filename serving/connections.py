@@ -14,7 +14,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from serving.errors import ApiError, raw
-from serving.limits import Limits, overloaded
+from serving.limits import Limits
 
 HEAD_BYTES = 16 * 1024
 """The longest head of a request: its line and its header fields."""
@@ -62,7 +62,7 @@ class Connection(HttpToolsProtocol):
         if idle is not None:
             idle.transport.abort()
         else:
-            self._refuse(overloaded(f"{len(others) - 1} connections are open"))
+            self._refuse(self.limits.overloaded(f"{len(others) - 1} connections are open"))
 
     def data_received(self, data: bytes) -> None:
         """Parse what came; refuse a head that goes on and on."""
@@ -91,7 +91,8 @@ class Connection(HttpToolsProtocol):
         if len(self.headers) > FIELDS:
             self._refusal = _too_large(f"expected at most {FIELDS} header fields")
         elif len(self.pipeline) >= PIPELINED:
-            self._refusal = overloaded(f"{PIPELINED} requests wait on this connection")
+            what = f"{PIPELINED} requests wait on this connection"
+            self._refusal = self.limits.overloaded(what)
         elif self._fed > HEAD_BYTES:
             size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
             if size > HEAD_BYTES:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
 if TYPE_CHECKING:
     from serving.responses import ErrorResponse
@@ -40,6 +41,7 @@ TYPES: dict[str, int] = {
     "internal": 500,
     "no_model": 503,
     "no_hints": 503,
+    "no_registry": 503,
     "overloaded": 503,
 }
 """The status that each type of error has."""
@@ -131,10 +133,13 @@ async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
 
 
 async def _internal(request: Request, error: Exception) -> Response:
-    # It is sent from further out than where responses get their request's id.
-    asked = request.scope.get("request_id")
-    headers = None if asked is None else {"x-request-id": asked.decode()}
-    return error_response("internal", "the service failed; its log says how", headers=headers)
+    return error_response("internal", "the service failed; its log says how")
+
+
+async def failed(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
+    """Answer a request on which the service failed."""
+    response = await _internal(Request(scope, receive), error)
+    await response(scope, receive, send)
 
 
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {

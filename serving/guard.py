@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
@@ -44,15 +45,11 @@ class Guard:
     """An ASGI application that lets those requests to ``app`` pass that may and that fit.
 
     What is refused is refused at once, by its head alone where that tells. ``app`` is called when
-    the whole body is there, and receives it in one piece, of at most `Settings.max_body_bytes`;
-    ``shed`` for each that there is no room for.
+    the whole body is there, and receives it in one piece, of at most `Settings.max_body_bytes`.
     """
 
-    def __init__(
-        self, app: ASGIApp, limits: Limits, tokens: Tokens | None, shed: Callable[[], None]
-    ) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits, tokens: Tokens | None) -> None:
         self.app = app
-        self.shed = shed
         self.limits = limits
         self.tokens = tokens
         self._most = limits.settings.max_body_bytes
@@ -72,7 +69,7 @@ class Guard:
                 raise self._too_large()
             self.limits.begin()
         except ApiError as error:
-            await self._refuse(error, scope, receive, send)
+            await response_of(error)(scope, receive, send)
             return
         try:
             turns = self.limits.turns(scope["path"], size)
@@ -82,12 +79,9 @@ class Guard:
                 await self._in_turn(turns, scope, message, receive, send)
         finally:
             self.limits.end()
-        await self._taken(scope)
-
-    async def _refuse(self, error: ApiError, scope: Asgi, receive: Receive, send: Send) -> None:
-        if error.type == "overloaded":
-            self.shed()
-        await response_of(error)(scope, receive, send)
+        connection = scope.get("connection")
+        if connection is not None and connection.flow.write_paused:
+            await self._taken(connection)
 
     async def _in_turn(
         self,
@@ -106,7 +100,7 @@ class Guard:
                 stack.enter_context(self.limits.holding(len(body)))
                 await stack.enter_async_context(self.limits.turn(turns))
             except ApiError as error:
-                await self._refuse(error, scope, receive, send)
+                await response_of(error)(scope, receive, send)
                 return
             await self.app(scope, _first(message, receive), send)
 
@@ -156,11 +150,8 @@ class Guard:
                     raise self._too_large()
         return {"type": "http.request", "body": bytes(body), "more_body": False}
 
-    async def _taken(self, scope: Asgi) -> None:
+    async def _taken(self, connection: Any) -> None:
         """Wait until the client takes its answer; cut it off if too much waits for others, too."""
-        connection = scope.get("connection")
-        if connection is None or not connection.flow.write_paused:
-            return
         try:
             with self.limits.holding(connection.transport.get_write_buffer_size()):
                 await connection.flow.drain()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from serving import batches
 from serving.answers import hint, predict
-from serving.errors import ApiError
 from serving.service import Service
 
 AT_ONCE = 16 * 1024
@@ -38,7 +38,7 @@ VERDICTS = tuple(b"%d" % verdict for verdict in range(8))
 async def predictions(request: Request) -> Response:
     """Predict what a file, or each of a list, will become: from the compiled image."""
     service = service_of(request)
-    body = await body_of(request, service.settings.max_body_bytes)
+    body = await body_of(request)
     model = service.model()
     if batches.are_meant(request.scope["headers"]):
         answer, asked = await run_in_threadpool(batches.answer, model, body)
@@ -55,7 +55,7 @@ async def predictions(request: Request) -> Response:
 async def hints(request: Request) -> Response:
     """Hint to a file system what it is about to create: the bits of a verdict, 0 to 7."""
     service = service_of(request)
-    body = await body_of(request, service.settings.max_body_bytes)
+    body = await body_of(request)
     model, image = service.hints()
     verdict = hint(image, body)
     service.logged.hint(model, body, verdict)
@@ -68,11 +68,10 @@ def service_of(request: Request) -> Service:
     return service
 
 
-async def body_of(request: Request, limit: int) -> bytes:
-    """Return a request's body; raise `ApiError` if it has more than `limit` bytes."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise ApiError("body_too_large", f"expected a body of at most {limit} bytes")
-    return bytes(body)
+async def body_of(request: Request) -> bytes:
+    """Return a request's body, which comes from the guard in one piece, and is not too large."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    body: bytes = message.get("body", b"")
+    return body

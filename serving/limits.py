@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import resource
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,17 +43,16 @@ SPARE_FILES = 128
 """File descriptors that are not for connections: libraries, models, the log."""
 
 
-def overloaded(what: str) -> ApiError:
-    """Return the error of a request that is one too many."""
-    return ApiError("overloaded", what, {"retry-after": str(RETRY_SECONDS)})
-
-
 @dataclass
 class Limits:
-    """What one worker has taken on: `open` are its connections, of `connections` at most."""
+    """What one worker has taken on: `open` are its connections, of `connections` at most.
+
+    `shed` is called for each request, or connection, that there is no room for.
+    """
 
     settings: Settings
     connections: int
+    shed: Callable[[], None]
     open: set[Any] = field(default_factory=set)
     batches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BATCHES))
     explanations: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPLAINED))
@@ -67,15 +66,21 @@ class Limits:
         """Return how many bytes may be on their way at once."""
         return HELD_BODIES * self.settings.max_body_bytes
 
+    def overloaded(self, what: str) -> ApiError:
+        """Return the error of a request that is one too many, which is counted."""
+        self.shed()
+        return ApiError("overloaded", what, {"retry-after": str(RETRY_SECONDS)})
+
     def in_time(self, queued: float) -> None:
         """Raise `ApiError` where a request has waited so long that others would wait longer."""
         if queued > self.settings.queue_seconds:
-            raise overloaded(f"the request was not begun within {self.settings.queue_seconds} s")
+            most = self.settings.queue_seconds
+            raise self.overloaded(f"the request was not begun within {most} s")
 
     def begin(self) -> None:
         """Count a request, whole, as worked on; raise `ApiError` if it is too many."""
         if self.requests >= self.settings.max_requests:
-            raise overloaded(f"{self.requests} requests are being worked on")
+            raise self.overloaded(f"{self.requests} requests are being worked on")
         self.requests += 1
 
     def end(self) -> None:
@@ -94,7 +99,8 @@ class Limits:
         try:
             await asyncio.wait_for(turns.acquire(), self.settings.queue_seconds)
         except TimeoutError:
-            raise overloaded(f"no turn came within {self.settings.queue_seconds} s") from None
+            most = self.settings.queue_seconds
+            raise self.overloaded(f"no turn came within {most} s") from None
         try:
             yield
         finally:
@@ -107,7 +113,7 @@ class Limits:
         Raises `ApiError` if too many wait.
         """
         if self.waiting >= WAITING:
-            raise overloaded(f"{self.waiting} requests wait for another image")
+            raise self.overloaded(f"{self.waiting} requests wait for another image")
         self.requests -= 1
         self.waiting += 1
         try:
@@ -120,7 +126,7 @@ class Limits:
     def holding(self, size: int) -> Iterator[None]:
         """Count `size` bytes as on their way; raise `ApiError` if they are too many."""
         if self.held + size > self.most_held:
-            raise overloaded(f"{self.held} bytes of others are on their way")
+            raise self.overloaded(f"{self.held} bytes of others are on their way")
         self.held += size
         try:
             yield

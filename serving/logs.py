@@ -30,7 +30,7 @@ request: ContextVar[str | None] = ContextVar("request", default=None)
 
 _ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,64}")
 _names = False
-_process = secrets.token_hex(6)
+_process = secrets.token_hex(6).encode()
 _numbers = count(1)
 
 
@@ -60,7 +60,7 @@ def id_of(scope: Scope) -> bytes:
         if name == REQUEST_ID and _ID.fullmatch(value):
             found: bytes = value
             return found
-    return b"%s-%x" % (_process.encode(), next(_numbers))
+    return b"%s-%x" % (_process, next(_numbers))
 
 
 def note(scope: Scope, route: str, status: int, seconds: float, size: int) -> None:

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving import logs
+from serving.errors import failed
 from serving.loaded import LoadedModel, Tallies
 from serving.reports import Reports
 from serving.worker import METRICS
@@ -102,6 +103,10 @@ class Metrics:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
 
+    def registry_read(self, well: bool) -> None:
+        """Tell whether the registry could be read when it was last looked at."""
+        self._model.reached = well
+
     def shed(self) -> None:
         """Count a request that was refused because others were enough."""
         self._shed.inc()
@@ -130,6 +135,7 @@ class _Model(Collector):
 
     def __init__(self) -> None:
         self.loaded: LoadedModel | None = None
+        self.reached = True
 
     def collect(self) -> Iterator[Metric]:
         """Yield what there is to know of it."""
@@ -147,14 +153,19 @@ class _Model(Collector):
             created.add_metric([], datetime.fromisoformat(model.manifest["created"]).timestamp())
             for predicate in model.answerer.predicates:
                 abstaining.add_metric([predicate], predicate in model.abstaining)
-        yield from (info, created, abstaining)
+        reached = GaugeMetricFamily(
+            "birthmark_registry_read",
+            "Whether the registry could be read when it was last looked at",
+            self.reached,
+        )
+        yield from (info, created, abstaining, reached)
 
 
 class Measured:
     """An ASGI application that times the requests to `app`, by those of its `routes` they take.
 
     Each has an id, its own or a new one, which its response and the log repeat; with `access` the
-    log has a line for each.
+    log has a line for each. Where `app` fails before it answers, the client is told so.
     """
 
     def __init__(
@@ -170,10 +181,9 @@ class Measured:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        status = 500  # an exception gets its response further out
-        size = 0
+        status = size = 0
         begin = time.perf_counter()
-        scope["request_id"] = asked = logs.id_of(scope)
+        asked = logs.id_of(scope)
         told = (logs.REQUEST_ID, asked)
         logs.request.set(asked.decode())
 
@@ -188,9 +198,13 @@ class Measured:
 
         try:
             await self.app(scope, receive, noting)
+        except Exception as error:
+            if not status:
+                await failed(scope, receive, noting, error)
+            raise
         finally:
             route = scope["path"] if scope["path"] in self.routes else OTHER
             seconds = time.perf_counter() - begin
-            self.metrics.request(route, status, seconds)
+            self.metrics.request(route, status or 500, seconds)
             if self.access:
-                logs.note(scope, route, status, seconds, size)
+                logs.note(scope, route, status or 500, seconds, size)

@@ -76,7 +76,8 @@ class ModelSlot:
 
     A request takes `model` once and uses that to its end, so that each is answered from exactly
     one version, and none waits while another is loaded. `since` is when its version began to
-    answer here; `failure` is why what is published cannot be loaded, if it cannot.
+    answer here; `failure` is why what is published cannot be loaded, if it cannot; `away` is why
+    the registry cannot be asked what is published, while it cannot.
     """
 
     def __init__(
@@ -92,10 +93,12 @@ class ModelSlot:
         """Set, once, when another model answers; then there is another event."""
         self.since: datetime | None = None
         self.failure: str | None = None
+        self.away: str | None = None
         self._registry = registry
         self._wanted = kind, point, room
         self._metrics = metrics
         self._seen: Hashable = None
+        self._refreshing = asyncio.Lock()
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -104,24 +107,49 @@ class ModelSlot:
             await self.refresh()
 
     async def refresh(self) -> None:
-        """Load what is published, if that changed; keep the model there is if it cannot be."""
-        try:
-            seen = await asyncio.to_thread(self._look)
-        except OSError as error:  # an object store that does not answer
+        """Load what is published, if that changed; keep the model there is if it cannot be.
+
+        Once this returns, what was published before it was called answers.
+        """
+        async with self._refreshing:
+            try:
+                seen = await asyncio.to_thread(self._look)
+            except OSError as error:  # an object store that does not answer
+                self._reached(error)
+                return
+            self._reached(None)
+            if seen != self._seen and seen[0] is not None and await self._replace():
+                self._seen = seen
+
+    def _reached(self, error: OSError | None) -> None:
+        """Take note of whether the registry can be read; tell of a change once."""
+        if error is not None and self.away is None:
             log.warning("it is not known what is published: %s", error)
-            return
-        if seen == self._seen or seen[0] is None:
-            return
-        self._seen = seen
+        elif error is None and self.away is not None:
+            log.info("it is known again what is published")
+        self.away = None if error is None else str(error)
+        self._metrics.registry_read(error is None)
+
+    async def _replace(self) -> bool:
+        """Load what is published; return whether that need not be tried again."""
         try:
             model = await asyncio.to_thread(self._load)
         # Whatever is wrong with a new model, the service goes on and keeps looking.
         except Exception as error:
-            self._metrics.model_failed()
-            self.failure = str(error)
-            kept = f"{self.model.version} goes on" if self.model else "there is no other"
-            log.error("the published model cannot be loaded; %s: %s", kept, error)
-            return
+            passing = isinstance(error, OSError)  # as where an object store does not answer
+            if not passing or self.failure != str(error):
+                self._failed(error)
+            return not passing
+        self._go_over(model)
+        return True
+
+    def _failed(self, error: Exception) -> None:
+        self._metrics.model_failed()
+        self.failure = str(error)
+        kept = f"{self.model.version} goes on" if self.model else "there is no other"
+        log.error("the published model cannot be loaded; %s: %s", kept, error)
+
+    def _go_over(self, model: LoadedModel) -> None:
         if self.model is None or self.model.version != model.version:
             self.since = datetime.now(UTC)
         self.model, self.failure = model, None

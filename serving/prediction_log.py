@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -73,8 +73,7 @@ Resolve = Callable[[Sequence[Any]], Served]
 """Works out what was asked by several requests, in their order, and what each was answered."""
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     resolve: Resolve
     asked: Any
     rows: int
@@ -110,7 +109,8 @@ class PredictionLog:
 
     One process has one; ``start`` begins its thread and ``close`` ends it, once what waits is
     written. Files are ended after so many ``rows`` or ``seconds``, and kept for ``days``; with a
-    ``mapping`` file they are anonymized by it (``data.anonymize``).
+    ``mapping`` file they are anonymized by it (``data.anonymize``). ``tell`` is called with each
+    outcome and of how many rows it is, by any thread.
     """
 
     def __init__(
@@ -121,8 +121,10 @@ class PredictionLog:
         rows: int = 100_000,
         seconds: float = 300.0,
         days: int = 30,
+        tell: Callable[[Outcome, int], object] = lambda outcome, rows: None,
     ) -> None:
         self.share = share
+        self._tell = tell
         self._writer = LogWriter(directory, mapping, rows, seconds, days)
         self._waiting: deque[_Waiting] = deque()
         self._bytes = 0
@@ -157,7 +159,7 @@ class PredictionLog:
         size += OVERHEAD
         with self._changed:
             if self._ending or self._bytes + size > QUEUE_BYTES:
-                self._counts["dropped"] += rows
+                self._count("dropped", rows)
                 return
             self._bytes += size
             self._waiting.append(_Waiting(resolve, asked, rows, size, time.time()))
@@ -178,6 +180,10 @@ class PredictionLog:
         """Return how many rows had each of ``OUTCOMES`` until now."""
         with self._changed:
             return dict(self._counts)
+
+    def _count(self, outcome: Outcome, rows: int) -> None:
+        self._counts[outcome] += rows
+        self._tell(outcome, rows)
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
@@ -218,8 +224,8 @@ class PredictionLog:
         if trouble is not None and not lost:
             lost = rows  # it did not come as far as the writer
         with self._changed:
-            self._counts["written"] += written
-            self._counts["failed"] += lost
+            self._count("written", written)
+            self._count("failed", lost)
         if written:
             self._said.clear()
         if trouble is not None and (kind := _kind(trouble)) not in self._said:

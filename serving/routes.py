@@ -74,7 +74,7 @@ router.add_api_route(
 )
 async def explain(request: Request, service: Here) -> Response:
     """Predict what a file, or each of a list, will become, and tell why."""
-    files = parse(await body_of(request, service.settings.max_body_bytes))
+    files = parse(await body_of(request))
     if isinstance(files, list) and len(files) > EXPLAINED:
         raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {len(files)}")
     explained = await run_in_threadpool(_explained, service.model(), files)
@@ -103,15 +103,19 @@ async def model(service: Here) -> responses.ModelResponse:
 @router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
 async def publish(request: Request, service: Here) -> responses.Published:
     """Make a stored version, whose checksums hold, the one that answers."""
-    choice = parse_choice(await body_of(request, service.settings.max_body_bytes))
+    choice = parse_choice(await body_of(request))
     before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
     await service.slot.refresh()
     return {"before": before, "current": choice.version}
 
 
 def _publish(registry: Registry, version: str) -> str | None:
-    if version not in registry.versions():
-        raise ApiError("no_version", f"{registry.path}: holds no version {version!r}")
+    try:
+        stored = registry.versions()
+    except OSError as error:
+        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error
+    if version not in stored:
+        raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
     try:
         before = registry.current()
         registry.rollback(version)
@@ -145,7 +149,7 @@ async def image(request: Request, service: Here) -> Response:
 @router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
 async def report(request: Request, service: Here) -> Response:
     """Take what a helper's hook has counted, to be shown among the metrics."""
-    body = await body_of(request, service.settings.max_body_bytes)
+    body = await body_of(request)
     service.metrics.reports.take(reports.parse(body))
     return Response(status_code=204)
 

@@ -27,8 +27,12 @@ def application(settings: Settings, parent: int) -> FastAPI:
     which end when that has gone, so that another may listen in its place.
     """
     # Imported here: who keeps workers needs no model in memory.
+    import pyarrow as pa
+
     from serving.app import create_app
 
+    # Arrow's own pool keeps what each request, and each model before, once needed.
+    pa.set_memory_pool(pa.system_memory_pool())
     logs.set_up(settings)
     if os.getpid() != parent:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

@@ -150,7 +150,7 @@ class Registry:
                 self.current(),
                 self.pinned(),
                 self.previous(),
-                *stored[len(stored) - keep :],
+                *stored[max(0, len(stored) - keep) :],
             }
             going = [version for version in stored if version not in staying]
             for version in [] if dry_run else going:

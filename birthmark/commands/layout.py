@@ -61,7 +61,7 @@ def layout(
         list[Path],
         typer.Argument(metavar="TRACE", help="traces and datasets; or directories of replay build"),
     ],
-    model: Annotated[Path, typer.Option(help="compiled image, or registry with a model")],
+    model: Annotated[str, typer.Option(help="compiled image, or registry with a model")],
     point: PointOption = DEFAULTS.point,
     region: Annotated[str, typer.Option(help="size of the region, as 4M")] = "4M",
     region_start: Annotated[

@@ -9,7 +9,6 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
 from serving.metrics import Metrics
-from serving.prediction_log import OUTCOMES
 
 ASKED = frozenset({"/v1/predictions", "/v1/hints"})
 """The routes whose requests and latency are shown: what is asked at every create."""
@@ -17,11 +16,11 @@ ASKED = frozenset({"/v1/predictions", "/v1/hints"})
 
 @dataclass(frozen=True)
 class Totals:
-    """Counts since the service began; of all its workers, as far as the metrics are.
+    """Counts since the service began, of all its workers.
 
     `seconds` are requests to `ASKED` by the upper ends of the histogram's buckets, each with those
     below it; `answers` are no and yes by predicate; `failed` are requests of any route that ended
-    in an error of the service; `rows` are those of this worker's prediction log by outcome.
+    in an error of the service; `rows` are those of the prediction log by outcome, none without one.
     """
 
     seconds: dict[float, float] = field(default_factory=dict)
@@ -35,6 +34,7 @@ def totals(metrics: Metrics) -> Totals:
     """Return what `metrics` have counted until now."""
     seconds: dict[float, float] = {}
     answers: dict[str, list[float]] = {}
+    rows: dict[str, float] = {}
     failed = shed = 0.0
     for sample in _samples(metrics.families()):
         labels, value = sample.labels, sample.value
@@ -49,17 +49,10 @@ def totals(metrics: Metrics) -> Totals:
                 held[labels["answer"] == "yes"] += value
             case "birthmark_shed_total":
                 shed += value
+            case "birthmark_log_rows_total":
+                rows[labels["outcome"]] = value
     pairs = {key: (no, yes) for key, (no, yes) in answers.items()}
-    return Totals(dict(sorted(seconds.items())), pairs, _rows(metrics), failed, shed)
-
-
-def _rows(metrics: Metrics) -> dict[str, float]:
-    """Return the rows of this worker's log, which workers do not add up; none where it has none."""
-    counts = {
-        outcome: metrics.registry.get_sample_value("birthmark_log_rows_total", {"outcome": outcome})
-        for outcome in OUTCOMES
-    }
-    return {outcome: count for outcome, count in counts.items() if count is not None}
+    return Totals(dict(sorted(seconds.items())), pairs, rows, failed, shed)
 
 
 def _samples(families: Iterable[Metric]) -> Iterator[Sample]:

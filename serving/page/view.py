@@ -46,13 +46,14 @@ class Page:
         audits: list[audited.Audited] = []
         listed: list[dict[str, Any]] = []
         try:
-            audits, listed = self.audits.newest(), self.versions.listed()
+            if slot.away is None:  # else asking takes its time, and is in vain
+                audits, listed = self.audits.newest(), self.versions.listed()
         except (RegistryError, OSError) as error:
             troubles.append(str(error))
         card = versions.card(self.registry, model.version) if model else None
         samples, counted = self.history.now()
         troubles += self.audits.unreadable
-        facts = Facts(settings, model, slot.failure, counted, audits, card, troubles)
+        facts = Facts(settings, model, slot.failure, counted, audits, card, troubles, slot.away)
         known = model.answerer.predicates if model else []
         return {
             "now": datetime.now(UTC),

@@ -34,7 +34,7 @@ class Facts:
     """All that warnings are drawn from.
 
     `failure` is why the published model could not be loaded, `card` what the card of `model` says,
-    and `troubles` are places of the registry that cannot be read.
+    `troubles` are places of the registry that cannot be read, and `away` is why none of it can be.
     """
 
     settings: Settings
@@ -44,6 +44,7 @@ class Facts:
     audits: Sequence[Audited]
     card: Mapping[str, Any] | None
     troubles: Sequence[str]
+    away: str | None = None
 
 
 def warnings(facts: Facts) -> list[Concern]:
@@ -64,6 +65,9 @@ def _of_the_model(facts: Facts) -> Iterator[Concern]:
         goes_on = f"{model.version} goes on" if model else "there is no other"
         text = f"cannot be loaded; {goes_on}: {facts.failure}"
         yield Concern("alarm", "The published model", text)
+    if facts.away is not None:
+        text = f"cannot be read, so that it is not known what is published: {facts.away}"
+        yield Concern("warning", "The registry", text)
     if model is None:
         return
     for key, reason in model.abstaining.items():

@@ -28,7 +28,8 @@ def service(
     eventually: Callable[..., bool],
     registry: Path,
 ) -> Iterator[Any]:
-    with started(registry, registry.parent, "--workers", str(WORKERS)) as service:
+    log = ("--log-predictions", str(registry.parent / "rows"), "--log-minutes", "0.001")
+    with started(registry, registry.parent, "--workers", str(WORKERS), *log) as service:
         assert eventually(lambda: loaded(service) == WORKERS, 300)
         yield service
 
@@ -77,6 +78,22 @@ def test_metrics_are_those_of_all_workers_together(service: Any) -> None:
     before = requests(service)
     ask(service, 40)
     assert [requests(service) - before for _ in range(10)] == [40] * 10
+
+
+def test_answers_and_their_rows_in_the_log_are_counted_whoever_answers(
+    service: Any, eventually: Callable[..., bool]
+) -> None:
+    def counts() -> tuple[float, float]:
+        rows = total(service, 'birthmark_log_rows_total{outcome="written"')
+        return rows, total(service, "birthmark_predictions_total")
+
+    assert counts() == (0, 0)
+    for _ in range(20):
+        with service.client() as client:
+            answer = client.post("/v1/predictions", json={"name": "a.lock"}).json()
+    expected = (20, 20 * len(answer["prediction"]["predicates"]))
+    assert eventually(lambda: counts() == expected)
+    assert [counts() for _ in range(10)] == [expected] * 10
 
 
 def test_workers_have_the_model_in_memory_once(service: Any) -> None:

@@ -169,6 +169,15 @@ def test_pruning_leaves_the_newest_and_whatever_is_current_pinned_or_gone_back_t
     assert registry.current() == pinned
 
 
+@pytest.mark.parametrize("keep", [5, 6, 9, 10, 100])
+def test_pruning_leaves_all_where_there_are_no_more_than_are_to_stay(
+    registry: Registry, keep: int
+) -> None:
+    stored = [registry.publish(parts(text), {}) for text in "abcde"]
+    assert registry.prune(keep) == []
+    assert registry.versions() == stored
+
+
 def test_pruning_that_crashed_leaves_whole_versions(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,67 +14,39 @@ from pathlib import Path
 
 import pytest
 
+from tests.s3 import SECRET, Store, running
 from training.config import Settings
 from training.registry import Registry, RegistryError
 from training.train import Lives, fit
 from training.trial import load
 
-KEY, SECRET = "administrator", "not-to-be-told"
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """Return where the server keeps the objects of a bucket, and the bucket's URI."""
-    server = Path(sys.executable).parent / "s3s-fs"
-    if not server.exists():
-        pytest.skip("no S3 server: make s3-server")
-    root = tmp_path_factory.mktemp("s3")
-    (root / "models").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    options = ("--host", "127.0.0.1", "--port", str(port))
-    options += ("--access-key", KEY, "--secret-key", SECRET)
-    process = subprocess.Popen(
-        [server, *options, root], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        wait_for(port, process)
-        query = f"scheme=http&endpoint_override=127.0.0.1:{port}&region=us-east-1"
-        yield root / "models", f"s3://{KEY}:{SECRET}@models/{{}}?{query}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < end:
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("the S3 server does not answer")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with running(tmp_path_factory.mktemp("s3")) as store:
+        yield store
 
 
 Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def remote(store: tuple[Path, str], tmp_path: Path) -> Make:
+def remote(store: Store, tmp_path: Path) -> Make:
     """Return what makes the test's own registry in the bucket, as seen by one machine of many."""
 
     def make(machine: str = "one") -> Registry:
-        uri = store[1].format(f"of/{tmp_path.name}")
+        uri = store.uri(f"of/{tmp_path.name}")
         return Registry(uri, clock=lambda: NIGHT, cache=tmp_path / machine)
 
     return make
 
 
 @pytest.fixture
-def objects(store: tuple[Path, str], tmp_path: Path) -> Path:
+def objects(store: Store, tmp_path: Path) -> Path:
     """Return where the server keeps them."""
-    return store[0] / "of" / tmp_path.name
+    return store.objects / "of" / tmp_path.name
 
 
 def parts(text: str) -> Callable[[Path], None]:
@@ -185,10 +156,10 @@ while True:
 
 
 def test_a_publisher_killed_at_any_moment_leaves_only_whole_versions(
-    remote: Make, store: tuple[Path, str], tmp_path: Path
+    remote: Make, store: Store, tmp_path: Path
 ) -> None:
     wait = random.Random(20261121)
-    uri = store[1].format(f"of/{tmp_path.name}")
+    uri = store.uri(f"of/{tmp_path.name}")
     for _ in range(5):
         process = subprocess.Popen(
             [sys.executable, "-c", PUBLISHER, uri, str(tmp_path / "one")], stdout=subprocess.PIPE
