@@ -37,12 +37,12 @@ Say = Callable[[str], None]
 class Night:
     """What one nightly run did, and the version that is current after it.
 
-    `traces` is the number taken in as `datasets`; `waiting` are the paths of those that may still be
-    growing, `refused` maps the paths of those that cannot be taken in, and of directories that cannot
-    be looked into, to the reasons; `audited` are the datasets with which what was served was compared, and
-    `breaches` the reasons by predicate for which it abstains from now on; `tested` are the datasets
-    that the published model was tested on; `pinned` is the version because of which nothing was
-    published.
+    `traces` is the number taken in as `datasets`; `waiting` are the paths of those that may still
+    be growing, and `refused` maps the paths of those that cannot be taken in, and of directories
+    that may not be looked into, to the reasons. `audited` are the datasets with which what was
+    served was compared, and `breaches` the reasons by predicate for which it abstains from now on;
+    `tested` are the datasets that the published model was tested on; `pinned` is the version
+    because of which nothing was published.
     """
 
     traces: int = 0

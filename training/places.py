@@ -29,4 +29,4 @@ def _closed(pattern: Path) -> Iterator[str]:
         for path in glob(str(parent), recursive=True):  # noqa: PTH207
             is_directory = os.path.isdir(path)  # noqa: PTH112
             if is_directory and not os.access(path, needed, effective_ids=True):
-                yield path
+                yield str(Path(path))

@@ -21,7 +21,7 @@ from training.registry import is_remote
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
 _SHARED = (Path("/run"), Path("/var/run"), Path("/"))
-_TEMPORARY = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - where no socket may be
+_TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
 
