@@ -22,7 +22,9 @@ def closed(globs: Sequence[str]) -> dict[str, str]:
 
 
 def _closed(pattern: Path) -> Iterator[str]:
-    for parent, name in zip(reversed(pattern.parents), pattern.parts[1:], strict=True):
+    parents = list(reversed(pattern.parents))
+    names = pattern.parts[len(pattern.parts) - len(parents) :]
+    for parent, name in zip(parents, names, strict=True):
         # To list a directory one must read it; to go through it to a name, search it.
         needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
         # As the traces are found, and with no exception for what may not be looked at.

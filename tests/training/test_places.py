@@ -65,6 +65,13 @@ def test_what_is_open_or_not_there_is_not_named(place: Path) -> None:
 
 
 @pytest.mark.usefixtures("somebody")
+def test_a_glob_may_be_relative(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shut(place / "traces")
+    monkeypatch.chdir(place)
+    assert list(closed(["traces/home1/*", "*", "traces/*.pcap", ".", "/"])) == ["traces"]
+
+
+@pytest.mark.usefixtures("somebody")
 def test_the_nightly_run_refuses_a_closed_directory(place: Path) -> None:
     traces = str(shut(place / "traces"))
     config = Config(
