@@ -78,16 +78,35 @@ def new_traces(
     They are given by server, those of `traces` under no name, in the order of their paths, which
     should be that of their time. A file that several name is of the first.
     """
-    known, now = set(_known(directory)), time.time()
     found: dict[str, list[Entry]] = {}
+    for name, entry in _unknown(traces, directory, servers):
+        if _is_settled(entry, traces):
+            found.setdefault(name, []).append(entry)
+    return found
+
+
+def waiting(traces: Traces, directory: Path, servers: Sequence[Server] = ()) -> list[str]:
+    """Return the paths of the trace files that may still be growing, so that they are left."""
+    unknown = _unknown(traces, directory, servers)
+    return [entry.path for _, entry in unknown if not _is_settled(entry, traces)]
+
+
+def _is_settled(entry: Entry, traces: Traces) -> bool:
+    return time.time() - entry.mtime_ns / 1e9 >= traces.settle_seconds
+
+
+def _unknown(
+    traces: Traces, directory: Path, servers: Sequence[Server]
+) -> Iterator[tuple[str, Entry]]:
+    """Give each trace file that has not been taken in once, with its server's name."""
+    known = set(_known(directory))
     for name, globs in [("", traces.files), *((s.name, s.files) for s in servers)]:
         for path in _matching(globs):
             status = path.stat()
             entry = Entry(str(path), status.st_size, status.st_mtime_ns)
-            if entry not in known and now - status.st_mtime >= traces.settle_seconds:
+            if entry not in known:
                 known.add(entry)
-                found.setdefault(name, []).append(entry)
-    return found
+                yield name, entry
 
 
 def _matching(globs: Sequence[str]) -> Iterator[Path]:

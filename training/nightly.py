@@ -21,7 +21,8 @@ from training.candidate import succeed
 from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
-from training.intake import Dataset, datasets, new_traces, take_in, unreadable
+from training.intake import Dataset, datasets, new_traces, take_in, unreadable, waiting
+from training.places import closed
 from training.registry import Registry
 from training.report import REPORT
 from training.train import read_lives
@@ -36,14 +37,16 @@ Say = Callable[[str], None]
 class Night:
     """What one nightly run did, and the version that is current after it.
 
-    `traces` is the number taken in as `datasets`, `refused` maps the paths of those that cannot
-    be to the reasons; `audited` are the datasets with which what was served was compared, and
-    `breaches` the reasons by predicate for which it abstains from now on; `tested` are the datasets
-    that the published model was tested on; `pinned` is the version because of which nothing was
-    published.
+    `traces` is the number taken in as `datasets`; `waiting` are the paths of those that may still
+    be growing, and `refused` maps the paths of those that cannot be taken in, and of directories
+    that may not be looked into, to the reasons. `audited` are the datasets with which what was
+    served was compared, and `breaches` the reasons by predicate for which it abstains from now on;
+    `tested` are the datasets that the published model was tested on; `pinned` is the version
+    because of which nothing was published.
     """
 
     traces: int = 0
+    waiting: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     datasets: list[str] = field(default_factory=list)
     audited: list[str] = field(default_factory=list)
@@ -82,9 +85,12 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
 
 
 def _take_in(config: Config, night: Night, say: Say) -> None:
-    found = new_traces(config.traces, config.datasets.directory, config.servers)
+    sources = config.traces, config.datasets.directory, config.servers
+    found = new_traces(*sources)
+    night.waiting = waiting(*sources)
     # One file that is no trace must not keep the others waiting, night after night.
-    night.refused = unreadable(found)
+    globs = [*config.traces.files, *(glob for server in config.servers for glob in server.files)]
+    night.refused = closed(globs) | unreadable(found)
     for server, entries in found.items():
         found[server] = [entry for entry in entries if entry.path not in night.refused]
     night.traces = sum(map(len, found.values()))

@@ -44,7 +44,10 @@ def _make(system: str, config: Path, user: str, socket: Path | None, out: Path |
     path = Path.cwd() / config
     with exits(MISCONFIGURED, ConfigError):
         settings = read_config(path)
-    for file in files(system, Site(path, settings, user, socket)):
+    site = Site(path, settings, user, socket)
+    for line in site.missing():
+        typer.echo(f"birthmark: warning: {line}", err=True)
+    for file in files(system, site):
         if out is None:
             typer.echo(f"# {file.path}\n{file.text}")
             continue

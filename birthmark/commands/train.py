@@ -209,6 +209,7 @@ def nightly(
     result = night.to_json()
     if not as_json:
         result |= {
+            "waiting": len(night.waiting) or None,
             "refused": list(night.refused.values()),
             "breaches": [f"{key}: {reason}" for key, reason in night.breaches.items()],
             "decision": night.decision and night.decision.reason,

@@ -14,11 +14,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from birthmark import exits
+from birthmark.install.access import closed
 from training.config import Config
 from training.registry import is_remote
 
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
+_SHARED = (Path("/run"), Path("/var/run"), Path("/"))
+_TEMPORARY = (Path("/tmp"), Path("/var/tmp"))
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
 
@@ -45,7 +48,8 @@ class Site:
     config : the absolute path of the configuration, and ``settings``, what is in it.
     user : who it runs as; socket: the Unix socket to answer at, or None for TCP to its own host.
 
-    Raises ValueError for paths and users that would have to be quoted in units and scripts.
+    Raises ValueError for paths and users that would have to be quoted in units and scripts, and for
+    a socket whose directory is not its own.
 
     """
 
@@ -64,6 +68,23 @@ class Site:
                     f"{path}: expected an absolute path of letters, digits and . _ / @ + , -,"
                     " which needs no quotes in units and scripts"
                 )
+        if self.socket is not None and _is_shared(self.socket):
+            raise ValueError(
+                f"{self.socket}: expected a socket in a directory of its own, outside of /tmp, as"
+                " /run/birthmark/socket"
+            )
+
+    def missing(self) -> list[str]:
+        """Return why it would not start as things are: a line for each directory."""
+        needed = (self.program, Path(sys.executable), self.config)
+        shut = {place: path for path in needed if (place := closed(self.user, path))}
+        return [
+            *(
+                f"{place} is closed to {self.user}, who needs {path}"
+                for place, path in shut.items()
+            ),
+            *(f"{path} is not there: make it" for path in self._paths if not path.is_dir()),
+        ]
 
     @property
     def program(self) -> Path:
@@ -94,7 +115,7 @@ class Site:
     def values(self) -> dict[str, Any]:
         """Return what the templates are filled in with."""
         registry = [self.registry] if isinstance(self.registry, Path) else []
-        places = [*self._paths, self.config, self.program]
+        places = [*self._paths, self.config, self.program, Path(sys.executable).resolve()]
         if self.socket is not None:
             places.append(self.socket)
         globs = [*self.settings.traces.files]
@@ -116,6 +137,10 @@ class Site:
             "night_asks_network": not registry or self.settings.engine.kind == "dask",
             "codes": exits,
         }
+
+
+def _is_shared(socket: Path) -> bool:
+    return socket.parent in _SHARED or any(socket.is_relative_to(place) for place in _TEMPORARY)
 
 
 def _whole(path: Path) -> Path:

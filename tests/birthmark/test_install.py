@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import re
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from typer.testing import CliRunner
 from birthmark import exits
 from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
+from birthmark.install.access import closed
 from training.config import read_config
 
 EXPOSURE = 2.0
@@ -192,6 +197,70 @@ def test_what_would_have_to_be_quoted_is_refused(tmp_path: Path) -> None:
     for path in (Path("/run/a b"), Path("/run/$HOME"), Path("/run/%i"), Path("relative")):
         with pytest.raises(ValueError, match="needs no quotes"):
             Site(good.config, good.settings, "daemon", path)
+
+
+def test_a_socket_has_a_directory_of_its_own(tmp_path: Path) -> None:
+    """Its directory is given to the user, and others cannot see what is in /tmp of a service."""
+    good = site(tmp_path)
+    for path in ("/run/birthmark.sock", "/var/run/birthmark.sock", "/tmp/birthmark/socket"):
+        with pytest.raises(ValueError, match="a directory of its own"):
+            Site(good.config, good.settings, "daemon", Path(path))
+
+
+def test_the_rc_script_takes_no_directory_over(tmp_path: Path) -> None:
+    text = made("freebsd", site(tmp_path, Path("/var/run/birthmark/socket")))["birthmark"].text
+    function = re.search(r"^birthmark_prestart\(\).*?^}$", text, re.M | re.S)
+    assert function is not None
+    here = function[0].replace("/var/run/birthmark", str(tmp_path / "run"))
+    program = f'install() {{ echo "$@"; }}\n{here}\nbirthmark_prestart\n'
+
+    def created() -> str:
+        return subprocess.run(
+            ["sh", "-c", program], check=True, capture_output=True, text=True
+        ).stdout
+
+    assert created() == f"-d -o daemon -g daemon -m 0750 {tmp_path}/run\n"
+    (tmp_path / "run").mkdir()
+    assert created() == ""
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Return a directory that everybody may come to, as not all of pytest's are."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+def test_install_warns_of_what_is_not_there_and_of_what_the_user_may_not_read(place: Path) -> None:
+    config = place / "closed" / "birthmark.toml"
+    config.parent.mkdir(mode=0o700)
+    config.write_text(CONFIG.format(registry=place))
+    warned = run("install", "systemd", "--config", str(config), "--user", "nobody")
+    assert warned.exit_code == 0
+    assert f"{config.parent} is closed to nobody, who needs {config}\n" in warned.stderr
+    assert "/srv/birthmark/datasets is not there: make it\n" in warned.stderr
+    assert f"{place} is not there" not in warned.stderr
+    config.parent.chmod(0o711)
+    config.chmod(0o600)
+    assert closed("nobody", config) == config
+    assert closed("root", config) is None
+    assert closed(pwd.getpwuid(config.stat().st_uid).pw_name, config) is None
+    assert closed("nobody", place / "none") is None
+
+
+def test_a_user_who_is_yet_to_be_made_has_the_group_of_that_name(place: Path) -> None:
+    users = {user.pw_name for user in pwd.getpwall()}
+    mine = [g for g in grp.getgrall() if os.geteuid() == 0 or g.gr_gid in os.getgroups()]
+    group = next((group for group in mine if group.gr_name not in users), None)
+    if group is None:
+        pytest.skip("every group here is called as a user is")
+    file = place / "file"
+    file.touch()
+    os.chown(file, -1, group.gr_gid)
+    for mode, is_closed in ((0o640, False), (0o600, True), (0o604, True)):
+        file.chmod(mode)
+        assert (closed(group.gr_name, file) is not None) is is_closed
 
 
 def test_exit_codes_tell_a_wrong_configuration_from_another_run_at_work(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from data.datasets import read_files
 from data.decoded import decode
 from data.ingest import ingest
 from training.config import Server, Traces
-from training.intake import datasets, new_traces, take_in
+from training.intake import datasets, new_traces, take_in, waiting
 
 
 def settings(tmp_path: Path, settle: float = 0) -> Traces:
@@ -50,8 +50,10 @@ def test_a_trace_that_may_still_be_growing_is_left_for_the_next_night(
     tmp_path: Path, monday: Path, directory: Path
 ) -> None:
     assert new_traces(settings(tmp_path, settle=300), directory) == {}
+    assert waiting(settings(tmp_path, settle=300), directory) == [str(monday)]
     earlier = time.time() - 301
     os.utime(monday, (earlier, earlier))
+    assert waiting(settings(tmp_path, settle=300), directory) == []
     assert len(new_traces(settings(tmp_path, settle=300), directory)) == 1
 
 

@@ -1,0 +1,83 @@
+"""A directory that may not be looked into is not taken for one without traces."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from training.config import Config, Directory, Engine, Traces
+from training.nightly import nightly
+from training.places import closed
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Return a directory that everybody may come to, as not all of pytest's are."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o777)
+        yield Path(directory)
+        for path in Path(directory).iterdir():
+            path.chmod(0o755)
+
+
+@pytest.fixture
+def somebody() -> Iterator[None]:
+    """Be a user whom permissions bind, as they do not bind the superuser."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(NOBODY)
+    yield
+    os.seteuid(before)
+
+
+def shut(path: Path, mode: int = 0) -> Path:
+    path.mkdir()
+    path.chmod(mode)
+    return path
+
+
+@pytest.mark.usefixtures("somebody")
+@pytest.mark.parametrize("glob", ["traces/*", "traces/home1/*.pcap", "*/a.pcap", "traces/**/*"])
+def test_a_directory_that_is_closed_is_named(place: Path, glob: str) -> None:
+    traces = str(shut(place / "traces"))
+    assert closed([str(place / glob)]) == {
+        traces: f"{traces}: is closed to the user that this runs as; expected to find traces there"
+    }
+
+
+@pytest.mark.usefixtures("somebody")
+def test_a_directory_that_can_only_be_searched_is_enough_for_a_name(place: Path) -> None:
+    traces = shut(place / "traces", 0o111)
+    assert closed([str(traces / "monday.pcap")]) == {}
+    assert list(closed([str(traces / "*.pcap")])) == [str(traces)]
+
+
+@pytest.mark.usefixtures("somebody")
+def test_what_is_open_or_not_there_is_not_named(place: Path) -> None:
+    shut(place / "open", 0o755)
+    assert closed([str(place / glob) for glob in ("open/*", "none/*", "open/**", "*/*.pcap")]) == {}
+
+
+@pytest.mark.usefixtures("somebody")
+def test_a_glob_may_be_relative(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shut(place / "traces")
+    monkeypatch.chdir(place)
+    assert list(closed(["traces/home1/*", "*", "traces/*.pcap", ".", "/"])) == ["traces"]
+
+
+@pytest.mark.usefixtures("somebody")
+def test_the_nightly_run_refuses_a_closed_directory(place: Path) -> None:
+    traces = str(shut(place / "traces"))
+    config = Config(
+        traces=Traces(files=[f"{traces}/*"]),
+        datasets=Directory(directory=place / "datasets"),
+        registry=Directory(directory=place / "registry"),
+        engine=Engine(workers=1),
+    )
+    assert list(nightly(config).refused) == [traces]
