@@ -32,6 +32,8 @@ Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 WAIT = 60
 """How many seconds are waited for the scheduler and for the first worker."""
 
+SCRATCH = ".work-"
+"""What names of directories begin with that tasks hand each other things in."""
 
 IDLE = 24 * 3600
 """How many seconds a process waits for its next task, if this one does not end before."""
@@ -76,7 +78,7 @@ class Workers:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield an empty directory that all workers see, and remove it afterwards."""
-        path = Path(tempfile.mkdtemp(prefix=".work-", dir=self.directory))
+        path = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.directory))
         try:
             yield path
         finally:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from joblib import delayed
@@ -30,7 +30,7 @@ from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
 from data.traces import open_trace
 from training.config import Server, Traces
-from training.engine import current
+from training.engine import SCRATCH, current
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
@@ -119,7 +119,6 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
     """
     incoming, workers = directory / _INCOMING, current()
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
-    _clear_away(directory, keep=set(parts.values()))
     workers.run(delayed(decode)(entry.path, part) for entry, part in parts.items())
     days = [day for name, entries in found.items() for day in _by_day(name, entries, parts)]
     paths = [directory / _name(name, entries, parts) for name, entries in days]
@@ -127,16 +126,24 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
         delayed(_make)(path, entries, [parts[entry] for entry in entries])
         for path, (_, entries) in zip(paths, days, strict=True)
     )
-    _remember(directory)
-    shutil.rmtree(incoming)
+    settle(directory)
     return paths
 
 
-def _clear_away(directory: Path, keep: set[Path]) -> None:
-    """Remove what a run that was killed has left, but for traces that are still to be taken in."""
-    for path in (*directory.glob(".*.new"), *(directory / _INCOMING).glob("*")):
+def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyType({})) -> None:
+    """Remember the traces of all datasets, and remove what a run that was killed has left.
+
+    What that has decoded of those `found`, which are still to be taken in, stays. Only who holds
+    the lock of the nightly run may do this.
+    """
+    _remember(directory)
+    incoming = directory / _INCOMING
+    keep = {incoming / entry.fingerprint for entries in found.values() for entry in entries}
+    for path in (*durable.left_in(directory), *directory.glob(f"{SCRATCH}*"), *incoming.glob("*")):
         if path not in keep:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            durable.remove(path)
+    if not keep:
+        durable.remove(incoming)
 
 
 def _by_day(
@@ -200,4 +207,6 @@ def _known(directory: Path) -> dict[Entry, None]:
 
 def _remember(directory: Path) -> None:
     told = [asdict(entry) for entry in _known(directory)]
-    durable.write_text(directory / _LEDGER, json.dumps(told, indent=1) + "\n")
+    text, ledger = json.dumps(told, indent=1) + "\n", directory / _LEDGER
+    if told and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):
+        durable.write_text(ledger, text)

@@ -7,7 +7,7 @@ run may be killed and started again at any time, and a second run in a row does 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from training.candidate import succeed
 from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
-from training.intake import Dataset, datasets, new_traces, take_in, unreadable
+from training.intake import Dataset, datasets, new_traces, settle, take_in, unreadable
 from training.registry import Registry
 from training.report import REPORT
 from training.train import read_lives
@@ -87,6 +87,7 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
     night.refused = unreadable(found)
     for server, entries in found.items():
         found[server] = [entry for entry in entries if entry.path not in night.refused]
+    settle(config.datasets.directory, found)
     night.traces = sum(map(len, found.values()))
     if night.traces:
         say(f"taking in {night.traces} traces")
@@ -161,6 +162,11 @@ def _train(
     window = [dataset.path for dataset in held if dataset.until > since]
     if _trained_on(registry, window):
         return
+    left = _left_unpublished(config, registry, window)
+    if left is not None:
+        registry.make_current(left)
+        _tell(registry.manifest(left), night)
+        return
     say(f"training on {len(window)} datasets")
     lives = read_lives(window, config.training.without_loss).born(since=since)
     champion = load(registry) if registry.current() is not None else None
@@ -169,9 +175,33 @@ def _train(
     decision = _unless_pinned(registry, decision)
     candidate.manifest["decision"] = decision.to_json()
     store = registry.publish if decision.publish else registry.store
-    night.version = store(candidate.write_parts, candidate.manifest)
-    night.decision, night.pinned = decision, registry.pinned()
-    night.trained_on = candidate.manifest["trained_on"]["datasets"]
+    version = store(candidate.write_parts, candidate.manifest)
+    night.pinned = registry.pinned()
+    _tell(registry.manifest(version), night)
+
+
+def _tell(manifest: Mapping[str, Any], night: Night) -> None:
+    night.version = manifest["version"]
+    night.decision = Decision(**manifest["decision"])
+    night.trained_on = manifest["trained_on"]["datasets"]
+
+
+def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]) -> str | None:
+    """Return the version that a run stored which was killed before it could publish it.
+
+    It is what would come of training now: from the same input, judged against the same champion.
+    """
+    for latest in registry.versions()[-1:] if registry.pinned() is None else []:
+        about = registry.manifest(latest)
+        same = (
+            about.get("decision", {}).get("publish", False)
+            and about["compared_with"] == registry.current()
+            and about["trained_on"]["datasets"] == [path.name for path in window]
+            and about["settings"] == config.training.model_dump(mode="json")
+        )
+        if same and load(registry, latest).model.predicates == config.all_predicates():
+            return latest
+    return None
 
 
 def _unless_pinned(registry: Registry, decision: Decision) -> Decision:

@@ -53,7 +53,8 @@ STEPS = {
     "intake": r"datasets/(\.incoming|\.[^/]*\.new|\.ledger|ledger|20011023[^/]*($|/\.ingest))",
     "audit": r"registry/(audits|\.?abstaining)",
     "test": r"(datasets/20011023[^/]*/\.?(report|evaluation)|registry/\.?report)",
-    "publish": r"registry/(versions/\.incoming|\.?history|\.?current)",
+    "parts": r"registry/versions/\.incoming",
+    "pointer": r"registry/\.?(history|current)",
 }
 """Where each step of a night changes files, in the order of the steps."""
 

@@ -12,7 +12,7 @@ from tests.faults.site import Site
 Tell = Callable[[str], None]
 
 SEED = 6
-KILLS = {"intake": 6, "audit": 3, "test": 3, "publish": 8}
+KILLS = {"intake": 6, "audit": 3, "test": 3, "parts": 5, "pointer": 3}
 """How many of the 20 instants are in each step of a night."""
 
 
