@@ -35,6 +35,7 @@ directory = "registry"
 trees = 2
 rounds = 1
 mincount = 3
+calibration = 0
 serve = "name"
 point = "accurate"
 [audit]
@@ -170,8 +171,6 @@ class Site:
         versions = self.registry.versions()
         for version in versions:
             self.registry.verify(version)
-            assert self.command("models", "verify", version, *self._at()) == 0, self.said()
-        assert self.command("models", "list", *self._at()) == 0, self.said()
         held = datasets(self.home / "datasets")
         for dataset in held:
             place = f"datasets/{dataset.path.name}/"
@@ -180,8 +179,9 @@ class Site:
             assert self.tables(own) == self.tables(self.done, place)
         return f"{len(versions)} versions and {len(held)} datasets are whole, the first answers"
 
-    def _at(self) -> tuple[str, str]:
-        return "--registry", str(self.home / "registry")
+    def models(self, *arguments: str) -> int:
+        """Run ``birthmark models`` on the registry; return its exit code."""
+        return self.command("models", *arguments, "--registry", str(self.home / "registry"))
 
     @staticmethod
     def tables(files: Collection[str], below: str = "") -> set[str]:
