@@ -6,16 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
-from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client import CollectorRegistry, Counter
 
 from features.creates import from_requests
 from predictor.hints import HINTS
 from serving import batches
 from serving.answers import creates_of
 from serving.loaded import LoadedModel
-from serving.prediction_log import PredictionLog, Served
+from serving.prediction_log import OUTCOMES, PredictionLog, Served
 from serving.requests import parse_hint
 from serving.settings import Settings
 
@@ -90,38 +88,28 @@ class Logged:
         return asked
 
 
-class _Rows(Collector):
-    """Tells Prometheus what became of the log's rows."""
-
-    def __init__(self, log: PredictionLog) -> None:
-        self._log = log
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """Yield the counts by outcome."""
-        family = CounterMetricFamily(
-            "birthmark_log_rows",
-            "Rows for the prediction log: written, dropped while it is behind, or failed",
-            labels=["outcome"],
-        )
-        for outcome, rows in self._log.counts().items():
-            family.add_metric([outcome], rows)
-        yield family
-
-
 @contextmanager
 def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[Logged]:
     """Yield what logs as `settings` say, and write all that is left at the end."""
     if settings.log_predictions is None:
         yield Logged()
         return
+    counter = Counter(
+        "birthmark_log_rows",
+        "Rows for the prediction log: written, dropped while it is behind, or failed",
+        ["outcome"],
+        registry=registry,
+    )
+    for outcome in OUTCOMES:
+        counter.labels(outcome)
     log = PredictionLog(
         settings.log_predictions,
         settings.log_share,
         settings.log_mapping,
         seconds=60 * settings.log_minutes,
         days=settings.log_days,
+        counted=lambda outcome, rows: counter.labels(outcome).inc(rows),
     )
-    registry.register(_Rows(log))
     log.start()
     try:
         yield Logged(log)

@@ -110,7 +110,8 @@ class PredictionLog:
 
     One process has one; ``start`` begins its thread and ``close`` ends it, once what waits is
     written. Files are ended after so many ``rows`` or ``seconds``, and kept for ``days``; with a
-    ``mapping`` file they are anonymized by it (``data.anonymize``).
+    ``mapping`` file they are anonymized by it (``data.anonymize``). ``counted`` is told what has
+    become of rows.
     """
 
     def __init__(
@@ -121,11 +122,13 @@ class PredictionLog:
         rows: int = 100_000,
         seconds: float = 300.0,
         days: int = 30,
+        counted: Callable[[Outcome, int], object] = lambda outcome, rows: None,
     ) -> None:
         self.share = share
         self._writer = LogWriter(directory, mapping, rows, seconds, days)
         self._waiting: deque[_Waiting] = deque()
         self._bytes = 0
+        self._counted = counted
         self._counts: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self._changed = threading.Condition()
         self._ending = False
@@ -157,7 +160,7 @@ class PredictionLog:
         size += OVERHEAD
         with self._changed:
             if self._ending or self._bytes + size > QUEUE_BYTES:
-                self._counts["dropped"] += rows
+                self._count("dropped", rows)
                 return
             self._bytes += size
             self._waiting.append(_Waiting(resolve, asked, rows, size, time.time()))
@@ -178,6 +181,11 @@ class PredictionLog:
         """Return how many rows had each of ``OUTCOMES`` until now."""
         with self._changed:
             return dict(self._counts)
+
+    def _count(self, outcome: Outcome, rows: int) -> None:
+        if rows:
+            self._counts[outcome] += rows
+            self._counted(outcome, rows)
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
@@ -218,8 +226,8 @@ class PredictionLog:
         if trouble is not None and not lost:
             lost = rows  # it did not come as far as the writer
         with self._changed:
-            self._counts["written"] += written
-            self._counts["failed"] += lost
+            self._count("written", written)
+            self._count("failed", lost)
         if written:
             self._said.clear()
         if trouble is not None and (kind := _kind(trouble)) not in self._said:

@@ -250,8 +250,8 @@ class Registry:
         before = self.current()
         if before == version:
             return
-        # Before the pointer: after a crash in between, the last is the current one, and neither gone
-        # back to nor remembered twice.
+        # Before the pointer: after a crash in between, the last is the current one, and not gone
+        # back to, nor remembered twice.
         history = self._history()
         if before is not None and history[-1:] != [before]:
             self._remember([*history, before])

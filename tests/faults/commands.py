@@ -20,8 +20,8 @@ CHANGES = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link")
 Label = Callable[[str, str], str | None]
 """Names an operation by its event and path; None where it is not one that counts."""
 
-_context = get_context("forkserver")
-_context.set_forkserver_preload(
+CONTEXT = get_context("forkserver")
+CONTEXT.set_forkserver_preload(
     ["__main__", "birthmark.cli", "training.nightly", "serving.models", "tests.faults.commands"]
 )
 
@@ -31,7 +31,7 @@ def run(log: Path, *arguments: str, before: Callable[[], object] | None = None) 
 
     What it prints goes to `log`. `before` is called in its process first.
     """
-    process = _context.Process(target=_command, args=(log, arguments, before))
+    process = CONTEXT.Process(target=_command, args=(log, arguments, before))
     process.start()
     process.join()
     assert process.exitcode is not None
