@@ -28,7 +28,7 @@ from joblib import delayed
 from data import durable
 from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
-from data.traces import open_trace
+from data.traces import DamagedTraceError, open_trace
 from training.config import Server, Traces
 from training.engine import SCRATCH, current
 
@@ -75,7 +75,8 @@ def new_traces(
 ) -> dict[str, list[Entry]]:
     """Return the trace files that have not been taken in, but for those still being written.
 
-    They are given by server, those of `traces` under no name, in the order of their paths, which
+    A time of change far ahead, as of a clock that was set back since, is not waited for. They are
+    given by server, those of `traces` under no name, in the order of their paths, which
     should be that of their time. A file that several name is of the first.
     """
     known, now = set(_known(directory)), time.time()
@@ -84,7 +85,7 @@ def new_traces(
         for path in _matching(globs):
             status = path.stat()
             entry = Entry(str(path), status.st_size, status.st_mtime_ns)
-            if entry not in known and now - status.st_mtime >= traces.settle_seconds:
+            if entry not in known and abs(now - status.st_mtime) >= traces.settle_seconds:
                 known.add(entry)
                 found.setdefault(name, []).append(entry)
     return found
@@ -96,30 +97,46 @@ def _matching(globs: Sequence[str]) -> Iterator[Path]:
     return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
 
 
-def unreadable(found: Mapping[str, Sequence[Entry]]) -> dict[str, str]:
-    """Return by path the reason why a file cannot be taken in: it is no trace, or not to be read.
+def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
+    """Decode the traces for `take_in`; return by path the reason why one cannot be taken in.
 
-    Damage further on is the ingest's to set aside.
+    It is no trace, or not to be read, or Parquet that is damaged. Other damage is set aside. Each
+    trace is a task of the current engine. What a run that was killed has decoded is not decoded
+    again.
     """
-    reasons = {}
-    for entry in (entry for entries in found.values() for entry in entries):
-        try:
-            open_trace(entry.path)
-        except (OSError, ValueError) as error:
-            reasons[entry.path] = str(error)
-    return reasons
+    entries = [entry for entries in found.values() for entry in entries]
+    parts = [directory / _INCOMING / entry.fingerprint for entry in entries]
+    tried = delayed(_decode)
+    reasons = current().run(
+        tried(entry.path, part) for entry, part in zip(entries, parts, strict=True)
+    )
+    return {entry.path: why for entry, why in zip(entries, reasons, strict=True) if why}
+
+
+def _decode(trace: str, part: Path) -> str | None:
+    """Decode a trace, or return why it cannot be."""
+    try:
+        open_trace(trace)
+    except (OSError, ValueError) as error:
+        return str(error)
+    try:
+        decode(trace, part)
+    except DamagedTraceError as error:
+        return str(error)
+    return None
 
 
 def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]:
     """Make datasets in `directory` of the traces of each server; return their paths, in order.
 
     Those under no name become one; those of a server with a name one for each day, UTC, on which
-    any of them begins. Each trace is a task of the current engine, then each dataset. What a run
-    that was killed has decoded is not decoded again.
+    any of them begins. Each trace that is not decoded is a task of the current engine, then each
+    dataset.
     """
     incoming, workers = directory / _INCOMING, current()
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
-    workers.run(delayed(decode)(entry.path, part) for entry, part in parts.items())
+    left = [(entry.path, part) for entry, part in parts.items() if not part.exists()]
+    workers.run(delayed(decode)(*each) for each in left)
     days = [day for name, entries in found.items() for day in _by_day(name, entries, parts)]
     paths = [directory / _name(name, entries, parts) for name, entries in days]
     workers.run(

@@ -82,17 +82,19 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
 
 
 def _take_in(config: Config, night: Night, say: Say) -> None:
-    found = new_traces(config.traces, config.datasets.directory, config.servers)
+    directory = config.datasets.directory
+    found = new_traces(config.traces, directory, config.servers)
+    settle(directory, found)
+    if not found:
+        return
+    say(f"taking in {sum(map(len, found.values()))} traces")
     # One file that is no trace must not keep the others waiting, night after night.
-    night.refused = unreadable(found)
+    night.refused = unreadable(found, directory)
     for server, entries in found.items():
         found[server] = [entry for entry in entries if entry.path not in night.refused]
-    settle(config.datasets.directory, found)
     night.traces = sum(map(len, found.values()))
     if night.traces:
-        say(f"taking in {night.traces} traces")
-        made = take_in(found, config.datasets.directory)
-        night.datasets = [path.name for path in made]
+        night.datasets = [path.name for path in take_in(found, directory)]
 
 
 def _audit(
