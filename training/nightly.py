@@ -72,6 +72,9 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
         night, registry = Night(), Registry(config.registry.directory)
         with opened(config.engine, directory):
             _take_in(config, night, say)
+            # What was learned of a damaged version, an audit for one, would stay.
+            if (published := registry.current()) is not None:
+                registry.verify(published)
             held = datasets(directory)
             _audit(config, registry, held, night, say)
             _test(registry, held, night, say, config.training.without_loss)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.faults.disks import mounted
 from tests.faults.site import Site
 
 
@@ -21,8 +22,9 @@ def tell(capfd: pytest.CaptureFixture[str]) -> Callable[[str], None]:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site(tmp_path_factory.mktemp("site"))
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with mounted(tmp_path_factory.mktemp("site"), "64m") as disk:
+        yield Site(disk, tmp_path_factory.mktemp("beside"))
 
 
 @pytest.fixture

@@ -9,48 +9,74 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 
 @dataclass(frozen=True)
 class Disk:
-    """A file system of its own, in memory (tmpfs), mounted at `path`."""
+    """A directory, and whether it is a file system of its own, in memory (tmpfs)."""
 
     path: Path
+    own: bool
+
+    def free(self) -> int:
+        """Return how many bytes are free."""
+        space = os.statvfs(self.path)
+        return space.f_bavail * space.f_frsize
 
     @contextmanager
     def filled(self, free: int = 0) -> Iterator[None]:
-        """Leave so many bytes, in whole pages, of it free."""
+        """Leave so many bytes, in whole pages, of it free; skip the test where it is not its own.
+
+        Nobody else's disk is to be filled.
+        """
+        if not self.own:
+            pytest.skip("needs root, and to be allowed to mount a small disk")
         ballast = self.path / ".ballast"
-        space = os.statvfs(self.path)
-        size = space.f_bavail * space.f_frsize - free
         with ballast.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, size)
+            os.posix_fallocate(file.fileno(), 0, self.free() - free)
         try:
             yield
         finally:
             ballast.unlink()
-
-    @contextmanager
-    def read_only(self) -> Iterator[None]:
-        """Let nothing be written."""
-        _mount("-o", "remount,ro", str(self.path))
-        try:
-            yield
-        finally:
-            _mount("-o", "remount,rw", str(self.path))
 
 
 def _mount(*arguments: str) -> bool:
     return subprocess.run(["mount", *arguments], check=False, capture_output=True).returncode == 0
 
 
+def _unmount(path: Path) -> None:
+    subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
 @contextmanager
-def mounted(path: Path, size: str) -> Iterator[Disk | None]:
-    """Mount a disk of such a `size` at a directory; None where that is not allowed (not root)."""
-    path.mkdir(exist_ok=True)
-    if os.geteuid() != 0 or not _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path)):
-        yield None
-        return
+def mounted(path: Path, size: str) -> Iterator[Disk]:
+    """Mount a disk of such a `size` at a directory, where that is allowed."""
+    own = os.geteuid() == 0 and _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path))
     try:
-        yield Disk(path)
+        yield Disk(path, own)
     finally:
-        subprocess.run(["umount", "--lazy", str(path)], check=True)
+        if own:
+            _unmount(path)
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[str]:
+    """Let nothing be written below a directory; yield how the system says so, or skip the test."""
+    if os.geteuid():
+        before = {each: each.stat().st_mode for each in (path, *path.rglob("*")) if each.is_dir()}
+        for each in before:
+            each.chmod(0o555)
+        try:
+            yield "Permission denied"
+        finally:
+            for each, mode in before.items():
+                each.chmod(mode)
+    elif _mount("--bind", str(path), str(path)):
+        try:
+            assert _mount("-o", "remount,bind,ro", str(path))
+            yield "Read-only file system"
+        finally:
+            _unmount(path)
+    else:
+        pytest.skip("root writes anywhere, and is not allowed to mount read-only here")

@@ -18,6 +18,7 @@ from data.prediction_log import PREDICTIONS
 from features import from_requests
 from serving.models import load_model
 from tests.faults import commands
+from tests.faults.disks import Disk
 from tests.training.conftest import MONDAY, day_of_lives, trace_of
 from training.config import read_config
 from training.intake import datasets
@@ -62,21 +63,23 @@ STEPS = {
 
 @dataclass
 class Site:
-    """The site in `directory`, as it is before the second night; `restore` makes it so again.
+    """The site on a disk, as it is before the second night; `restore` makes it so again.
 
     `first` is the published version, `answers` by version what it answers about `NAMES`, `done`
-    what there is after a second night that nothing disturbed, and `operations` what that did.
+    what there is after a second night that nothing disturbed, with `rows` operations in all, and
+    `operations` what that did. What the tests themselves write is `beside`.
     """
 
-    directory: Path
+    disk: Disk
+    beside: Path
     first: str = ""
     operations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.home = self.directory / "home"
+        self.home = self.disk.path / "home"
         self.registry = Registry(self.home / "registry")
         self.answers: dict[str, Any] = {}
-        self._saved = self.directory / "saved"
+        self._saved = self.beside / "saved"
         self._lay_out()
         assert self.night() == 0, self.said()
         (self.first,) = self.registry.versions()
@@ -84,11 +87,13 @@ class Site:
         for part in "ab":
             self.bring(f"day1{part}.txt", 1, half=part)
         shutil.copytree(self.home, self._saved)
-        record = self.directory / "operations"
+        free = self.disk.free()
+        record = self.beside / "operations"
         assert self.night(commands.Recorded(self.label, record)) == 0, self.said()
         self.operations = tuple(dict.fromkeys(record.read_text().splitlines()))
         self.done = self.state()
         self.rows = self.count()
+        self.need = free - self.disk.free()
         self.restore()
 
     def _lay_out(self) -> None:
@@ -126,11 +131,11 @@ class Site:
 
     def command(self, *arguments: str, before: Callable[[], object] | None = None) -> int:
         """Run any command; return its exit code. `said` is what it printed."""
-        return commands.run(self.directory / "said", *arguments, before=before)
+        return commands.run(self.beside / "said", *arguments, before=before)
 
     def said(self) -> str:
         """Return what the last command printed."""
-        return (self.directory / "said").read_text()
+        return (self.beside / "said").read_text()
 
     def label(self, event: str, path: str) -> str | None:
         """Name an operation, alike in every run; None for those elsewhere."""

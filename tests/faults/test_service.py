@@ -31,8 +31,8 @@ BODY = json.dumps([{"name": "x.lock"}, {"name": "page1.html"}, {"name": "a.log"}
 
 
 @pytest.fixture(scope="module")
-def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk | None]:
-    """Return a small disk for what the service writes; None where none can be mounted."""
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk]:
+    """Return a small disk for what the service writes."""
     with mounted(tmp_path_factory.mktemp("disk"), "64m") as disk:
         yield disk
 
@@ -51,13 +51,12 @@ def right(registry: Registry) -> bytes:
 
 
 @contextmanager
-def serving(registry: Registry, disk: Disk | None, port: int = 0) -> Iterator[Any]:
+def serving(registry: Registry, disk: Disk, port: int = 0) -> Iterator[Any]:
     """Serve with two workers, whose log and temporary files are on the disk."""
     options = ["--workers", str(WORKERS), "--poll-seconds", "0.05", "--port", str(port)]
     before = os.environ.get("TMPDIR")
-    if disk is not None:
-        os.environ["TMPDIR"] = str(disk.path)  # which processes that are started inherit
-        options += ["--log-predictions", str(disk.path / "log"), "--log-minutes", "0.001"]
+    os.environ["TMPDIR"] = str(disk.path)  # which processes that are started inherit
+    options += ["--log-predictions", str(disk.path / "log"), "--log-minutes", "0.001"]
     try:
         with started(registry.path, registry.path.parent, *options) as service:
             yield service
@@ -69,7 +68,7 @@ def serving(registry: Registry, disk: Disk | None, port: int = 0) -> Iterator[An
 
 
 @pytest.fixture(scope="module")
-def service(registry: Registry, disk: Disk | None) -> Iterator[Any]:
+def service(registry: Registry, disk: Disk) -> Iterator[Any]:
     with serving(registry, disk) as service:
         yield service
 
@@ -106,10 +105,8 @@ def test_files_of_the_version_that_answers_are_damaged(
 
 
 def test_the_disk_that_it_writes_to_fills_up(
-    service: Any, disk: Disk | None, right: bytes, tell: Tell
+    service: Any, disk: Disk, right: bytes, tell: Tell
 ) -> None:
-    if disk is None:
-        pytest.skip("needs root, to mount a small disk")
     workers = children(service.process.pid)
     with disk.filled(), watched(service, right) as told:
         with service.client() as client:
@@ -146,7 +143,7 @@ def test_a_worker_is_killed(service: Any, right: bytes, tell: Tell) -> None:
 
 
 def test_the_server_is_killed(
-    service: Any, registry: Registry, disk: Disk | None, right: bytes, tell: Tell
+    service: Any, registry: Registry, disk: Disk, right: bytes, tell: Tell
 ) -> None:
     workers = children(service.process.pid)
     with watched(service, right, lost=True) as told:
