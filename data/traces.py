@@ -19,7 +19,7 @@ BATCH_ROWS = 32_768
 
 
 class DamagedTraceError(ValueError):
-    """A Parquet file of operations turned out to be damaged when it was read."""
+    """A Parquet file of operations turned out to be damaged."""
 
 
 class Damaged(TypedDict):
@@ -101,7 +101,10 @@ class OperationsTrace(Trace):
 
     def __init__(self, path: str) -> None:
         self.path, self.format, self.compression = path, "operations", "none"
-        self._file = pq.ParquetFile(path, page_checksum_verification=True)
+        try:
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedTraceError(f"{path}: is damaged: {error}") from error
         self._tallies = Tallies()
         schema = self._file.schema_arrow
         self.generated = generated.in_metadata(schema)

@@ -3,7 +3,8 @@
     <datasets>/ledger.json              every trace ever taken in: path, size, time of change
     <datasets>/<since>-<hash>/          one night's dataset, as `data.decoded` writes it
     <datasets>/<since>-<server>-<hash>/     likewise of one server of several, and of one day
-    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, and the summary
+    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, the summary, and
+                                        checksums of the tables that models learn from
     <datasets>/.incoming/<hash>/        a trace that is decoded, until its dataset is there
 
 A dataset appears whole, its traces named in it. The ledger follows; it lets a dataset be deleted
@@ -31,10 +32,12 @@ from data.ingest_summary import IngestSummary
 from data.traces import DamagedTraceError, open_trace
 from training.config import Server, Traces
 from training.engine import SCRATCH, current
+from training.manifests import describe
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
 _INCOMING = ".incoming"
+_LEARNED = ("files", "names")
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,15 @@ def datasets(directory: Path) -> list[Dataset]:
         if period is not None:
             found.append(Dataset(path.parent, *map(datetime.fromisoformat, period)))
     return sorted(found, key=lambda dataset: (dataset.until, dataset.path))
+
+
+def check(dataset: Path) -> None:
+    """Raise ValueError unless the tables that models learn from are as they were written."""
+    told = json.loads((dataset / INTAKE).read_bytes())
+    for name, expected in told.get("tables", {}).items():
+        found = describe(dataset / name) if (dataset / name).exists() else None
+        if found != expected:
+            raise ValueError(f"{dataset / name}: expected {expected}, found {found}")
 
 
 def new_traces(
@@ -193,6 +205,11 @@ def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Pa
         "traces": [asdict(entry) for entry in entries],
         "period": _period(summary),
         "summary": summary.record(),
+        "tables": {
+            path.relative_to(aside).as_posix(): describe(path)
+            for table in _LEARNED
+            for path in sorted((aside / table).rglob("*.parquet"))
+        },
     }
     (aside / INTAKE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 

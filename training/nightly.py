@@ -21,7 +21,7 @@ from training.candidate import succeed
 from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
-from training.intake import Dataset, datasets, new_traces, settle, take_in, unreadable
+from training.intake import Dataset, check, datasets, new_traces, settle, take_in, unreadable
 from training.registry import Registry
 from training.report import REPORT
 from training.train import read_lives
@@ -111,6 +111,7 @@ def _audit(
         if is_kept(registry, dataset.path.name):
             continue
         say(f"auditing {dataset.path.name}")
+        check(dataset.path)
         without_loss = config.training.without_loss
         found = audit(registry, dataset.path, settings.log, settings.joining(), without_loss)
         keep(registry, found)
@@ -147,6 +148,7 @@ def _show(registry: Registry, held: Sequence[Dataset]) -> None:
 
 def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: bool) -> None:
     """Test a version on a dataset, and leave in it what came of that."""
+    check(dataset)
     trial = Trial(load(registry, version), dataset, without_loss)
     # The figures last, because their presence says that this step is done.
     for name, text in (
@@ -173,6 +175,8 @@ def _train(
         _tell(registry.manifest(left), night)
         return
     say(f"training on {len(window)} datasets")
+    for dataset in window:
+        check(dataset)
     lives = read_lives(window, config.training.without_loss).born(since=since)
     champion = load(registry) if registry.current() is not None else None
     predicates = config.all_predicates().values()

@@ -9,9 +9,9 @@ from random import Random
 
 
 def _flipped(content: bytes) -> bytes:
-    """Return the content with one bit of its middle another."""
+    """Return the content with one bit another: of Parquet, in a page, which has a checksum."""
     changed = bytearray(content)
-    changed[len(changed) // 2] ^= 1 << Random(len(content)).randrange(8)
+    changed[len(changed) // 8] ^= 1 << Random(len(content)).randrange(8)
     return bytes(changed)
 
 
