@@ -3,60 +3,71 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+import typer.core
+import typer.main
 
 from birthmark import __version__
-from birthmark.commands.anonymize import anonymize
-from birthmark.commands.audit import audit
-from birthmark.commands.dump import dump
-from birthmark.commands.explain import explain, rules
-from birthmark.commands.image import image
-from birthmark.commands.ingest import ingest
-from birthmark.commands.install import app as install
-from birthmark.commands.layout import layout
-from birthmark.commands.models import app as models
-from birthmark.commands.replay import app as replay
-from birthmark.commands.scan import app as scan
-from birthmark.commands.serve import predict, serve
-from birthmark.commands.tokens import app as tokens
-from birthmark.commands.train import evaluate, nightly, report, train
-from birthmark.commands.windows import windows
-from birthmark.commands.workload import workload
 from birthmark.exits import FAILED, say
 
+COMMANDS = {
+    "ingest": "ingest",
+    "dump": "dump",
+    "anonymize": "anonymize",
+    "train": "train",
+    "evaluate": "train",
+    "windows": "windows",
+    "report": "train",
+    "nightly": "train",
+    "audit": "audit",
+    "serve": "serve",
+    "predict": "serve",
+    "explain": "explain",
+    "rules": "explain",
+    "image": "image",
+    "layout": "layout",
+    "workload": "workload",
+    "install": "install",
+    "models": "models",
+    "replay": "replay",
+    "scan": "scan",
+    "tokens": "tokens",
+}
+"""The module of ``birthmark.commands`` that has a command, or as ``app`` a group of them."""
+
+
+class Commands(typer.core.TyperGroup):
+    """The commands, each imported when it is run: what learns takes seconds to import."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return their names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of that name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"birthmark.commands.{COMMANDS[cmd_name]}")
+        if hasattr(module, "app"):
+            group = typer.main.get_group(module.app)
+            group.name = cmd_name
+            return group
+        alone = typer.Typer(add_completion=False)
+        alone.command(cmd_name)(getattr(module, cmd_name))
+        return typer.main.get_command(alone)
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
 )
-COMMANDS = (
-    ingest,
-    dump,
-    anonymize,
-    train,
-    evaluate,
-    windows,
-    report,
-    nightly,
-    audit,
-    serve,
-    predict,
-    explain,
-    rules,
-    image,
-    layout,
-    workload,
-)
-for command in COMMANDS:
-    app.command()(command)
-app.add_typer(install, name="install")
-app.add_typer(models, name="models")
-app.add_typer(replay, name="replay")
-app.add_typer(scan, name="scan")
-app.add_typer(tokens, name="tokens")
 
 
 def version(value: bool) -> None:

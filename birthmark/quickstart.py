@@ -83,28 +83,37 @@ def ask(registry: Path) -> None:
             assert server.stdout is not None
             line = server.stdout.readline().strip()
             console.print(line)
-            url = f"{line.split()[-1]}/v1/predictions"
-            body = json.dumps(NEW_FILES)
-            say(f"curl --data '[{json.dumps(NEW_FILES[0])}, …]' {url}")
-            request = urllib.request.Request(
-                url, body.encode(), {"Content-Type": "application/json"}
-            )
-            with urllib.request.urlopen(request, timeout=30) as response:
-                show(json.load(response))
+            url = line.split()[-1]
+            show(post(f"{url}/v1/predictions", NEW_FILES))
+            explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
         finally:
             server.terminate()
 
 
+def post(url: str, files: Any) -> Any:
+    """Show a question, ask it, and return the answer."""
+    some = f"[{json.dumps(files[0])}, …]" if isinstance(files, list) else json.dumps(files)
+    say(f"curl --json '{some}' {url}")
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(files).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.load(response)
+
+
 def show(answer: dict[str, Any]) -> None:
-    """Print some of the service's answers, with the evidence for one."""
+    """Print some of the service's answers."""
     table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
     for prediction in answer["predictions"]:
         name = prediction.get("name") or prediction.get("name_percent")
-        answers = (prediction["predicates"][key]["answer"] for key in SHOWN)
-        table.add_row(name, *answers)
+        table.add_row(name, *(prediction["predicates"][key] for key in SHOWN))
     console.print(table)
-    lock = answer["predictions"][0]["predicates"]["lifespan<=5"]
-    console.print(f"why lifespan<=5 of {NEW_FILES[0]['name']}: {json.dumps(lock)}")
+
+
+def explain(answer: dict[str, Any]) -> None:
+    """Print the evidence for one answer."""
+    prediction = answer["prediction"]
+    evidence = json.dumps(prediction["predicates"]["lifespan<=5"])
+    console.print(f"why lifespan<=5 of {prediction['name']}: {evidence}")
 
 
 if __name__ == "__main__":

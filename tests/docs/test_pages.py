@@ -54,7 +54,8 @@ def rows(page: str, heading: str) -> list[str]:
 def options() -> dict[str, set[str]]:
     """Return the long options of each command; those of a group are called ``GROUP COMMAND``."""
     found: dict[str, set[str]] = {}
-    waiting = list(get_command(app).commands.items())  # type: ignore[attr-defined]
+    top = get_command(app)
+    waiting = [(name, top.get_command(None, name)) for name in top.list_commands(None)]  # type: ignore[attr-defined]
     for name, command in waiting:
         inner = getattr(command, "commands", {})
         waiting += [(f"{name} {own}", each) for own, each in inner.items()]

@@ -113,16 +113,14 @@ use(const void *bytes, size_t size, const struct bm_create *create,
 """
 
 
-@pytest.mark.parametrize("target", ["s390x-linux-musl", "powerpc64-linux-musl"])
-def test_hosts_of_the_other_byte_order_answer_alike(target, tmp_path):
-    emulator = {"s390x": "qemu-s390x", "powerpc64": "qemu-ppc64"}[target.split("-")[0]]
-    if not zig() or not shutil.which(emulator):
-        pytest.skip(f"needs zig and {emulator}")
+def test_hosts_of_the_other_byte_order_answer_alike(tmp_path):
+    if not zig() or not shutil.which("qemu-ppc64"):
+        pytest.skip("needs zig and qemu-ppc64")
     out = tmp_path / "lookup"
-    command = [*zig(), "cc", "-target", target, "-static", "-std=c99", "-O2", *STRICT, str(DRIVER)]
-    done = compiled(command, out)
+    target = ["-target", "powerpc64-linux-musl", "-static"]
+    done = compiled([*zig(), "cc", *target, "-std=c99", "-O2", *STRICT, str(DRIVER)], out)
     assert done.returncode == 0, done.stderr
-    other = Lookup([emulator, str(out)])
+    other = Lookup(["qemu-ppc64", str(out)])
     for seed in range(3):
         agree(other, made(seed), seed, tmp_path)
     whole = made(1, n=1).image
@@ -230,7 +228,9 @@ def days_agree(lookup: Lookup, days: list[Path], folder: Path, calibration: floa
     for number, day in enumerate(days):
         ingest([str(day)], folder / str(number))
     files, names = read_files(folder / "0"), read_names(folder / "0")
-    model = TrainedModel(rounds=5, calibration=calibration).fit(files, names, kinds=tuple(KINDS))
+    model = TrainedModel(trees=8, rounds=5, calibration=calibration).fit(
+        files, names, kinds=tuple(KINDS)
+    )
     tables = []
     for number in range(len(days)):
         lives = {"file": read_files, "name": read_names}

@@ -38,7 +38,7 @@ def days() -> list[tuple[pa.Table, pa.Table]]:
 
 @pytest.fixture(scope="module")
 def model(days: list[tuple[pa.Table, pa.Table]]) -> TrainedModel:
-    return TrainedModel(rounds=10).fit(*days[0], kinds=tuple(KINDS))
+    return TrainedModel(trees=8, rounds=5).fit(*days[0], kinds=tuple(KINDS))
 
 
 def as_request(create: dict[str, Any]) -> dict[str, Any]:

@@ -118,7 +118,8 @@ def test_the_same_training_makes_the_same_parts(
     for name, candidate in (("one", tuesday), ("two", again)):
         (tmp_path / name).mkdir()
         candidate.write_parts(tmp_path / name)
-        contents.append({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()})
+        stored_files = (p for p in (tmp_path / name).rglob("*") if p.is_file())
+        contents.append({p.relative_to(tmp_path / name): p.read_bytes() for p in stored_files})
     assert contents[0] == contents[1]
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +21,42 @@ from training.registry import Registry
 Bring = Callable[[int], None]
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("nights") / "now"
+
+
+@pytest.fixture
+def tmp_path(place: Path) -> Path:
+    """Return an empty directory, of the same name for every test: what is kept names its traces."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    return place
+
+
+@pytest.fixture(scope="module")
+def kept(place: Path, traces: list[str]) -> tuple[Night, Path]:
+    """Return the first night and a copy of what it left."""
+    place.mkdir()
+    (place / "day0.txt").write_text(traces[0])
+    night = run(configured(place))
+    return night, shutil.copytree(place, place.with_name("kept"))
+
+
+@pytest.fixture
+def first(kept: tuple[Night, Path], tmp_path: Path) -> Night:
+    """Return the first night, after which all is as it left it."""
+    night, copy = kept
+    shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
+    return night
+
+
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
+    return configured(tmp_path)
+
+
+def configured(tmp_path: Path) -> Config:
     return Config(
         traces=Traces(files=[str(tmp_path / "*.txt")], settle_seconds=0),
         datasets=Directory(directory=tmp_path / "datasets"),
@@ -60,9 +95,8 @@ def test_a_night_without_traces_does_nothing(config: Config, registry: Registry)
     assert registry.versions() == []
 
 
-def test_the_first_night_publishes(config: Config, bring: Bring, registry: Registry) -> None:
-    bring(0)
-    night = run(config)
+def test_the_first_night_publishes(first: Night, registry: Registry) -> None:
+    night = first
     assert night.traces == 1
     assert night.trained_on == night.datasets
     assert night.tested == []
@@ -73,10 +107,8 @@ def test_the_first_night_publishes(config: Config, bring: Bring, registry: Regis
 
 
 def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_it(
-    config: Config, bring: Bring, registry: Registry
+    first: Night, config: Config, bring: Bring, registry: Registry
 ) -> None:
-    bring(0)
-    first = run(config)
     bring(1)
     second = run(config)
     assert second.tested == second.datasets
@@ -108,10 +140,12 @@ def test_a_second_run_in_a_row_changes_nothing(
 
 
 def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
-    config: Config, bring: Bring, registry: Registry, monkeypatch: pytest.MonkeyPatch
+    first: Night,
+    config: Config,
+    bring: Bring,
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bring(0)
-    first = run(config)
     bring(1)
     verdict = Decision(False, "worse by more than 0: …", 90.0, 80.0)
     monkeypatch.setattr(candidate, "decide", lambda *arguments: (verdict, None))
@@ -123,10 +157,8 @@ def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
 
 
 def test_while_a_version_is_pinned_candidates_are_kept_aside_and_the_night_says_so(
-    config: Config, bring: Bring, registry: Registry
+    first: Night, config: Config, bring: Bring, registry: Registry
 ) -> None:
-    bring(0)
-    first = run(config)
     registry.pin()
     bring(1)
     second = run(config)
@@ -160,13 +192,12 @@ RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "histor
 @pytest.mark.parametrize("step", range(len(RESULTS)), ids=RESULTS)
 def test_a_run_killed_before_any_of_its_results_is_finished_by_the_next(
     step: int,
+    first: Night,
     config: Config,
     bring: Bring,
     registry: Registry,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bring(0)
-    first = run(config)
     bring(1)
     with monkeypatch.context() as patch:
         kill(patch, after=step)
@@ -219,12 +250,10 @@ def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
 
 
 def test_what_was_served_is_audited_once_with_each_new_dataset(
-    config: Config, bring: Bring, registry: Registry, tmp_path: Path
+    first: Night, config: Config, bring: Bring, registry: Registry, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
     config = config.model_copy(update={"audit": Audit(log=log)})
-    bring(0)
-    first = run(config)
     assert first.audited == []  # nothing was published, and there is no log
     day = log / "20011023"
     day.mkdir(parents=True)
