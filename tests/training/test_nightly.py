@@ -37,6 +37,7 @@ def tmp_path(place: Path) -> Path:
 @pytest.fixture(scope="module")
 def kept(place: Path, traces: list[str]) -> tuple[Night, Path]:
     """Return the first night and a copy of what it left."""
+    shutil.rmtree(place, ignore_errors=True)  # another test may have been first
     place.mkdir()
     (place / "day0.txt").write_text(traces[0])
     night = run(configured(place))
