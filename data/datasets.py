@@ -94,6 +94,7 @@ def parquet_writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
         compression=dict.fromkeys(leaves, "zstd"),
         use_dictionary=words,
         write_statistics=[each for each in SOUGHT if each in first.schema.names],
+        write_page_checksum=True,
     )
 
 
@@ -222,6 +223,7 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
 
     Raises:
         FileNotFoundError: the directory is no dataset.
+        ValueError: a file of the table is damaged; pages are compared with their checksums.
     """
     import pyarrow.dataset as ds  # slow to import, and needed only to read
 
@@ -235,10 +237,18 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
         return wanted.empty_table()
     physical = pa.schema([each for each in schema if each.name != "server"] + list(PARTITIONING))
     hive = ds.HivePartitioning(PARTITIONING, segment_encoding="uri")
+    checked = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
     source = ds.dataset(
-        paths, schema=physical, format="parquet", partitioning=hive, partition_base_dir=str(folder)
+        paths,
+        schema=physical,
+        format=ds.ParquetFileFormat(default_fragment_scan_options=checked),
+        partitioning=hive,
+        partition_base_dir=str(folder),
     )
-    return source.to_table(columns=wanted.names).cast(wanted)
+    try:
+        return source.to_table(columns=wanted.names).cast(wanted)
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(f"{folder}: expected intact Parquet files: {error}") from error
 
 
 def read_files(directory: Path) -> pa.Table:

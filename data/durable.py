@@ -62,7 +62,7 @@ def replaced(path: Path) -> Iterator[Path]:
     """
     # Of whoever else writes the same, on this machine or another that shares the file system.
     aside = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}.new")
-    _remove(aside)
+    remove(aside)
     try:
         yield aside
         if aside.is_dir():
@@ -71,7 +71,7 @@ def replaced(path: Path) -> Iterator[Path]:
             sync(aside)
         rename(aside, path)
     finally:
-        _remove(aside)
+        remove(aside)
 
 
 def made(path: Path, make: Callable[[Path], object]) -> None:
@@ -89,11 +89,20 @@ def made(path: Path, make: Callable[[Path], object]) -> None:
             raise
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file, or a directory with all that is in it, if it is there."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def left_in(directory: Path) -> list[Path]:
+    """Return what was written aside, in `directory` and the directories in it, and not renamed.
+
+    Where no other process writes, those that did were killed.
+    """
+    return [*directory.glob(".*.new"), *directory.glob("*/.*.new")]
 
 
 @contextmanager

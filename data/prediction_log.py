@@ -76,7 +76,7 @@ class LogFiles:
 
     def _read(self, path: Path, since: datetime, until: datetime) -> pa.Table | None:
         try:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 missing = set(PREDICTIONS.names) - set(file.schema_arrow.names)
                 if missing:
                     raise ValueError(f"expected a column {min(missing)!r}")

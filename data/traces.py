@@ -18,6 +18,10 @@ PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
 
 
+class DamagedTraceError(ValueError):
+    """A Parquet file of operations turned out to be damaged."""
+
+
 class Damaged(TypedDict):
     """A record that could not be read."""
 
@@ -97,7 +101,10 @@ class OperationsTrace(Trace):
 
     def __init__(self, path: str) -> None:
         self.path, self.format, self.compression = path, "operations", "none"
-        self._file = pq.ParquetFile(path)
+        try:
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedTraceError(f"{path}: is damaged: {error}") from error
         self._tallies = Tallies()
         schema = self._file.schema_arrow
         self.generated = generated.in_metadata(schema)
@@ -113,7 +120,15 @@ class OperationsTrace(Trace):
                 )
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in row_groups.batches(self._file, BATCH_ROWS, OPERATIONS.names):
+        """Yield the rows; raise `DamagedTraceError` where they cannot be read."""
+        batches = row_groups.batches(self._file, BATCH_ROWS, OPERATIONS.names)
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, ValueError, pa.ArrowException) as error:
+                raise DamagedTraceError(f"{self.path}: is damaged: {error}") from error
+            if batch is None:
+                return
             whole = _whole(batch)
             self._tallies.add(whole)
             yield whole

@@ -84,7 +84,7 @@ class LogWriter:
         path = self._path(table["time"][0].as_py())
         path.parent.mkdir(parents=True, exist_ok=True)
         with replaced(path) as aside:
-            pq.write_table(table, aside, compression="zstd")
+            pq.write_table(table, aside, compression="zstd", write_page_checksum=True)
 
     def _path(self, first: datetime) -> Path:
         """Return the path of the next file: one that none has, even if the clock went back."""

@@ -182,8 +182,9 @@ class PredictionLog:
             return dict(self._counts)
 
     def _count(self, outcome: Outcome, rows: int) -> None:
-        self._counts[outcome] += rows
-        self._tell(outcome, rows)
+        if rows:
+            self._counts[outcome] += rows
+            self._tell(outcome, rows)
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
@@ -70,11 +71,13 @@ class Reports(Collector):
         who, now = (report.host, report.device), time.time()
         if self._shared is not None:
             name = sha256(to_json(who)).hexdigest()
-            with durable.replaced(self._shared / f"{name}.report") as new:
-                new.write_bytes(_KEPT.dump_json((now, report)))
-            for oldest in self._files()[REPORTERS:]:
-                oldest.unlink(missing_ok=True)
-            return
+            with suppress(OSError):  # a full disk: then it is told here alone
+                with durable.replaced(self._shared / f"{name}.report") as new:
+                    new.write_bytes(_KEPT.dump_json((now, report)))
+                for oldest in self._files()[REPORTERS:]:
+                    oldest.unlink(missing_ok=True)
+                self._last.pop(who, None)
+                return
         self._last[who] = (now, report)
         self._last.move_to_end(who)
         if len(self._last) > REPORTERS:
@@ -88,7 +91,9 @@ class Reports(Collector):
         return [path for _, path in sorted(files, reverse=True)]
 
     def _every(self) -> list[tuple[float, Report]]:
-        return [*self._last.values(), *(_KEPT.validate_json(p.read_bytes()) for p in self._files())]
+        shared = (_KEPT.validate_json(path.read_bytes()) for path in self._files())
+        every = {(kept[1].host, kept[1].device): kept for kept in shared}
+        return list((every | self._last).values())
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Return the gauges."""

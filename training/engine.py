@@ -11,11 +11,16 @@ What is sent between our own processes is pickled; nothing that is stored is.
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +37,14 @@ Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 WAIT = 60
 """How many seconds are waited for the scheduler and for the first worker."""
 
+SCRATCH = ".work-"
+"""What names of directories begin with that tasks hand each other things in."""
 
 IDLE = 24 * 3600
 """How many seconds a process waits for its next task, if this one does not end before."""
+
+GLANCE = 0.5
+"""How often a process looks whether the one that started it is still there, seconds."""
 
 
 class EngineError(OSError):
@@ -71,12 +81,13 @@ class Workers:
             return [function(*given, **named) for function, given, named in waiting]
         with self._backend():
             run = Parallel(n_jobs=self._processes or -1, batch_size=1, pre_dispatch="all")
-            return list(run(delayed(_alone)(*task) for task in waiting))
+            parent = os.getpid() if self._client is None else None
+            return list(run(delayed(_alone)(parent, *task) for task in waiting))
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield an empty directory that all workers see, and remove it afterwards."""
-        path = Path(tempfile.mkdtemp(prefix=".work-", dir=self.directory))
+        path = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.directory))
         try:
             yield path
         finally:
@@ -107,10 +118,32 @@ def learner() -> Iterator[Learner]:
         yield Apart(scratch, workers.run)
 
 
-def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Run a task that has one core: the others are for the other tasks."""
+def _alone(
+    parent: int | None,
+    function: Callable[..., Any],
+    given: tuple[Any, ...],
+    named: dict[str, Any],
+) -> Any:
+    """Run a task that has one core: the others are for the other tasks.
+
+    A process that is its `parent`'s own ends with that.
+    """
+    if parent is not None:
+        _end_with(parent)
     with parallel_config("sequential"):
         return function(*given, **named)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process once its parent was killed: nobody would wait for what it does."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(GLANCE)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

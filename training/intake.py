@@ -3,7 +3,8 @@
     <datasets>/ledger.json              every trace ever taken in: path, size, time of change
     <datasets>/<since>-<hash>/          one night's dataset, as `data.decoded` writes it
     <datasets>/<since>-<server>-<hash>/     likewise of one server of several, and of one day
-    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, and the summary
+    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, the summary, and
+                                        checksums of the tables that models learn from
     <datasets>/.incoming/<hash>/        a trace that is decoded, until its dataset is there
 
 A dataset appears whole, its traces named in it. The ledger follows; it lets a dataset be deleted
@@ -14,13 +15,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from glob import glob
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from joblib import delayed
@@ -28,13 +29,15 @@ from joblib import delayed
 from data import durable
 from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
-from data.traces import open_trace
+from data.traces import DamagedTraceError, open_trace
 from training.config import Server, Traces
-from training.engine import current
+from training.engine import SCRATCH, current
+from training.manifests import describe
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
 _INCOMING = ".incoming"
+_LEARNED = ("files", "names")
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,22 @@ def datasets(directory: Path) -> list[Dataset]:
     return sorted(found, key=lambda dataset: (dataset.until, dataset.path))
 
 
+def check(dataset: Path) -> None:
+    """Raise ValueError unless the tables that models learn from are as they were written."""
+    told = json.loads((dataset / INTAKE).read_bytes())
+    for name, expected in told.get("tables", {}).items():
+        found = describe(dataset / name) if (dataset / name).exists() else None
+        if found != expected:
+            raise ValueError(f"{dataset / name}: expected {expected}, found {found}")
+
+
 def new_traces(
     traces: Traces, directory: Path, servers: Sequence[Server] = ()
 ) -> dict[str, list[Entry]]:
     """Return the trace files that have not been taken in, but for those still being written.
 
-    They are given by server, those of `traces` under no name, in the order of their paths, which
+    A time of change far ahead, as of a clock that was set back since, is not waited for. They are
+    given by server, those of `traces` under no name, in the order of their paths, which
     should be that of their time. A file that several name is of the first.
     """
     found: dict[str, list[Entry]] = {}
@@ -92,7 +105,7 @@ def waiting(traces: Traces, directory: Path, servers: Sequence[Server] = ()) -> 
 
 
 def _is_settled(entry: Entry, traces: Traces) -> bool:
-    return time.time() - entry.mtime_ns / 1e9 >= traces.settle_seconds
+    return abs(time.time() - entry.mtime_ns / 1e9) >= traces.settle_seconds
 
 
 def _unknown(
@@ -115,47 +128,70 @@ def _matching(globs: Sequence[str]) -> Iterator[Path]:
     return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
 
 
-def unreadable(found: Mapping[str, Sequence[Entry]]) -> dict[str, str]:
-    """Return by path the reason why a file cannot be taken in: it is no trace, or not to be read.
+def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
+    """Decode the traces for `take_in`; return by path the reason why one cannot be taken in.
 
-    Damage further on is the ingest's to set aside.
+    It is no trace, or not to be read, or Parquet that is damaged. Other damage is set aside. Each
+    trace is a task of the current engine. What a run that was killed has decoded is not decoded
+    again.
     """
-    reasons = {}
-    for entry in (entry for entries in found.values() for entry in entries):
-        try:
-            open_trace(entry.path)
-        except (OSError, ValueError) as error:
-            reasons[entry.path] = str(error)
-    return reasons
+    entries = [entry for entries in found.values() for entry in entries]
+    parts = [directory / _INCOMING / entry.fingerprint for entry in entries]
+    tried = delayed(_decode)
+    reasons = current().run(
+        tried(entry.path, part) for entry, part in zip(entries, parts, strict=True)
+    )
+    return {entry.path: why for entry, why in zip(entries, reasons, strict=True) if why}
+
+
+def _decode(trace: str, part: Path) -> str | None:
+    """Decode a trace, or return why it cannot be."""
+    try:
+        open_trace(trace)
+    except (OSError, ValueError) as error:
+        return str(error)
+    try:
+        decode(trace, part)
+    except DamagedTraceError as error:
+        return str(error)
+    return None
 
 
 def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]:
     """Make datasets in `directory` of the traces of each server; return their paths, in order.
 
     Those under no name become one; those of a server with a name one for each day, UTC, on which
-    any of them begins. Each trace is a task of the current engine, then each dataset. What a run
-    that was killed has decoded is not decoded again.
+    any of them begins. Each trace that is not decoded is a task of the current engine, then each
+    dataset.
     """
     incoming, workers = directory / _INCOMING, current()
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
-    _clear_away(directory, keep=set(parts.values()))
-    workers.run(delayed(decode)(entry.path, part) for entry, part in parts.items())
+    left = [(entry.path, part) for entry, part in parts.items() if not part.exists()]
+    workers.run(delayed(decode)(*each) for each in left)
     days = [day for name, entries in found.items() for day in _by_day(name, entries, parts)]
     paths = [directory / _name(name, entries, parts) for name, entries in days]
     workers.run(
         delayed(_make)(path, entries, [parts[entry] for entry in entries])
         for path, (_, entries) in zip(paths, days, strict=True)
     )
-    _remember(directory)
-    shutil.rmtree(incoming)
+    settle(directory)
     return paths
 
 
-def _clear_away(directory: Path, keep: set[Path]) -> None:
-    """Remove what a run that was killed has left, but for traces that are still to be taken in."""
-    for path in (*directory.glob(".*.new"), *(directory / _INCOMING).glob("*")):
+def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyType({})) -> None:
+    """Remember the traces of all datasets, and remove what a run that was killed has left.
+
+    What that has decoded of those `found`, which are still to be taken in, stays. Only who holds
+    the lock of the nightly run may do this.
+    """
+    _remember(directory)
+    incoming = directory / _INCOMING
+    keep = {incoming / entry.fingerprint for entries in found.values() for entry in entries}
+    for path in (*durable.left_in(directory), *directory.glob(f"{SCRATCH}*"), *incoming.glob("*")):
         if path not in keep:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            durable.remove(path)
+    if not keep:
+        durable.remove(incoming)
 
 
 def _by_day(
@@ -188,6 +224,11 @@ def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Pa
         "traces": [asdict(entry) for entry in entries],
         "period": _period(summary),
         "summary": summary.record(),
+        "tables": {
+            path.relative_to(aside).as_posix(): describe(path)
+            for table in _LEARNED
+            for path in sorted((aside / table).rglob("*.parquet"))
+        },
     }
     (aside / INTAKE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
@@ -219,4 +260,6 @@ def _known(directory: Path) -> dict[Entry, None]:
 
 def _remember(directory: Path) -> None:
     told = [asdict(entry) for entry in _known(directory)]
-    durable.write_text(directory / _LEDGER, json.dumps(told, indent=1) + "\n")
+    text, ledger = json.dumps(told, indent=1) + "\n", directory / _LEDGER
+    if told and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):
+        durable.write_text(ledger, text)

@@ -7,7 +7,7 @@ run may be killed and started again at any time, and a second run in a row does 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,16 @@ from training.candidate import succeed
 from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
-from training.intake import Dataset, datasets, new_traces, take_in, unreadable, waiting
+from training.intake import (
+    Dataset,
+    check,
+    datasets,
+    new_traces,
+    settle,
+    take_in,
+    unreadable,
+    waiting,
+)
 from training.places import closed
 from training.registry import Registry
 from training.report import REPORT
@@ -75,6 +84,9 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
         night, registry = Night(), Registry(config.registry.directory)
         with opened(config.engine, directory):
             _take_in(config, night, say)
+            # What was learned of a damaged version, an audit for one, would stay.
+            if (published := registry.current()) is not None:
+                registry.verify(published)
             held = datasets(directory)
             _audit(config, registry, held, night, say)
             _test(registry, held, night, say, config.training.without_loss)
@@ -85,19 +97,23 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
 
 
 def _take_in(config: Config, night: Night, say: Say) -> None:
-    sources = config.traces, config.datasets.directory, config.servers
+    directory = config.datasets.directory
+    sources = config.traces, directory, config.servers
     found = new_traces(*sources)
     night.waiting = waiting(*sources)
-    # One file that is no trace must not keep the others waiting, night after night.
+    settle(directory, found)
     globs = [*config.traces.files, *(glob for server in config.servers for glob in server.files)]
-    night.refused = closed(globs) | unreadable(found)
+    night.refused = closed(globs)
+    if not found:
+        return
+    say(f"taking in {sum(map(len, found.values()))} traces")
+    # One file that is no trace must not keep the others waiting, night after night.
+    night.refused |= unreadable(found, directory)
     for server, entries in found.items():
         found[server] = [entry for entry in entries if entry.path not in night.refused]
     night.traces = sum(map(len, found.values()))
     if night.traces:
-        say(f"taking in {night.traces} traces")
-        made = take_in(found, config.datasets.directory)
-        night.datasets = [path.name for path in made]
+        night.datasets = [path.name for path in take_in(found, directory)]
 
 
 def _audit(
@@ -111,6 +127,7 @@ def _audit(
         if is_kept(registry, dataset.path.name):
             continue
         say(f"auditing {dataset.path.name}")
+        check(dataset.path)
         without_loss = config.training.without_loss
         found = audit(registry, dataset.path, settings.log, settings.joining(), without_loss)
         keep(registry, found)
@@ -147,6 +164,7 @@ def _show(registry: Registry, held: Sequence[Dataset]) -> None:
 
 def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: bool) -> None:
     """Test a version on a dataset, and leave in it what came of that."""
+    check(dataset)
     trial = Trial(load(registry, version), dataset, without_loss)
     # The figures last, because their presence says that this step is done.
     for name, text in (
@@ -167,7 +185,14 @@ def _train(
     window = [dataset.path for dataset in held if dataset.until > since]
     if _trained_on(registry, window):
         return
+    left = _left_unpublished(config, registry, window)
+    if left is not None:
+        registry.make_current(left)
+        _tell(registry.manifest(left), night)
+        return
     say(f"training on {len(window)} datasets")
+    for dataset in window:
+        check(dataset)
     lives = read_lives(window, config.training.without_loss).born(since=since)
     champion = load(registry) if registry.current() is not None else None
     predicates = config.all_predicates().values()
@@ -175,9 +200,33 @@ def _train(
     decision = _unless_pinned(registry, decision)
     candidate.manifest["decision"] = decision.to_json()
     store = registry.publish if decision.publish else registry.store
-    night.version = store(candidate.write_parts, candidate.manifest)
-    night.decision, night.pinned = decision, registry.pinned()
-    night.trained_on = candidate.manifest["trained_on"]["datasets"]
+    version = store(candidate.write_parts, candidate.manifest)
+    night.pinned = registry.pinned()
+    _tell(registry.manifest(version), night)
+
+
+def _tell(manifest: Mapping[str, Any], night: Night) -> None:
+    night.version = manifest["version"]
+    night.decision = Decision(**manifest["decision"])
+    night.trained_on = manifest["trained_on"]["datasets"]
+
+
+def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]) -> str | None:
+    """Return the version that a run stored which was killed before it could publish it.
+
+    It is what would come of training now: from the same input, judged against the same champion.
+    """
+    for latest in registry.versions()[-1:] if registry.pinned() is None else []:
+        about = registry.manifest(latest)
+        same = (
+            about.get("decision", {}).get("publish", False)
+            and about["compared_with"] == registry.current()
+            and about["trained_on"]["datasets"] == [path.name for path in window]
+            and about["settings"] == config.training.model_dump(mode="json")
+        )
+        if same and load(registry, latest).model.predicates == config.all_predicates():
+            return latest
+    return None
 
 
 def _unless_pinned(registry: Registry, decision: Decision) -> Decision:

@@ -251,9 +251,10 @@ class Registry:
         if before == version:
             return
         # Before the pointer: after a crash in between, the last is the current one, and not gone
-        # back to.
-        if before is not None:
-            self._remember([*self._history(), before])
+        # back to, nor remembered twice.
+        history = self._history()
+        if before is not None and history[-1:] != [before]:
+            self._remember([*history, before])
         self._storage.write("current", (version + "\n").encode())
 
     def _history(self) -> list[str]:

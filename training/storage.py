@@ -147,12 +147,16 @@ class LocalStorage:
         """Do nothing: what there is is no copy."""
         return False
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Hold the registry's lock, which a process that dies lets go."""
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the registry's lock, which a process that dies lets go; remove what that left."""
         if not self._versions.is_dir():
             self._versions.mkdir(parents=True, exist_ok=True)
             durable.sync(self.path.parent)
-        return durable.locked(self.path / ".lock")
+        with durable.locked(self.path / ".lock"):
+            for path in durable.left_in(self.path):
+                durable.remove(path)
+            yield
 
     @contextmanager
     def staged(self) -> Iterator[Path]:

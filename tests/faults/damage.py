@@ -1,0 +1,35 @@
+"""Damage to a file, as disks and crashes do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+
+def _flipped(content: bytes) -> bytes:
+    """Return the content with one bit another: of Parquet, in a page, which has a checksum."""
+    changed = bytearray(content)
+    changed[len(changed) // 8] ^= 1 << Random(len(content)).randrange(8)
+    return bytes(changed)
+
+
+KINDS: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "flipped": _flipped,
+    "zeroed": lambda content: bytes(len(content)),
+    "empty": lambda content: b"",
+}
+"""What becomes of a file's content, by what that is called."""
+
+
+@contextmanager
+def damaged(path: Path, kind: str) -> Iterator[None]:
+    """Have a file damaged for as long as the block lasts: in place, as it is mapped and open."""
+    content = path.read_bytes()
+    path.write_bytes(KINDS[kind](content))
+    try:
+        yield
+    finally:
+        path.write_bytes(content)

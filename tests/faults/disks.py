@@ -1,0 +1,82 @@
+"""Small disks, which are soon full, and may become read-only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A directory, and whether it is a file system of its own, in memory (tmpfs)."""
+
+    path: Path
+    own: bool
+
+    def free(self) -> int:
+        """Return how many bytes are free."""
+        space = os.statvfs(self.path)
+        return space.f_bavail * space.f_frsize
+
+    @contextmanager
+    def filled(self, free: int = 0) -> Iterator[None]:
+        """Leave so many bytes, in whole pages, of it free; skip the test where it is not its own.
+
+        Nobody else's disk is to be filled.
+        """
+        if not self.own:
+            pytest.skip("needs root, and to be allowed to mount a small disk")
+        ballast = self.path / ".ballast"
+        with ballast.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, self.free() - free)
+        try:
+            yield
+        finally:
+            ballast.unlink()
+
+
+def _mount(*arguments: str) -> bool:
+    return subprocess.run(["mount", *arguments], check=False, capture_output=True).returncode == 0
+
+
+def _unmount(path: Path) -> None:
+    subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
+@contextmanager
+def mounted(path: Path, size: str) -> Iterator[Disk]:
+    """Mount a disk of such a `size` at a directory, where that is allowed."""
+    own = os.geteuid() == 0 and _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path))
+    try:
+        yield Disk(path, own)
+    finally:
+        if own:
+            _unmount(path)
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[str]:
+    """Let nothing be written below a directory; yield how the system says so, or skip the test."""
+    if os.geteuid():
+        before = {each: each.stat().st_mode for each in (path, *path.rglob("*")) if each.is_dir()}
+        for each in before:
+            each.chmod(0o555)
+        try:
+            yield "Permission denied"
+        finally:
+            for each, mode in before.items():
+                each.chmod(mode)
+    elif _mount("--bind", str(path), str(path)):
+        try:
+            assert _mount("-o", "remount,bind,ro", str(path))
+            yield "Read-only file system"
+        finally:
+            _unmount(path)
+    else:
+        pytest.skip("root writes anywhere, and is not allowed to mount read-only here")

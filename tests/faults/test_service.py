@@ -1,0 +1,158 @@
+"""What befalls the service while clients ask without a pause: no answer is ever another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from serving.answers import predict
+from serving.models import load_model
+from tests.faults.asking import asking
+from tests.faults.damage import KINDS, damaged
+from tests.faults.disks import Disk, mounted
+from tests.serving.conftest import eventually, publish, started
+from tests.serving.test_workers import alive, children, total
+from training.registry import Registry
+
+Tell = Callable[[str], None]
+
+WORKERS = 2
+LOADED = 'birthmark_model_loads_total{outcome="loaded"}'
+PATH = "/v1/predictions"
+BODY = json.dumps([{"name": "x.lock"}, {"name": "page1.html"}, {"name": "a.log"}]).encode()
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk]:
+    """Return a small disk for what the service writes."""
+    with mounted(tmp_path_factory.mktemp("disk"), "64m") as disk:
+        yield disk
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
+    path = tmp_path_factory.mktemp("served") / "registry"
+    publish(path, heat=True)
+    return Registry(path)
+
+
+@pytest.fixture(scope="module")
+def right(registry: Registry) -> bytes:
+    """Return the one right answer to `BODY`."""
+    return predict(load_model(registry), BODY)[0]
+
+
+@contextmanager
+def serving(registry: Registry, disk: Disk, port: int = 0) -> Iterator[Any]:
+    """Serve with two workers, whose log and temporary files are on the disk."""
+    options = ["--workers", str(WORKERS), "--poll-seconds", "0.05", "--port", str(port)]
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = str(disk.path)  # which processes that are started inherit
+    options += ["--log-predictions", str(disk.path / "log"), "--log-minutes", "0.001"]
+    try:
+        with started(registry.path, registry.path.parent, *options) as service:
+            yield service
+    finally:
+        if before is None:
+            os.environ.pop("TMPDIR", None)
+        else:
+            os.environ["TMPDIR"] = before
+
+
+@pytest.fixture(scope="module")
+def service(registry: Registry, disk: Disk) -> Iterator[Any]:
+    with serving(registry, disk) as service:
+        yield service
+
+
+@contextmanager
+def watched(service: Any, right: bytes, lost: bool = False) -> Iterator[Any]:
+    """Ask without a pause meanwhile: every answer must be right, and none `lost` unless said."""
+    with asking(service.address, {PATH: BODY}) as told:
+        yield told
+    assert set(told[PATH].answers) == {(200, right)}, told[PATH].answers.keys()
+    assert lost or not told[PATH].broken
+
+
+def test_files_of_the_version_that_answers_are_damaged(
+    service: Any, registry: Registry, right: bytes, tell: Tell
+) -> None:
+    version = registry.current()
+    assert version is not None
+    directory = registry.directory(version)
+    manifest = registry.manifest(version)
+    parts = ["manifest.json", *manifest["parts"]]
+    with watched(service, right) as told:
+        for kind in KINDS:
+            for part in parts:
+                with damaged(directory / part, kind):
+                    if part.endswith((".image", "manifest.json")):
+                        registry.path.joinpath("current").touch()  # the service looks anew
+                        time.sleep(0.06)
+    registry.verify(version)
+    tell(
+        f"{len(parts)} files of the served version {', '.join(KINDS)}:"
+        f" {told[PATH].requests} answers, all right, none failed"
+    )
+
+
+def test_the_disk_that_it_writes_to_fills_up(
+    service: Any, disk: Disk, right: bytes, tell: Tell
+) -> None:
+    workers = children(service.process.pid)
+    with disk.filled(), watched(service, right) as told:
+        with service.client() as client:
+            for path in ("/healthz", "/readyz", "/v1/model", "/nothing", "/metrics", "/"):
+                for method in ("GET", "POST", "PUT", "OPTIONS"):
+                    client.request(method, path)
+                    client.request(method, path, content=b"{")
+            report = {"host": "nas", "device": "/dev/birthmark", "counters": {"asked": 1}}
+            assert client.post("/v1/hints/report", json=report).status_code == 204
+        failed = 'birthmark_log_rows_total{outcome="failed"}'
+        assert eventually(lambda: total(service, failed) > 0)
+    assert children(service.process.pid) == workers
+    written = 'birthmark_log_rows_total{outcome="written"}'
+    before = total(service, written)
+    with watched(service, right):
+        assert eventually(lambda: total(service, written) > before)
+    tell(
+        f"disk full: {told[PATH].requests} answers, all right, none failed;"
+        f" {total(service, failed):.0f} rows of the log counted as failed, logged again since"
+    )
+
+
+def test_a_worker_is_killed(service: Any, right: bytes, tell: Tell) -> None:
+    before = children(service.process.pid)
+    killed, loads = Random(1).choice(sorted(before)), total(service, LOADED)
+    with watched(service, right, lost=True) as told:
+        os.kill(killed, signal.SIGKILL)
+        assert eventually(lambda: len(children(service.process.pid) - {killed}) == WORKERS, 60)
+        assert eventually(lambda: total(service, LOADED) > loads, 60)
+    tell(
+        f"kill -9 of a worker: another has begun, {told[PATH].requests} answers, all right;"
+        f" {told[PATH].broken.total()} connections broke"
+    )
+
+
+def test_the_server_is_killed(
+    service: Any, registry: Registry, disk: Disk, right: bytes, tell: Tell
+) -> None:
+    workers = children(service.process.pid)
+    with watched(service, right, lost=True) as told:
+        service.process.kill()
+        assert eventually(lambda: not any(alive(worker) for worker in workers))
+        with serving(registry, disk, service.address[1]) as again:
+            assert again.address == service.address
+            time.sleep(0.5)
+    tell(
+        f"kill -9 of the server: its workers ended, started again on the same port,"
+        f" {told[PATH].requests} answers, all right"
+    )
