@@ -160,6 +160,8 @@ def test_a_loaded_model_answers_explains_and_lists_as_the_saved_one(model, tmp_p
         "heat-rates.arrow",
         "history-file.arrow",
         "history-name.arrow",
+        "images/rules-accurate.image",
+        "images/rules-bounded.image",
         "model.json",
         "rules-counts.arrow",
         "rules-rules.arrow",
