@@ -11,6 +11,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 import pytest
 from hypothesis import settings
 
+from data.ingest import ingest
+
 # Machines that run the tests are shared: how long an example takes says nothing.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
@@ -24,3 +26,16 @@ def shared() -> Path:
     if not (folder / "captures").is_dir():
         pytest.skip(f"needs the reference captures, which are not at {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def captured_days(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return a dataset of each captured day, in their order."""
+    captures = sorted((shared / "captures").glob("day*.pcap*"))
+    if not captures:
+        pytest.skip("the captured days are not there")
+    folder = tmp_path_factory.mktemp("captured")
+    days = [folder / str(number) for number in range(len(captures))]
+    for capture, day in zip(captures, days, strict=True):
+        ingest([str(capture)], day)
+    return days

@@ -225,17 +225,15 @@ main(int argc, char **argv)
 
 def days_agree(lookup: Lookup, days: list[Path], folder: Path, calibration: float) -> None:
     """Train on the first day, and hold the answers for all days in C to those in Rust."""
-    for number, day in enumerate(days):
-        ingest([str(day)], folder / str(number))
-    files, names = read_files(folder / "0"), read_names(folder / "0")
+    files, names = read_files(days[0]), read_names(days[0])
     model = TrainedModel(trees=8, rounds=5, calibration=calibration).fit(
         files, names, kinds=tuple(KINDS)
     )
     tables = []
-    for number in range(len(days)):
+    for day in days:
         lives = {"file": read_files, "name": read_names}
         for subject, read in lives.items():
-            tables.append(model.creates(subject, births(read(folder / str(number)))))
+            tables.append(model.creates(subject, births(read(day))))
     for models in model.models.values():
         image = compile_models(models, "accurate")
         for creates in tables:
@@ -244,18 +242,24 @@ def days_agree(lookup: Lookup, days: list[Path], folder: Path, calibration: floa
             assert np.array_equal(lookup.answers(image, creates, folder), expected)
 
 
-def test_every_bundled_row_is_answered_alike_in_c(lookup, tmp_path):
-    days_agree(lookup, list(DAYS), tmp_path, calibration=0.2)
+@pytest.fixture(scope="module")
+def bundled_days(tmp_path_factory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("bundled")
+    for day in DAYS:
+        ingest([str(day)], folder / day.stem)
+    return [folder / day.stem for day in DAYS]
 
 
-def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, tmp_path):
-    for number, day in enumerate(DAYS):
-        ingest([str(day)], tmp_path / str(number))
-    files, names = read_files(tmp_path / "0"), read_names(tmp_path / "0")
+def test_every_bundled_row_is_answered_alike_in_c(lookup, bundled_days, tmp_path):
+    days_agree(lookup, bundled_days, tmp_path, calibration=0.2)
+
+
+def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, bundled_days, tmp_path):
+    files, names = read_files(bundled_days[0]), read_names(bundled_days[0])
     hot = [BUILT_IN["HotName"], BUILT_IN["HotWrite"]]
     model = TrainedModel(calibration=0).fit(files, names, hot, kinds=["rules"])
     image = hint_image(model, "rules", "accurate", Room(directories=40, blocks=100))
-    seen = pa.concat_tables([files, read_files(tmp_path / "1")])
+    seen = pa.concat_tables([files, read_files(bundled_days[1])])
     seen = seen.filter(seen["name"].is_valid())
     known = {name: seen[name] for name in ("name", "gid", "mode")}
     every = from_requests(pa.table(known | {"uid": seen["owner"]}).to_pylist())
@@ -268,11 +272,8 @@ def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, tmp_path
     assert np.array_equal(lookup.answers(image, every, tmp_path), expected)
 
 
-def test_every_row_of_the_captured_days_is_answered_alike_in_c(lookup, shared, tmp_path):
-    days = sorted((shared / "captures").glob("day*.pcap*"))
-    if not days:
-        pytest.skip("the captured days are not there")
-    days_agree(lookup, days, tmp_path, calibration=0)
+def test_every_row_of_the_captured_days_is_answered_alike_in_c(lookup, captured_days, tmp_path):
+    days_agree(lookup, captured_days, tmp_path, calibration=0)
 
 
 def test_fuzzing_starts_from_images_that_are_sound(lookup):

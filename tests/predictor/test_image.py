@@ -210,7 +210,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedModel, lis
     for number, day in enumerate(DAYS):
         ingest([str(day)], folder / str(number))
     files, names = read_files(folder / "0"), read_names(folder / "0")
-    model = TrainedModel(rounds=5).fit(files, names, kinds=tuple(KINDS))
+    model = TrainedModel(trees=8, rounds=5).fit(files, names, kinds=tuple(KINDS))
     return model, creates_of(model, [folder / "0", folder / "1"])
 
 
@@ -245,18 +245,14 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, shared, tmp_path):
-    days = sorted((shared / "captures").glob("day*.pcap*"))
-    if not days:
-        pytest.skip("the captured days are not there")
-    for number, day in enumerate(days):
-        ingest([str(day)], tmp_path / str(number))
-    files, names = read_files(tmp_path / "0"), read_names(tmp_path / "0")
-    model = TrainedModel(rounds=5, calibration=0).fit(files, names, kinds=(kind,))
+def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, captured_days):
+    files, names = read_files(captured_days[0]), read_names(captured_days[0])
+    model = TrainedModel(trees=8, rounds=5, calibration=0).fit(files, names, kinds=(kind,))
     image = Image(compile_models(model.models[kind], "accurate"))
-    for creates in creates_of(model, [tmp_path / str(number) for number in range(len(days))]):
+    for creates in creates_of(model, captured_days):
+        found = predict(image, creates)
         for key, answers in model.predict(creates, kind).items():
-            assert predict(image, creates)[key].equals(answers), key
+            assert found[key].equals(answers), key
 
 
 def test_the_ends_of_the_scale_of_thresholds_say_always_yes_and_always_no(sampled):
