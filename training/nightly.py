@@ -244,6 +244,5 @@ def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
     latest = registry.versions()[-1]
     manifest = registry.manifest(latest)
     aside = not manifest.get("decision", {}).get("publish", True)
-    return (aside or latest == registry.current()) and {path.name for path in window} <= set(
-        manifest["trained_on"]["datasets"]
-    )
+    settled = aside or latest in (registry.current(), registry.withdrawn())
+    return settled and {path.name for path in window} <= set(manifest["trained_on"]["datasets"])

@@ -5,6 +5,7 @@
     <registry>/current                            the published version's name, and a newline
     <registry>/history                            what was published before, one name a line
     <registry>/pinned                             the version that is to stay, if any
+    <registry>/withdrawn                          the newest version, once gone back from, if any
 
 A version is written aside and appears whole; then the pointer is replaced. So a crash at any
 instant leaves the previous version published, and readers need no lock. `training.storage` says
@@ -112,6 +113,8 @@ class Registry:
                 raise RegistryError(f"{self.place}: expected an earlier version, found none")
             self.verify(version)
             self._may_become_current(version)
+            if (current := self.current()) == self.versions()[-1]:
+                self._storage.write("withdrawn", f"{current}\n".encode())
             history = self._history()
             if version not in history:
                 self._advance(version)
@@ -164,6 +167,10 @@ class Registry:
     def pinned(self) -> str | None:
         """Return the name of the version that is to stay published, or None."""
         return self._name_in("pinned")
+
+    def withdrawn(self) -> str | None:
+        """Return the newest version that `rollback` went back from when it was, or None."""
+        return self._name_in("withdrawn")
 
     def previous(self) -> str | None:
         """Return the version that `rollback` goes back to: that before the current one, if any."""

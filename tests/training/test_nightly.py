@@ -173,6 +173,16 @@ def test_while_a_version_is_pinned_candidates_are_kept_aside_and_the_night_says_
     assert run(config).version is None
 
 
+def test_a_version_that_was_gone_back_from_comes_back_with_no_night_without_traces(
+    first: Night, config: Config, bring: Bring, registry: Registry
+) -> None:
+    bring(1)
+    assert run(config).current != first.version
+    assert registry.rollback() == first.version
+    night = run(config)
+    assert (night.version, night.current) == (None, first.version)
+
+
 def test_only_the_newest_window_is_trained_on(config: Config, bring: Bring) -> None:
     training = config.training.model_copy(update={"window_days": 1.5})
     config = config.model_copy(update={"training": training})
