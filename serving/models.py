@@ -136,10 +136,11 @@ class ModelSlot:
             model = await asyncio.to_thread(self._load)
         # Whatever is wrong with a new model, the service goes on and keeps looking.
         except Exception as error:
-            passing = isinstance(error, OSError)  # as where an object store does not answer
-            if not passing or self.failure != str(error):
+            # An object store may answer again; and without a model there is nothing else to do.
+            again = isinstance(error, OSError) or self.model is None
+            if not again or self.failure != str(error):
                 self._failed(error)
-            return not passing
+            return not again
         self._go_over(model)
         return True
 

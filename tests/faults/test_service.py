@@ -59,6 +59,7 @@ def serving(registry: Registry, disk: Disk, port: int = 0) -> Iterator[Any]:
     options += ["--log-predictions", str(disk.path / "log"), "--log-minutes", "0.001"]
     try:
         with started(registry.path, registry.path.parent, *options) as service:
+            assert eventually(lambda: total(service, LOADED) >= WORKERS, 60)
             yield service
     finally:
         if before is None:

@@ -87,6 +87,22 @@ def test_a_service_started_before_the_first_model_is_ready_once_there_is_one(
         assert eventually(lambda: client.get("/readyz").status_code == 200)
 
 
+def test_a_service_that_began_on_a_damaged_model_is_ready_once_it_is_mended(
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    eventually: Eventually,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    only = publish(settings.registry)
+    damage(settings.registry, only)
+    with served(settings) as client:
+        assert client.get("/readyz").status_code == 503
+        damage(settings.registry, only)  # the same byte: it is as it was
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+    assert caplog.text.count("cannot be loaded") == 1
+
+
 def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
     settings: Settings,
     publish: Publish,
