@@ -114,6 +114,7 @@ def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
     new = publish(settings.registry, current=False)
     damage(settings.registry, new)
     with served(settings) as client:
+        assert version(client) == old
         point(settings.registry, new)
         failed = 'birthmark_model_loads_total{outcome="failed"} 1.0'
         assert eventually(lambda: failed in client.get("/metrics").text)
