@@ -117,7 +117,12 @@ def started(name: str, directory: Path, *options: str | Path) -> Iterator[Servic
     with (
         (directory / f"{name}.log").open("w") as log,
         subprocess.Popen(
-            command, cwd=directory, text=True, stdout=subprocess.PIPE, stderr=log
+            command,
+            cwd=directory,
+            env=os.environ | {"MALLOC_ARENA_MAX": "2"},  # as in the unit
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=log,
         ) as process,
     ):
         assert process.stdout is not None
