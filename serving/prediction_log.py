@@ -12,7 +12,7 @@ import logging
 import random
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -128,7 +128,6 @@ class PredictionLog:
         self._writer = LogWriter(directory, mapping, rows, seconds, days)
         self._waiting: deque[_Waiting] = deque()
         self._bytes = 0
-        self._counts: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self._changed = threading.Condition()
         self._ending = False
         self._said: set[tuple[type, int | None]] = set()
@@ -164,26 +163,8 @@ class PredictionLog:
             self._bytes += size
             self._waiting.append(_Waiting(resolve, asked, rows, size, time.time()))
 
-    def note(
-        self,
-        creates: pa.Table,
-        answers: Mapping[str, pa.BooleanArray],
-        model: str,
-        kind: str,
-        point: str,
-    ) -> None:
-        """Log what was asked and answered now."""
-        served = Served(creates, answers, model, kind, point)
-        self.offer(lambda _: served, None, len(creates), creates.nbytes)
-
-    def counts(self) -> dict[str, int]:
-        """Return how many rows had each of ``OUTCOMES`` until now."""
-        with self._changed:
-            return dict(self._counts)
-
     def _count(self, outcome: Outcome, rows: int) -> None:
         if rows:
-            self._counts[outcome] += rows
             self._tell(outcome, rows)
 
     def _work(self) -> None:

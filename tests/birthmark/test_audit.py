@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from features.creates import from_files
 from predictor import TrainedModel, births
 from serving.logged import served
 from serving.models import load_model
-from serving.prediction_log import PredictionLog
+from serving.prediction_log import PredictionLog, Served
 from training import abstaining
 from training.audit import Audit, audit, audits, keep
 from training.evaluate import evaluate
@@ -59,12 +60,18 @@ def registry(tmp_path: Path, learned: tuple[TrainedModel, dict[str, Any]]) -> Re
 
 def log_answers(registry: Registry, creates: pa.Table, log: Path, **options: Any) -> None:
     """Log what the published model answers to creates, as the service does."""
-    writer = PredictionLog(log, **options)
+    log_as(served(load_model(registry), creates), log, **options)
+
+
+def log_as(given: Served, log: Path, **options: Any) -> None:
+    counted: Counter[str] = Counter()
+    writer = PredictionLog(
+        log, tell=lambda outcome, rows: counted.update({outcome: rows}), **options
+    )
+    writer.offer(lambda _: given, None, len(given.creates), given.creates.nbytes)
     writer.start()
-    told = served(load_model(registry), creates)
-    writer.note(told.creates, told.answers, told.model, told.kind, told.point)
     writer.close()
-    assert writer.counts()["written"] == len(creates)
+    assert counted == {"written": len(given.creates)}
 
 
 @pytest.fixture
@@ -220,10 +227,8 @@ def test_rows_are_judged_by_the_version_that_answered_and_unknown_versions_are_c
     log_answers(registry, creates.slice(0, 3000), tmp_path / "log")
     second = registry.publish(learned[0].save, {**learned[1], "note": "another"})
     log_answers(registry, creates.slice(3000), tmp_path / "log")
-    writer = PredictionLog(tmp_path / "log")
-    writer.start()
-    writer.note(creates.slice(0, 7), {}, "20010101T000000Z-000000", "rules", "bounded")
-    writer.close()
+    gone = Served(creates.slice(0, 7), {}, "20010101T000000Z-000000", "rules", "bounded")
+    log_as(gone, tmp_path / "log")
     found = audit(registry, days[1], tmp_path / "log")
     by_version = {row["version"]: row["asked"] for row in found.joined if row["subject"] == "file"}
     assert by_version == {first: 3000, second: len(creates) - 3000}
