@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +80,7 @@ class Workers:
             return [function(*given, **named) for function, given, named in waiting]
         with self._backend():
             run = Parallel(n_jobs=self._processes or -1, batch_size=1, pre_dispatch="all")
-            parent = os.getpid() if self._client is None else None
-            return list(run(delayed(_alone)(parent, *task) for task in waiting))
+            return list(run(delayed(_alone)(*task) for task in waiting))
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -95,7 +93,12 @@ class Workers:
 
     def _backend(self) -> Any:
         if self._client is None:
-            return parallel_config("loky", idle_worker_timeout=IDLE)
+            return parallel_config(
+                "loky",
+                idle_worker_timeout=IDLE,
+                initializer=_end_with,
+                initargs=(os.getpid(),),
+            )
         return parallel_config("dask", client=self._client, wait_for_workers_timeout=WAIT)
 
 
@@ -118,25 +121,17 @@ def learner() -> Iterator[Learner]:
         yield Apart(scratch, workers.run)
 
 
-def _alone(
-    parent: int | None,
-    function: Callable[..., Any],
-    given: tuple[Any, ...],
-    named: dict[str, Any],
-) -> Any:
-    """Run a task that has one core: the others are for the other tasks.
-
-    A process that is its `parent`'s own ends with that.
-    """
-    if parent is not None:
-        _end_with(parent)
+def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Run a task that has one core: the others are for the other tasks."""
     with parallel_config("sequential"):
         return function(*given, **named)
 
 
-@cache
 def _end_with(parent: int) -> None:
-    """End this process once its parent was killed: nobody would wait for what it does."""
+    """End this process once its parent was killed: nobody would wait for what it does.
+
+    It is told at its start: one that waits for its first task would wait for `IDLE` seconds.
+    """
 
     def watch() -> None:
         while os.getppid() == parent:

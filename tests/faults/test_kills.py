@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 from tests.faults.commands import KilledBefore
@@ -72,6 +73,26 @@ def test_the_command_killed_while_its_processes_work_leaves_none_of_them(
     assert site.night() == 0, site.said()
     assert site.differences() == []
     tell("nightly run again: as if undisturbed")
+
+
+def test_a_process_that_had_no_task_yet_ends_with_the_one_that_was_killed(tmp_path: Path) -> None:
+    program = f"""if True:
+        from pathlib import Path
+        from joblib import delayed
+        from training.config import Engine
+        from training.engine import opened
+        from time import sleep
+        with opened(Engine(workers=2), Path({str(tmp_path)!r})) as workers:
+            workers.run([delayed(sleep)(600)])
+    """
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        begun = eventually(lambda: len(group(process.pid)) == 2, 120)
+        time.sleep(1)
+        own = group(process.pid)
+        process.kill()
+    assert begun
+    assert len(own) == 2
+    assert eventually(lambda: not any(map(alive, own)), 60)
 
 
 def group(process: int) -> list[int]:

@@ -105,8 +105,12 @@ def site(
         yield Site(service.url, version, f"home-202611{DAYS:02d}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Return Chromium; while it is held, this thread has a running loop of asyncio (Playwright).
+
+    Other modules' tests must find none, so that it is not kept for the session.
+    """
     if not CHROMIUM.exists():
         pytest.skip(f"needs {CHROMIUM} (on Debian: apt-get install chromium)")
     with sync_playwright() as playwright:
