@@ -58,32 +58,10 @@ def create_app(settings: Settings) -> FastAPI:
     limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
     tokens = None if settings.tokens is None else Tokens(settings.tokens)
 
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[State]:
-        registry = Registry(settings.registry)
-        room = Room.of(size(settings.region))
-        slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
-        await slot.refresh()
-        tasks = [
-            asyncio.create_task(slot.watch(settings.poll_seconds)),
-            asyncio.create_task(look_after(limits)),
-            asyncio.create_task(_add_up(metrics)),
-        ]
-        with logged(settings, metrics.registry) as log:
-            service = Service(settings, slot, metrics, limits, log)
-            page = Page(service, registry)
-            tasks.append(asyncio.create_task(page.history.keep()))
-            yield {"service": service, "limits": limits, "page": page}
-        for task in tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        metrics.add_answers()
-
     app = Application(
         title="Birthmark",
         summary="Predicts what a file will become at the moment it is created",
-        lifespan=lifespan,
+        lifespan=lambda _: _running(settings, metrics, limits),
         exception_handlers=HANDLERS,
         redirect_slashes=False,
         # Their pages load scripts from elsewhere; /openapi.json describes the service.
@@ -98,6 +76,30 @@ def create_app(settings: Settings) -> FastAPI:
     shortcut = Shortcut(partial(FastAPI.__call__, app), HOT)
     app.front = Measured(Guard(shortcut, limits, tokens), metrics, routes, settings.log_access)
     return app
+
+
+@asynccontextmanager
+async def _running(settings: Settings, metrics: Metrics, limits: Limits) -> AsyncIterator[State]:
+    """Yield what answers requests, while what runs beside them does."""
+    registry = Registry(settings.registry)
+    room = Room.of(size(settings.region))
+    slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
+    await slot.refresh()
+    tasks = [
+        asyncio.create_task(slot.watch(settings.poll_seconds)),
+        asyncio.create_task(look_after(limits)),
+        asyncio.create_task(_add_up(metrics)),
+    ]
+    with logged(settings, metrics.registry) as log:
+        service = Service(settings, slot, metrics, limits, log)
+        page = Page(service, registry)
+        tasks.append(asyncio.create_task(page.history.keep()))
+        yield {"service": service, "limits": limits, "page": page}
+    for task in tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    metrics.add_answers()
 
 
 async def _add_up(metrics: Metrics) -> None:

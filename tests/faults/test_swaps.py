@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from serving.answers import hint, predict
+from serving import answers
 from serving.models import load_model
 from tests.faults.asking import ask, asking, version
 from tests.serving.conftest import eventually, publish, started
@@ -43,8 +43,8 @@ class Swapped:
             self.of[stored] = suffix
             model = load_model(self.registry)
             assert model.hints is not None
-            self.answers[suffix] = without_model(predict(model, BODY)[0])
-            self.hints[suffix] = b"%d" % hint(model.hints, HINT)
+            self.answers[suffix] = without_model(answers.predict(model, BODY)[0])
+            self.hints[suffix] = b"%d" % answers.hint(model.hints, HINT)
 
     def swap(self, number: int) -> str:
         """Publish a version unlike the current one: new, or every other time a stored one."""
@@ -82,8 +82,9 @@ def test_100_swaps_at_full_rate_fail_no_request_and_each_answer_is_of_one_versio
                     return all(version(answer) == new for _, answer in every)
 
                 assert eventually(arrived, 30), new
-                answer = ask(service.address, "/v1/hints", HINT)[1]
-                assert answer == models.hints[models.of[new]]
+                hint = models.hints[models.of[new]]
+                # Which worker takes a connection is chance: the six may have met one alone.
+                assert eventually(lambda h=hint: ask(service.address, "/v1/hints", HINT)[1] == h)
         seconds = time.monotonic() - began
     named = set()
     for status, answer in told["/v1/predictions"].answers:
