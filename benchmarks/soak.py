@@ -55,6 +55,9 @@ LIMIT = 500_000_000
 GROWTH = 25.0
 """By how much memory may grow in as long as the run took, MB."""
 
+ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536"}
+"""The environment of glibc's allocator, as in the unit."""
+
 TURNED_AWAY = 1e-3
 """The share of requests that may be."""
 
@@ -119,7 +122,7 @@ def started(name: str, directory: Path, *options: str | Path) -> Iterator[Servic
         subprocess.Popen(
             command,
             cwd=directory,
-            env=os.environ | {"MALLOC_ARENA_MAX": "2"},  # as in the unit
+            env=os.environ | ALLOCATOR,
             text=True,
             stdout=subprocess.PIPE,
             stderr=log,

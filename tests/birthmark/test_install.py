@@ -16,6 +16,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from benchmarks.soak import ALLOCATOR
 from birthmark import exits
 from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
@@ -111,6 +112,11 @@ def test_units_may_write_to_what_they_keep_and_no_more(tmp_path: Path) -> None:
         assert unit["CapabilityBoundingSet"] == [""]
         assert unit["SystemCallFilter"] == ["@system-service"]
         assert unit["PrivateNetwork"] == ["yes"], "a socket and local disks need none"
+
+
+def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) -> None:
+    serve = directives(made("systemd", site(tmp_path))["birthmark.service"].text)
+    assert " ".join(f"{name}={value}" for name, value in ALLOCATOR.items()) in serve["Environment"]
 
 
 def test_units_may_use_the_network_where_something_is_asked_there(tmp_path: Path) -> None:
