@@ -43,8 +43,7 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	$(BIN)/ruff check .
 	cargo fmt --check $(MANIFEST)
 	cargo fmt --check --manifest-path native/fuzz/Cargo.toml
-	cargo clippy $(MANIFEST) --locked --all-targets -- -D warnings
-	cargo clippy $(MANIFEST) --locked --features python -- -D warnings
+	cargo clippy $(MANIFEST) --locked --all-targets --features python -- -D warnings
 	cargo fmt --check $(HINTD)
 	cargo clippy $(HINTD) --locked --all-targets -- -D warnings
 
@@ -73,8 +72,9 @@ $(BIN)/s3s-fs:
 
 s3-server: $(VENV)/.dev $(BIN)/s3s-fs ## a server that speaks S3, for the tests of registries
 
+# More processes than cores: tests wait for the processes that they start.
 pytest: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages
-	$(BIN)/pytest --numprocesses auto --dist loadscope --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses $$(( $$(nproc) * 3 / 2 )) --dist loadscope --no-loadscope-reorder
 
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make test
