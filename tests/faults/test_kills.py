@@ -87,7 +87,7 @@ def test_a_process_that_had_no_task_yet_ends_with_the_one_that_was_killed(tmp_pa
     """
     with subprocess.Popen([sys.executable, "-c", program]) as process:
         begun = eventually(lambda: len(group(process.pid)) == 2, 120)
-        time.sleep(1)
+        time.sleep(1)  # by then the one works, and the other waits for a task
         own = group(process.pid)
         process.kill()
     assert begun

@@ -202,8 +202,7 @@ RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "histor
 """What a night's run leaves, in this order, each by a rename."""
 
 
-# Every other one: tests/faults kills nights at any instant.
-@pytest.mark.parametrize("step", range(0, len(RESULTS), 2), ids=RESULTS[::2])
+@pytest.mark.parametrize("step", range(len(RESULTS)), ids=RESULTS)
 def test_a_run_killed_before_any_of_its_results_is_finished_by_the_next(
     step: int,
     first: Night,
