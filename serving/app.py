@@ -27,6 +27,7 @@ from serving.routes import HOT, router
 from serving.service import Service, State
 from serving.settings import Settings
 from serving.shortcut import Shortcut
+from serving.tls import context
 from serving.tokens import Tokens
 from training.registry import Registry
 
@@ -94,7 +95,7 @@ async def _running(settings: Settings, metrics: Metrics, limits: Limits) -> Asyn
         service = Service(settings, slot, metrics, limits, log)
         page = Page(service, registry)
         tasks.append(asyncio.create_task(page.history.keep()))
-        yield {"service": service, "limits": limits, "page": page}
+        yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
     for task in tasks:
         task.cancel()
         with suppress(asyncio.CancelledError):

@@ -11,21 +11,29 @@ import logging
 import time
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import httptools
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.utils import get_local_addr
 
+from serving import hosts
 from serving.errors import ApiError, raw
-from serving.limits import Limits
+from serving.limits import QUEUED, Limits
 
 HEAD_BYTES = 16 * 1024
-"""The longest head of a request: its line and its header fields."""
+"""The longest head of a request, its line and its header fields; and the longest trailer."""
 
 FIELDS = 100
-"""The most header fields of a request."""
+"""The most header fields of a request, and the most fields of its trailer."""
 
 PIPELINED = 64
 """The most requests that may wait on one connection for the answers before them."""
 
 LOOK_SECONDS = 1.0
+
+_OFFERS = frozenset({b"upgrade", b"http2-settings"})
+"""Header fields that offer another protocol, and what ``Connection`` calls them by."""
 
 # What is no HTTP is told to who sent it; told to the log as well, it could fill the disk.
 _log = logging.getLogger(__name__)
@@ -33,7 +41,10 @@ _log.setLevel(logging.ERROR)
 
 
 class Connection(HttpToolsProtocol):
-    """A connection; its ``scope["connection"]`` is it, and ``scope["arrived"]`` the head's time."""
+    """A connection; its ``scope["connection"]`` is it, and ``scope["arrived"]`` the head's time.
+
+    What is refused gets its answer in its turn, and nothing that comes after it is read.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -44,71 +55,203 @@ class Connection(HttpToolsProtocol):
         self._head = False
         self._whole = True
         self._fed = 0
+        self._went_on = False
+        self._hosts: list[bytes] = []
+        self._trailers = 0
         self._blocked: float | None = None
         self._refusal: ApiError | None = None
+        self._deaf = False
 
     @property
     def idle(self) -> bool:
         """Whether nothing was asked that is not answered, and nothing is being asked."""
-        return self._whole and (self.cycle is None or self.cycle.response_complete)
+        return self._whole and self._answered
+
+    @property
+    def _answered(self) -> bool:
+        """Whether every request whose head is whole has been answered."""
+        return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection; where there are too many, in the place of an idle one."""
-        super().connection_made(transport)
-        others = self.connections
-        if len(others) <= self.limits.connections:
-            return
-        idle = next((each for each in others if each is not self and each.idle), None)  # type: ignore[union-attr]
-        if idle is not None:
-            idle.transport.abort()
+        """Take the connection; where there are too many, in the place of an idle one.
+
+        As uvicorn's does, but that nobody is asked for addresses, which takes as long as all else:
+        `address` asks for one.
+        """
+        self.connections.add(self)
+        self.transport = transport
+        self.flow = FlowControl(transport)
+        self.scheme = "http" if self.app_state["tls"] is None else "https"
+        if self.limits.make_room():
+            self.limits.idle[self] = None
         else:
-            self._refuse(self.limits.overloaded(f"{len(others) - 1} connections are open"))
+            self.refuse(self.limits.overloaded("as many connections are open as may be"))
+
+    @property
+    def address(self) -> str | None:
+        """The address of this host that the client reached; None of a Unix socket."""
+        local = get_local_addr(self.transport)
+        return None if local is None or local[1] is None else local[0]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.limits.idle.pop(self, None)
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; refuse a head that goes on and on."""
-        self._fed = self._fed + len(data) if self._head else len(data)
-        super().data_received(data)
-        if self._head and self._fed > HEAD_BYTES and not self.transport.is_closing():
-            self._refuse(_too_large(f"expected a head of at most {HEAD_BYTES} bytes"))
+        """Parse what came; refuse a head, or a trailer, that goes on and on."""
+        if self._deaf:
+            return
+        self._unset_keepalive_if_required()
+        self._fed += len(data)
+        self._went_on = False
+        try:
+            self._feed(data)
+        except httptools.HttpParserError:
+            self.refuse(self._refusal or ApiError("invalid_http", "expected an HTTP request"))
+        if self._went_on:
+            self._fed = 0
+        elif self._fed > HEAD_BYTES:
+            self.refuse(_too_large(f"expected a head, or a trailer, of at most {HEAD_BYTES} bytes"))
+
+    def _feed(self, data: bytes) -> None:
+        """Parse; a protocol that a request offers to go over to is ignored (RFC 9110 section 7.8).
+
+        The parser takes what follows such a head for the other protocol. So the request is parsed
+        again, without its offer.
+        """
+        while data:
+            try:
+                self.parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as offer:
+                data = data[offer.args[0] :]
+            if self.parser.get_method() == b"CONNECT":
+                allowed = {"allow": "GET, HEAD, POST, PUT"}
+                self.refuse(ApiError("method_not_allowed", "this is no proxy", allowed))
+                return
+            head = self._without_offer()
+            self.parser = httptools.HttpRequestParser(self)
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+            self.parser.feed_data(head)
+
+    def _without_offer(self) -> bytes:
+        method, version = self.parser.get_method(), self.parser.get_http_version()
+        lines = [b"%b %b HTTP/%b" % (method, self.url, version.encode())]
+        for name, value in self.headers:
+            if name == b"connection":
+                options = (option.strip() for option in value.split(b","))
+                value = b", ".join(each for each in options if each.lower() not in _OFFERS)
+            if name not in _OFFERS:
+                lines.append(b"%b: %b" % (name, value))
+        return b"\r\n".join([*lines, b"", b""])
 
     def on_message_begin(self) -> None:
         """Note when a request began."""
         super().on_message_begin()
+        self.limits.idle.pop(self, None)
         self._mark = time.monotonic()
         self._head = True
         self._whole = False
+        self._hosts = []
+        self._trailers = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header field; one of a trailer is not looked at (RFC 9110 section 6.5.1)."""
+        name = name.lower()
+        if not self._head:
+            self._trailers += 1
+            if self._trailers > FIELDS:
+                self._refusal = _too_large(f"expected at most {FIELDS} fields in a trailer")
+                raise self._refusal
+            return
+        if name == b"host":
+            self._hosts.append(value)
+        elif name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Begin the request, unless its head is too large or too many wait before it."""
-        self._check_head()
+        """Begin the request, unless its head is wrong or too many wait before it."""
         self._head = False
+        self._went_on = True
+        if self.parser.should_upgrade():
+            return  # it is parsed again
+        # What parsers raise is caught by theirs, which then raises an error of its own.
+        self._refusal = self._wrong_with_head()
+        if self._refusal is not None:
+            self._head = True  # it has no answer of its own yet
+            raise self._refusal
+        if self.limits.queued >= QUEUED and self._answered:
+            self._shed()
+            return
         self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
         self.scope["arrived"] = time.monotonic()  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
 
-    def _check_head(self) -> None:
-        # What parsers raise is caught by theirs, which then calls send_400_response.
+    def _wrong_with_head(self) -> ApiError | None:
+        if len(self._hosts) != 1 and (self._hosts or self.parser.get_http_version() == "1.1"):
+            return ApiError("invalid_http", f"expected one Host, found {len(self._hosts)}")
+        if self._hosts and not hosts.is_valid(self._hosts[0]):
+            return ApiError("invalid_http", "expected a host's name or number, and a port, as Host")
         if len(self.headers) > FIELDS:
-            self._refusal = _too_large(f"expected at most {FIELDS} header fields")
-        elif len(self.pipeline) >= PIPELINED:
-            what = f"{PIPELINED} requests wait on this connection"
-            self._refusal = self.limits.overloaded(what)
-        elif self._fed > HEAD_BYTES:
+            return _too_large(f"expected at most {FIELDS} header fields")
+        if len(self.pipeline) >= PIPELINED:
+            return self.limits.overloaded(f"{PIPELINED} requests wait on this connection")
+        if self._fed > HEAD_BYTES:
             size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
             if size > HEAD_BYTES:
-                self._refusal = _too_large(f"expected a head of at most {HEAD_BYTES} bytes")
-        if self._refusal is not None:
-            raise self._refusal
+                return _too_large(f"expected a head of at most {HEAD_BYTES} bytes")
+        return None
+
+    def _shed(self) -> None:
+        """Answer a request at once that could not be begun soon; do not read its body."""
+        self.limits.shed()
+        plain = not self.expect_100_continue and self.parser.get_method() != b"HEAD"
+        keep = plain and self._keeps_alive()
+        self.transport.write(self.limits.busy[keep])
+        self.cycle = _ANSWERED
+        if not keep:
+            self._deaf = True
+            self.transport.close()
+
+    def _keeps_alive(self) -> bool:
+        return self.parser.get_http_version() != "1.0" and bool(self.parser.should_keep_alive())
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle | _Refusal, app: Any) -> None:
+        if isinstance(cycle, _Refusal):
+            cycle.answer()
+        else:
+            self.limits.queued += 1
+            super()._start_asgi_task(cycle, self._begin)  # type: ignore[arg-type]
+
+    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.limits.queued -= 1
+        await self.app(scope, receive, send)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._went_on = True
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Note that a request is whole."""
+        if self.parser.should_upgrade():
+            return
+        self._went_on = True
         self._whole = True
         super().on_message_complete()
+        self._rest_if_idle()
 
     def on_response_complete(self) -> None:
         """Note since when the connection may be idle."""
         self._mark = time.monotonic()
         super().on_response_complete()
+        self._rest_if_idle()
+
+    def _rest_if_idle(self) -> None:
+        if self.idle and not self.transport.is_closing():
+            self.limits.idle[self] = None
 
     def pause_writing(self) -> None:
         """Note since when the client does not take what it was sent."""
@@ -125,10 +268,6 @@ class Connection(HttpToolsProtocol):
         self.limits.stopping.set()
         super().shutdown()
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, in the service's own shape, and close."""
-        self._refuse(self._refusal or ApiError("invalid_http", "expected an HTTP request"))
-
     def look(self, now: float) -> None:
         """End the connection if its time is over."""
         settings = self.limits.settings
@@ -140,21 +279,53 @@ class Connection(HttpToolsProtocol):
                 self.transport.abort()
         elif self._blocked is not None and now - self._blocked > settings.timeout_seconds:
             self.transport.abort()
-        elif not self._whole and late:
+        elif not self._whole and late and not self._deaf:
             limit = settings.timeout_seconds
-            self._refuse(ApiError("too_slow", f"expected the whole request within {limit} s"))
+            self.refuse(ApiError("too_slow", f"expected the whole request within {limit} s"))
         elif self.idle and now - self._mark > settings.idle_seconds:
             self.transport.close()
 
-    def _refuse(self, error: ApiError) -> None:
-        """Answer with an error, if nothing was answered yet, and close."""
-        if self.transport.is_closing():
+    def refuse(self, error: ApiError) -> None:
+        """Answer what is being sent with an error, after the answers before it; then close.
+
+        A request that is being answered already is cut off.
+        """
+        if self._deaf or self.transport.is_closing():
             return
-        cycle = self.cycle
-        between = self._whole or self._head  # the last request has been answered, or nothing was
-        if cycle is None or (cycle.response_complete if between else not cycle.response_started):
-            self.transport.write(raw(error))
-        self.transport.close()
+        self._deaf = True
+        refusal = _Refusal(self.transport, error)
+        sending = not self._whole and not self._head
+        if sending and self.pipeline and self.pipeline[0][0] is self.cycle:
+            self.pipeline[0] = refusal, self.app  # type: ignore[assignment]
+        elif not sending and not self._answered:
+            self.pipeline.appendleft((refusal, self.app))  # type: ignore[arg-type]
+        elif sending and self.cycle.response_started:
+            self.transport.close()
+        else:
+            refusal.answer()
+
+
+class _Refusal:
+    """Stands among the requests that wait for their answers: an error, after which it closes."""
+
+    def __init__(self, transport: asyncio.Transport, error: ApiError) -> None:
+        self._transport = transport
+        self._error = error
+
+    def answer(self) -> None:
+        self._transport.write(raw(self._error))
+        self._transport.close()
+
+
+class _Answered:
+    """Stands for a request that was answered without being begun."""
+
+    response_started = response_complete = True
+    message_event = asyncio.Event()
+    keep_alive = True
+
+
+_ANSWERED: Any = _Answered()
 
 
 def _too_large(message: str) -> ApiError:

@@ -29,6 +29,7 @@ TYPES: dict[str, int] = {
     "disconnected": 400,
     "unauthorized": 401,
     "forbidden": 403,
+    "foreign_origin": 403,
     "not_found": 404,
     "no_version": 404,
     "method_not_allowed": 405,
@@ -36,6 +37,8 @@ TYPES: dict[str, int] = {
     "damaged_version": 409,
     "read_only": 409,
     "body_too_large": 413,
+    "not_json": 415,
+    "unknown_host": 421,
     "invalid_request": 422,
     "head_too_large": 431,
     "internal": 500,
@@ -91,12 +94,13 @@ def response_of(error: ApiError) -> Response:
     return error_response(error.type, str(error), error.field, headers=error.headers)
 
 
-def raw(error: ApiError) -> bytes:
-    """Return the response as it is sent where there is no request to answer, then closed."""
+def raw(error: ApiError, close: bool = True) -> bytes:
+    """Return the response as it is sent where no request is begun, which `close` follows or not."""
     response = response_of(error)
     line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
     fields = b"".join(b"%b: %b\r\n" % field for field in response.raw_headers)
-    return line + fields + b"connection: close\r\n\r\n" + bytes(response.body)
+    end = b"connection: close\r\n\r\n" if close else b"\r\n"
+    return line + fields + end + bytes(response.body)
 
 
 async def _api_error(request: Request, error: ApiError) -> Response:

@@ -12,7 +12,9 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
 
 from serving.errors import ApiError, response_of
+from serving.hosts import Changes, refuse_foreign
 from serving.limits import SMALL, Limits
+from serving.settings import names
 from serving.tokens import Scope, Tokens
 
 OPEN = frozenset({"/healthz", "/readyz"})
@@ -20,6 +22,12 @@ OPEN = frozenset({"/healthz", "/readyz"})
 
 PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"})
 """Paths that are for who may predict."""
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods that ask for what is there (RFC 9110 section 9.2.1)."""
+
+ASKED = PREDICT - {"/v1/hints/report"}
+"""Paths to which questions are posted: nothing changes."""
 
 ARROW = b"application/vnd.apache.arrow.stream"
 
@@ -38,7 +46,7 @@ def needed(method: str, path: str) -> Scope | None:
         return None
     if path in PREDICT:
         return "predict"
-    return "read" if method in ("GET", "HEAD", "OPTIONS") else "publish"
+    return "read" if method in SAFE else "publish"
 
 
 class Guard:
@@ -53,6 +61,7 @@ class Guard:
         self.limits = limits
         self.tokens = tokens
         self._most = limits.settings.max_body_bytes
+        self._changes = Changes([limits.settings.host, *names(limits.settings.known_hosts)])
 
     async def __call__(self, scope: Asgi, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -60,10 +69,10 @@ class Guard:
             await self.app(scope, receive, send)
             return
         try:
-            size = self._check(scope)
+            self._check(scope)
             message = await receive()
             if message.get("more_body"):
-                message = await self._rest(message, receive, size)
+                message = await self._rest(message, receive, scope.get("connection"))
             size = len(message.get("body", b""))
             if size > self._most:
                 raise self._too_large()
@@ -97,15 +106,15 @@ class Guard:
             try:
                 if len(body) > SMALL:
                     _check_values(body, scope["headers"])
-                stack.enter_context(self.limits.holding(len(body)))
+                stack.enter_context(self.limits.room.place(len(body)))
                 await stack.enter_async_context(self.limits.turn(turns))
             except ApiError as error:
                 await response_of(error)(scope, receive, send)
                 return
             await self.app(scope, _first(message, receive), send)
 
-    def _check(self, scope: Asgi) -> int | None:
-        """Return the body's size as the head tells it; raise `ApiError` where that is enough."""
+    def _check(self, scope: Asgi) -> None:
+        """Raise `ApiError` where the head alone is enough to."""
         size, authorization = None, b""
         for name, value in scope["headers"]:
             if name == b"content-length":
@@ -116,9 +125,17 @@ class Guard:
             self.limits.in_time(time.monotonic() - arrived)
         if self.tokens is not None:
             self._authorize(self.tokens, scope, authorization)
+        if scope["method"] not in SAFE:
+            self._check_where_from(scope)
         if size is not None and size > self._most:
             raise self._too_large()
-        return size
+
+    def _check_where_from(self, scope: Asgi) -> None:
+        if scope["path"] in ASKED:
+            refuse_foreign(scope["headers"])
+        else:
+            connection = scope.get("connection")
+            self._changes.check(scope["headers"], connection and connection.address)
 
     def _authorize(self, tokens: Tokens, scope: Asgi, authorization: bytes) -> None:
         need = needed(scope["method"], scope["path"])
@@ -136,27 +153,33 @@ class Guard:
     def _too_large(self) -> ApiError:
         return ApiError("body_too_large", f"expected a body of at most {self._most} bytes")
 
-    async def _rest(self, message: Message, receive: Receive, size: int | None) -> Message:
-        """Return the whole body in one message, for which there must be room while it comes."""
-        with self.limits.holding(self._most if size is None else size):
-            body = bytearray(message["body"])
-            while message.get("more_body"):
+    async def _rest(self, message: Message, receive: Receive, connection: Any) -> Message:
+        """Return the whole body in one message, for which there must be room as it comes."""
+        full = self.limits.overloaded
+        lose = connection and (lambda: connection.refuse(full("others sent their bodies faster")))
+        with self.limits.room.place(lose=lose) as place:
+            body = bytearray()
+            while True:
+                place.grow(len(message["body"]))
+                body += message["body"]
+                if len(body) > self._most:
+                    raise self._too_large()
+                if not message.get("more_body"):
+                    break
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     what = "the client left before its request was complete"
                     raise ApiError("disconnected", what)
-                body += message["body"]
-                if len(body) > self._most:
-                    raise self._too_large()
         return {"type": "http.request", "body": bytes(body), "more_body": False}
 
     async def _taken(self, connection: Any) -> None:
-        """Wait until the client takes its answer; cut it off if too much waits for others, too."""
+        """Wait until the client takes its answer; cut it off if others need the room for theirs."""
+        cut = connection.transport.abort
         try:
-            with self.limits.holding(connection.transport.get_write_buffer_size()):
+            with self.limits.room.place(connection.transport.get_write_buffer_size(), lose=cut):
                 await connection.flow.drain()
         except ApiError:
-            connection.transport.abort()
+            cut()
 
 
 def _check_values(body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> None:

@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from serving.errors import ApiError
+from serving.errors import ApiError, raw
+from serving.room import Room
 from serving.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,9 @@ BATCHES = 2
 SMALL = 64 * 1024
 """The largest body that is not large, bytes."""
 
+QUEUED = 256
+"""How many requests may wait for the event loop to begin them: they take it some 20 ms."""
+
 WAITING = 4096
 """How many requests may wait at once for another image."""
 
@@ -45,31 +49,56 @@ SPARE_FILES = 128
 
 @dataclass
 class Limits:
-    """What one worker has taken on: `open` are its connections, of `connections` at most.
+    """What one worker has taken on: `open` and `arriving` connections, of `connections` at most.
 
-    `shed` is called for each request, or connection, that there is no room for.
+    Those `arriving` have not agreed upon TLS yet; those `idle` are open and ask nothing, first who
+    has been so longest. `queued` are requests whose task has not begun; `requests` are worked on.
+    `room` is that for bytes on their way. `busy` is the answer to a request that could not be begun
+    soon, with and without closing the connection. `shed` is called for each request, or connection,
+    that there is no room for.
     """
 
     settings: Settings
     connections: int
     shed: Callable[[], None]
     open: set[Any] = field(default_factory=set)
+    idle: dict[Any, None] = field(default_factory=dict)
+    arriving: dict[Any, None] = field(default_factory=dict)
     batches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BATCHES))
     explanations: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPLAINED))
     requests: int = 0
     waiting: int = 0
-    held: int = 0
+    queued: int = 0
+    room: Room = field(init=False)
+    busy: tuple[bytes, bytes] = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
-    @property
-    def most_held(self) -> int:
-        """Return how many bytes may be on their way at once."""
-        return HELD_BODIES * self.settings.max_body_bytes
+    def __post_init__(self) -> None:
+        """Make the room for bytes on their way, and what is said where too much waits."""
+        self.room = Room(HELD_BODIES * self.settings.max_body_bytes, self.overloaded)
+        error = _overloaded(f"{QUEUED} requests wait to be begun")
+        self.busy = raw(error), raw(error, close=False)
+
+    def make_room(self) -> bool:
+        """Tell whether there are no more connections than may be; close one, if that helps.
+
+        It is one that is idle, or else arrives; that which has been so longest.
+        """
+        if len(self.open) + len(self.arriving) <= self.connections:
+            return True
+        if (idle := next(iter(self.idle), None)) is not None:
+            del self.idle[idle]
+            idle.transport.abort()
+            return True
+        if (arriving := next(iter(self.arriving), None)) is not None:
+            arriving.leave()
+            return True
+        return False
 
     def overloaded(self, what: str) -> ApiError:
         """Return the error of a request that is one too many, which is counted."""
         self.shed()
-        return ApiError("overloaded", what, {"retry-after": str(RETRY_SECONDS)})
+        return _overloaded(what)
 
     def in_time(self, queued: float) -> None:
         """Raise `ApiError` where a request has waited so long that others would wait longer."""
@@ -122,16 +151,9 @@ class Limits:
             self.waiting -= 1
             self.requests += 1
 
-    @contextmanager
-    def holding(self, size: int) -> Iterator[None]:
-        """Count `size` bytes as on their way; raise `ApiError` if they are too many."""
-        if self.held + size > self.most_held:
-            raise self.overloaded(f"{self.held} bytes of others are on their way")
-        self.held += size
-        try:
-            yield
-        finally:
-            self.held -= size
+
+def _overloaded(what: str) -> ApiError:
+    return ApiError("overloaded", what, {"retry-after": str(RETRY_SECONDS)})
 
 
 def allow_files(connections: int) -> int:

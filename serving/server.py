@@ -7,7 +7,6 @@ import ipaddress
 import os
 import signal
 import socket
-import ssl
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -15,10 +14,11 @@ from functools import partial
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
-from serving import tokens
+from serving import tls, tokens
 from serving.connections import Connection
 from serving.settings import Settings
 from serving.shared import SHARED
+from serving.tls import Arriving
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
 from serving.workers import BEGIN_SECONDS, Workers
@@ -26,8 +26,11 @@ from serving.workers import BEGIN_SECONDS, Workers
 GRACE_SECONDS = 10
 """How long requests may take to end once the service is told to stop."""
 
-BACKLOG = 2048
-"""How many connections may wait to be taken."""
+BACKLOG = 65535
+"""How many connections may wait to be taken, where the system allows as many.
+
+Who finds no place waits a second until it tries again.
+"""
 
 
 def run(settings: Settings, say: Callable[[str], None]) -> None:
@@ -53,7 +56,7 @@ def config(settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         partial(application, settings, os.getpid()),
         factory=True,
-        http=Connection,
+        http=Connection if settings.ssl_certfile is None else Arriving,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -61,8 +64,6 @@ def config(settings: Settings) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         workers=settings.workers,
-        ssl_certfile=settings.ssl_certfile,
-        ssl_keyfile=settings.ssl_keyfile,
         # Both are looked after by the connections themselves.
         timeout_keep_alive=int(settings.idle_seconds) + 1,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -93,13 +94,7 @@ def _check(settings: Settings) -> None:
                 f"{settings.host}: other hosts could ask there without a token; expected --tokens"
                 " FILE, or --allow-open where everybody may"
             )
-    if settings.ssl_certfile is not None and settings.ssl_keyfile is not None:
-        try:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(settings.ssl_certfile, settings.ssl_keyfile)
-        except OSError as error:
-            place = f"{settings.ssl_certfile}, {settings.ssl_keyfile}"
-            raise ValueError(f"{place}: expected a certificate and its key: {error}") from error
+    tls.context(settings)
 
 
 def listen(settings: Settings) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
@@ -50,3 +51,4 @@ class State(TypedDict):
     service: Service
     limits: Limits
     page: Page
+    tls: ssl.SSLContext | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -18,12 +19,27 @@ from pydantic_core import PydanticCustomError
 from data.sizes import size
 from predictor import KINDS, Kind, Point
 
+_NAME = re.compile(r"[A-Za-z0-9.:-]+")
+
 
 def _size(text: str) -> str:
     try:
         size(text)
     except ValueError as error:
         raise PydanticCustomError("size", "{reason}", {"reason": str(error)}) from error
+    return text
+
+
+def names(text: str) -> list[str]:
+    """Return the names of hosts in a list that is parted by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _names(text: str) -> str:
+    for name in names(text):
+        if not _NAME.fullmatch(name):
+            reason = f"expected names of hosts, without ports, parted by commas, found {name!r}"
+            raise PydanticCustomError("names", "{reason}", {"reason": reason})
     return text
 
 
@@ -45,6 +61,11 @@ class Settings(BaseModel):
     port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
     uds: Path | None = Field(
         default=None, description="Unix socket to listen at, instead of a host and port"
+    )
+    known_hosts: Annotated[str, AfterValidator(_names)] = Field(
+        default="",
+        description="names, parted by commas, that this service is called by besides localhost,"
+        " its addresses and --host: called otherwise, it changes nothing",
     )
     model: Kind | None = Field(
         default=None, description=f"model that answers: {', '.join(KINDS)}; default: as published"
