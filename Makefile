@@ -61,9 +61,10 @@ fuzz-regression: ## a few seconds of fuzzing from the corpora
 	native/fuzz/run 5
 	layout_hint/fuzz/run 5
 
-fuzz: ## ten minutes of fuzzing for each decoder
+fuzz: $(VENV)/.dev $(VENV)/.built ## ten minutes of fuzzing for each decoder, and conversations in HTTP
 	native/fuzz/run 600
 	layout_hint/fuzz/run 600
+	BIRTHMARK_EXAMPLES=20000 $(BIN)/pytest tests/serving/test_grammar.py
 
 # One that Rust 1.88 builds. Kept beside the other programs, so that it is built once.
 $(BIN)/s3s-fs:

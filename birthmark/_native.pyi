@@ -614,6 +614,37 @@ def fnv1a(bytes: bytes) -> int:
 MOST_FILES: int
 """The most files in one request."""
 
+class Lobby:
+    """Where connections wait until they say something: a thread takes them from a socket.
+
+    Who says something is let in, while fewer than ``ready`` wait to be; others are sent ``busy``,
+    if it is not empty, and closed. Of more than so many ``connections``, with those ``inside``, who
+    has waited longest without a word is closed, and so is who has for ``idle_seconds``.
+    """
+
+    def __init__(
+        self, listener: int, connections: int, ready: int, idle_seconds: float, busy: bytes
+    ) -> None:
+        """Take connections at a listening socket, whose file descriptor is given away.
+
+        Raises ``OSError`` where it is none.
+        """
+
+    def fileno(self) -> int:
+        """Return a file descriptor that is readable while there is somebody to be let in."""
+
+    def let_in(self, most: int) -> list[int]:
+        """Let in at most so many: the descriptors of their sockets, first who spoke first."""
+
+    def inside(self, connections: int) -> None:
+        """Tell how many are inside, of those that were let in."""
+
+    def take_refused(self) -> int:
+        """Return how many were sent ``busy`` since this was asked last."""
+
+    def close(self) -> None:
+        """Take nobody any more; after that every other method raises ``ValueError``."""
+
 class Tally:
     """How often each predicate was answered no and yes, by all models that count here."""
 

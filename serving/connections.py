@@ -19,7 +19,7 @@ from uvicorn.protocols.utils import get_local_addr
 
 from serving import hosts
 from serving.errors import ApiError, raw
-from serving.limits import QUEUED, Limits
+from serving.limits import Limits
 
 HEAD_BYTES = 16 * 1024
 """The longest head of a request, its line and its header fields; and the longest trailer."""
@@ -51,6 +51,7 @@ class Connection(HttpToolsProtocol):
         self.logger = _log
         self.limits: Limits = self.app_state["limits"]
         self.limits.open = self.connections
+        self.arriving: Any = None
         self._mark = time.monotonic()
         self._head = False
         self._whole = True
@@ -78,6 +79,7 @@ class Connection(HttpToolsProtocol):
         As uvicorn's does, but that nobody is asked for addresses, which takes as long as all else:
         `address` asks for one.
         """
+        self.limits.arriving.pop(self.arriving, None)
         self.connections.add(self)
         self.transport = transport
         self.flow = FlowControl(transport)
@@ -173,16 +175,15 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin the request, unless its head is wrong or too many wait before it."""
-        self._head = False
         self._went_on = True
         if self.parser.should_upgrade():
             return  # it is parsed again
-        # What parsers raise is caught by theirs, which then raises an error of its own.
+        # What is raised here the parser catches, and raises an error of its own.
         self._refusal = self._wrong_with_head()
         if self._refusal is not None:
-            self._head = True  # it has no answer of its own yet
             raise self._refusal
-        if self.limits.queued >= QUEUED and self._answered:
+        self._head = False
+        if self.limits.queued >= self.limits.settings.max_requests and self._answered:
             self._shed()
             return
         self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
@@ -206,7 +207,7 @@ class Connection(HttpToolsProtocol):
 
     def _shed(self) -> None:
         """Answer a request at once that could not be begun soon; do not read its body."""
-        self.limits.shed()
+        self.limits.shed(1)
         plain = not self.expect_100_continue and self.parser.get_method() != b"HEAD"
         keep = plain and self._keeps_alive()
         self.transport.write(self.limits.busy[keep])
@@ -340,3 +341,5 @@ async def look_after(limits: Limits) -> None:
         for each in list(limits.open):
             if isinstance(each, Connection):
                 each.look(now)
+        if limits.lobby is not None:
+            limits.lobby.look()

@@ -37,9 +37,6 @@ BATCHES = 2
 SMALL = 64 * 1024
 """The largest body that is not large, bytes."""
 
-QUEUED = 256
-"""How many requests may wait for the event loop to begin them: they take it some 20 ms."""
-
 WAITING = 4096
 """How many requests may wait at once for another image."""
 
@@ -51,16 +48,17 @@ SPARE_FILES = 128
 class Limits:
     """What one worker has taken on: `open` and `arriving` connections, of `connections` at most.
 
-    Those `arriving` have not agreed upon TLS yet; those `idle` are open and ask nothing, first who
-    has been so longest. `queued` are requests whose task has not begun; `requests` are worked on.
-    `room` is that for bytes on their way. `busy` is the answer to a request that could not be begun
-    soon, with and without closing the connection. `shed` is called for each request, or connection,
-    that there is no room for.
+    Others wait in the `lobby`. Those `arriving` have not agreed upon TLS yet; those `idle` are open
+    and ask nothing, first who has been so longest. `queued` are requests whose task has not begun,
+    `requests` those that are worked on: of each there are `Settings.max_requests` at most. `room`
+    is that for bytes on their way. `busy` is the answer to a request that could not be begun soon,
+    with and without closing the connection. `shed` is called with how many requests, or
+    connections, there was no room for.
     """
 
     settings: Settings
     connections: int
-    shed: Callable[[], None]
+    shed: Callable[[int], None]
     open: set[Any] = field(default_factory=set)
     idle: dict[Any, None] = field(default_factory=dict)
     arriving: dict[Any, None] = field(default_factory=dict)
@@ -69,6 +67,7 @@ class Limits:
     requests: int = 0
     waiting: int = 0
     queued: int = 0
+    lobby: Any = None
     room: Room = field(init=False)
     busy: tuple[bytes, bytes] = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -76,7 +75,7 @@ class Limits:
     def __post_init__(self) -> None:
         """Make the room for bytes on their way, and what is said where too much waits."""
         self.room = Room(HELD_BODIES * self.settings.max_body_bytes, self.overloaded)
-        error = _overloaded(f"{QUEUED} requests wait to be begun")
+        error = _overloaded(f"{self.settings.max_requests} requests wait to be begun")
         self.busy = raw(error), raw(error, close=False)
 
     def make_room(self) -> bool:
@@ -97,7 +96,7 @@ class Limits:
 
     def overloaded(self, what: str) -> ApiError:
         """Return the error of a request that is one too many, which is counted."""
-        self.shed()
+        self.shed(1)
         return _overloaded(what)
 
     def in_time(self, queued: float) -> None:

@@ -107,9 +107,10 @@ class Metrics:
         """Tell whether the registry could be read when it was last looked at."""
         self._model.reached = well
 
-    def shed(self) -> None:
-        """Count a request that was refused because others were enough."""
-        self._shed.inc()
+    def shed(self, requests: int) -> None:
+        """Count requests that were refused because others were enough."""
+        if requests:
+            self._shed.inc(requests)
 
     def text(self) -> bytes:
         """Return all of it, summed over all workers, in Prometheus's text format."""

@@ -18,10 +18,9 @@ from serving import tls, tokens
 from serving.connections import Connection
 from serving.settings import Settings
 from serving.shared import SHARED
-from serving.tls import Arriving
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
-from serving.workers import BEGIN_SECONDS, Workers
+from serving.workers import BEGIN_SECONDS, Server, Workers
 
 GRACE_SECONDS = 10
 """How long requests may take to end once the service is told to stop."""
@@ -46,7 +45,7 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
     with contextlib.suppress(KeyboardInterrupt), listen(settings) as listener:
         say(f"Birthmark answers at {url(listener, settings.ssl_certfile is not None)}")
         if settings.workers == 1:
-            uvicorn.Server(config(settings)).run(sockets=[listener])
+            Server(config(settings)).run(sockets=[listener])
         else:
             _supervise(settings, listener)
 
@@ -56,7 +55,7 @@ def config(settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         partial(application, settings, os.getpid()),
         factory=True,
-        http=Connection if settings.ssl_certfile is None else Arriving,
+        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,

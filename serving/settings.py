@@ -117,7 +117,9 @@ class Settings(BaseModel):
         default=1, ge=1, le=256, description="processes that answer, with one socket and one model"
     )
     max_requests: int = Field(
-        default=64, ge=1, description="requests that a worker works on at once"
+        default=64,
+        ge=1,
+        description="requests that a worker works on at once, and that wait to be begun",
     )
     max_connections: int = Field(
         default=12_000, ge=1, description="connections that a worker keeps at once"

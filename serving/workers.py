@@ -1,13 +1,15 @@
-"""The process that keeps as many workers as wanted."""
+"""The process that keeps as many workers as wanted, and what each of them runs."""
 
 from __future__ import annotations
 
 import logging
+import socket
+from functools import partial
 from typing import Any
 
+import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
-from uvicorn.supervisors.multiprocess import Process
+from uvicorn.supervisors import Multiprocess, multiprocess
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +22,37 @@ BEGIN_SECONDS = 300
 _GLANCE_SECONDS = 0.1
 
 
+class Server(uvicorn.Server):
+    """uvicorn's server, but that a `Lobby` takes its connections."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer at the sockets."""
+        await super().startup(sockets=[])
+        # Imported here: who keeps workers answers nobody.
+        from serving.connections import Connection
+        from serving.lobby import Lobby
+
+        state = self.lifespan.state
+        make = partial(Connection, self.config, self.server_state, state)
+        self.servers = [
+            Lobby(listener, make, state["limits"], state["tls"])  # type: ignore[misc]
+            for listener in sockets or []
+        ]
+
+
+class Process(multiprocess.Process):
+    """uvicorn's process of a worker, which runs a `Server`."""
+
+    @property
+    def server(self) -> Server:
+        """What it runs."""
+        if not isinstance(self._server, Server):
+            self._server = Server(config=self.config)
+        return self._server
+
+
 class Workers(Multiprocess):
-    """uvicorn's supervisor, but that a worker may take its time to begin.
+    """uvicorn's supervisor, but that a worker is a `Process`, and may take its time to begin.
 
     Where much else runs, imports take longer than uvicorn lets a worker be silent: it would be
     replaced for ever.
@@ -30,6 +61,34 @@ class Workers(Multiprocess):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._begun: set[int | None] = set()
+
+    def _another(self) -> Process:
+        worker = Process(self.config, self.sockets)
+        worker.start()
+        return worker
+
+    def init_processes(self) -> None:
+        """Begin all."""
+        self.processes.extend(self._another() for _ in range(self.processes_num))
+
+    def handle_ttin(self) -> None:
+        """Begin one more, as SIGTTIN asks for."""
+        self.processes_num += 1
+        self.processes.append(self._another())
+
+    def restart_all(self) -> None:
+        """Replace each, one after the other, by one that has begun to answer."""
+        for place, worker in enumerate(self.processes):
+            successor = self._another()
+            if not successor.wait_until_ready(BEGIN_SECONDS, self.should_exit):
+                successor.kill()
+                successor.join()
+                if not self.should_exit.is_set():
+                    log.error("worker %s did not begin; %s goes on", successor.pid, worker.pid)
+                return
+            worker.terminate()
+            worker.join()
+            self.processes[place] = successor
 
     def keep_subprocess_alive(self) -> None:
         """Replace each worker that has died or hangs; stop all if one could not start."""
@@ -46,10 +105,9 @@ class Workers(Multiprocess):
                 self.should_exit.set()
                 return
             log.error("worker %s has died (%s); another begins", worker.pid, worker.exitcode)
-            self.processes[place] = Process(self.config, self.sockets)
-            self.processes[place].start()
+            self.processes[place] = self._another()
 
-    def _is_alive(self, worker: Process) -> bool:
+    def _is_alive(self, worker: multiprocess.Process) -> bool:
         if not worker.process.is_alive():
             return False
         if worker.pid in self._begun:

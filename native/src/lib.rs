@@ -18,6 +18,7 @@ pub mod input;
 pub mod join;
 pub mod layout;
 pub mod lives;
+pub mod lobby;
 pub mod loss;
 pub mod message;
 pub mod messages;

@@ -16,13 +16,13 @@ from typing import Any
 import httpx
 import pyarrow as pa
 import pytest
-import uvicorn
 
 from data.schema import FILES, NAMES
 from predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from predictor.trained import TrainedModel
 from serving.server import config, listen, url
 from serving.settings import Settings
+from serving.workers import Server
 from training.card import card_of
 from training.registry import Registry
 
@@ -146,7 +146,7 @@ def settings(tmp_path: Path) -> Settings:
 def served(settings: Settings) -> Iterator[httpx.Client]:
     """Serve over real connections at a free port of this host; yield a client."""
     with listen(settings) as listener:
-        server = uvicorn.Server(config(settings))
+        server = Server(config(settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -131,6 +131,43 @@ def test_a_body_of_a_gigabyte_without_its_length_is_refused_and_not_kept(service
         assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
 
 
+def test_trailers_without_end_are_not_kept(service: Any) -> None:
+    """Of a request that was not asked for its token yet, on two connections."""
+    piece = b"a:\r\n" * 250_000
+    with ExitStack() as stack:
+        every = [stack.enter_context(connected(service)) for _ in range(2)]
+        for connection in every:
+            connection.sendall(HEAD + b"transfer-encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n")
+            with suppress(ConnectionError):
+                for _ in range(100):
+                    connection.sendall(piece)
+            assert error(connection) == (431, "head_too_large")
+
+
+def test_who_sends_slowly_keeps_no_lists_out(service: Any) -> None:
+    """Two bodies of the largest size take the room for bodies; only when they have come, though."""
+    names = json.dumps([{"name": f"{n}.lock"} for n in range(MANY)])
+    with ExitStack() as stack:
+        for _ in range(2):
+            slow = stack.enter_context(connected(service))
+            slow.sendall(HEAD + b"content-length: 16000000\r\n\r\n[")
+        with service.client() as client:
+            found = [client.post("/v1/predictions", content=names).status_code for _ in range(10)]
+    assert found == [200] * 10
+
+
+def test_who_sends_nearly_all_and_stops_loses_its_place_to_lists(service: Any) -> None:
+    names = json.dumps([{"name": f"{n}.lock"} for n in range(MANY)])
+    with ExitStack() as stack:
+        slow = [stack.enter_context(connected(service)) for _ in range(4)]
+        for connection in slow:
+            connection.sendall(HEAD + b"content-length: 16000000\r\n\r\n" + bytes(15_000_000))
+        with service.client() as client:
+            found = [client.post("/v1/predictions", content=names).status_code for _ in range(10)]
+        assert found == [200] * 10
+        assert error(slow[0]) == (503, "overloaded")
+
+
 @pytest.mark.parametrize(
     "unit", ["[", '{"a":', "[],", "{},", "0,", '{"name":"a"},', '"a",', '{"name":"a","x":[0]},']
 )

@@ -13,6 +13,7 @@ mod hook;
 mod image;
 mod layout;
 mod lives;
+mod lobby;
 mod scan;
 mod serve;
 mod text;
@@ -23,6 +24,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
+    module.add_class::<lobby::PyLobby>()?;
     module.add_class::<scan::ScanCounter>()?;
     module.add_class::<scan::ScanMerger>()?;
     anonymize::register(module)?;

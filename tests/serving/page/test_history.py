@@ -62,7 +62,7 @@ def test_totals_are_those_of_the_metrics() -> None:
     metrics.request("/v1/hints", 200, 0.0001)
     metrics.request("/metrics", 200, 1.0)
     metrics.request("/", 500, 1.0)
-    metrics.shed()
+    metrics.shed(1)
     found = totals(metrics)
     assert (found.seconds[0.0005], found.seconds[0.002], found.seconds[float("inf")]) == (1, 2, 2)
     assert (found.failed, found.shed) == (1, 1)

@@ -1,0 +1,114 @@
+"""Of a crowd that comes at once, those that would wait long are told so at once."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from serving.settings import Settings
+from tests.serving.answers import Answer, read
+
+QUEUED = Settings().max_requests
+CROWD = 8 * QUEUED
+BODY = b'{"name": "a.lock"}'
+REQUEST = (
+    b"POST /v1/predictions HTTP/1.1\r\nhost: localhost\r\n%bcontent-length: %d\r\n\r\n%b"
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def service(
+    started: Callable[..., Any],
+    publish: Callable[..., str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Any]:
+    directory = tmp_path_factory.mktemp("overload")
+    publish(directory / "registry")
+    with started(directory / "registry", directory) as service:
+        yield service
+
+
+def asked_at_once(service: Any, every: list[socket.socket], *fields: bytes) -> list[Answer]:
+    """Ask on all connections while the service stands still; return the answers."""
+    extra = b"".join(field + b"\r\n" for field in fields)
+    service.process.send_signal(signal.SIGSTOP)
+    try:
+        for connection in every:
+            connection.sendall(REQUEST % (extra, len(BODY), BODY))
+    finally:
+        service.process.send_signal(signal.SIGCONT)
+    return [answer for connection in every for answer in read(connection, 1)]
+
+
+@pytest.fixture
+def every(service: Any) -> Iterator[list[socket.socket]]:
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(socket.create_connection(service.address, timeout=60))
+            for _ in range(CROWD)
+        ]
+
+
+@pytest.fixture
+def known(every: list[socket.socket]) -> list[socket.socket]:
+    """Return connections on which something was asked before."""
+    for connection in every:
+        connection.sendall(REQUEST % (b"", len(BODY), BODY))
+        assert read(connection, 1)[0].status == 200
+    return every
+
+
+def shed(service: Any) -> float:
+    with service.client() as client:
+        lines = client.get("/metrics").text.splitlines()
+    (line,) = [each for each in lines if each.startswith("birthmark_shed_total")]
+    return float(line.split()[-1])
+
+
+def test_who_would_wait_long_gets_503_and_may_ask_again(
+    service: Any, known: list[socket.socket]
+) -> None:
+    before = shed(service)
+    found = asked_at_once(service, known)
+    refused = [answer for answer in found if answer.status == 503]
+    assert 0 < len(refused) <= CROWD - QUEUED
+    assert {answer.status for answer in found} == {200, 503}
+    assert {answer.error for answer in refused} == {"overloaded"}
+    assert {answer.fields["retry-after"] for answer in refused} == {"1"}
+    assert shed(service) == before + len(refused)
+    for connection in known[:: CROWD // 50]:
+        connection.sendall(REQUEST % (b"", len(BODY), BODY))
+        assert read(connection, 1)[0].status == 200
+
+
+def test_who_wants_the_connection_closed_gets_503_and_its_end(
+    service: Any, known: list[socket.socket]
+) -> None:
+    found = asked_at_once(service, known, b"connection: close")
+    assert {answer.status for answer in found} == {200, 503}
+    assert {answer.fields["connection"] for answer in found} == {"close"}
+    assert all(connection.recv(1) == b"" for connection in known)
+
+
+def test_who_comes_in_a_crowd_gets_503_and_its_end(
+    service: Any, every: list[socket.socket], eventually: Callable[..., bool]
+) -> None:
+    before = shed(service)
+    found = asked_at_once(service, every)
+    refused = [answer for answer in found if answer.status == 503]
+    assert 0 < len(refused) <= CROWD - QUEUED
+    assert {answer.error for answer in refused} == {"overloaded"}
+    assert eventually(lambda: shed(service) == before + len(refused))
+
+
+def test_who_says_nothing_waits_and_is_answered_in_the_end(
+    service: Any, every: list[socket.socket]
+) -> None:
+    for connection in every[:: CROWD // 50]:
+        connection.sendall(REQUEST % (b"", len(BODY), BODY))
+        assert read(connection, 1)[0].status == 200
