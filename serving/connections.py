@@ -189,6 +189,8 @@ class Connection(HttpToolsProtocol):
         self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
         self.scope["arrived"] = time.monotonic()  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
+        if self.limits.stopping.is_set():
+            self.cycle.keep_alive = False
 
     def _wrong_with_head(self) -> ApiError | None:
         if len(self._hosts) != 1 and (self._hosts or self.parser.get_http_version() == "1.1"):

@@ -134,8 +134,7 @@ class Guard:
         if scope["path"] in ASKED:
             refuse_foreign(scope["headers"])
         else:
-            connection = scope.get("connection")
-            self._changes.check(scope["headers"], connection and connection.address)
+            self._changes.check(scope["headers"], _reached(scope))
 
     def _authorize(self, tokens: Tokens, scope: Asgi, authorization: bytes) -> None:
         need = needed(scope["method"], scope["path"])
@@ -180,6 +179,15 @@ class Guard:
                 await connection.flow.drain()
         except ApiError:
             cut()
+
+
+def _reached(scope: Asgi) -> str | None:
+    """Return the address of this host that a request reached; None of a Unix socket."""
+    if (connection := scope.get("connection")) is not None:
+        address: str | None = connection.address
+        return address
+    host, port = scope.get("server") or ("", 0)
+    return None if port is None else host
 
 
 def _check_values(body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> None:

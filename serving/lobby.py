@@ -18,7 +18,6 @@ from birthmark._native import Lobby as Taking
 from serving.connections import Connection
 from serving.limits import Limits
 
-
 READY = 4
 """How many connections that have said something may wait, for each request that may be worked on.
 
@@ -66,9 +65,12 @@ class Lobby:
         self._limits.shed(self._taking.take_refused())
 
     def close(self) -> None:
-        """Take nobody any more."""
+        """Take nobody any more; who has said something is still let in, and answered."""
+        self._limits.stopping.set()
         self._limits.lobby = None
         self._loop.remove_reader(self._taking.fileno())
+        for descriptor in self._taking.let_in(READY * self._limits.settings.max_requests):
+            Arriving(descriptor, self._make, self._limits, self._context)
         self._limits.shed(self._taking.take_refused())
         self._taking.close()
 
