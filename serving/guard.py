@@ -26,8 +26,8 @@ PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hi
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that ask for what is there (RFC 9110 section 9.2.1)."""
 
-ASKED = PREDICT - {"/v1/hints/report"}
-"""Paths to which questions are posted: nothing changes."""
+CHANGES = frozenset({("PUT", "/v1/model"), ("POST", "/v1/hints/report")})
+"""What changes something."""
 
 ARROW = b"application/vnd.apache.arrow.stream"
 
@@ -131,10 +131,10 @@ class Guard:
             raise self._too_large()
 
     def _check_where_from(self, scope: Asgi) -> None:
-        if scope["path"] in ASKED:
-            refuse_foreign(scope["headers"])
-        else:
+        if (scope["method"], scope["path"]) in CHANGES:
             self._changes.check(scope["headers"], _reached(scope))
+        else:
+            refuse_foreign(scope["headers"])
 
     def _authorize(self, tokens: Tokens, scope: Asgi, authorization: bytes) -> None:
         need = needed(scope["method"], scope["path"])

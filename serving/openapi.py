@@ -17,7 +17,7 @@ from fastapi.openapi.utils import get_openapi
 
 from serving import batches
 from serving.errors import TYPES
-from serving.guard import needed
+from serving.guard import CHANGES, needed
 from serving.settings import Settings
 
 VERSION = "1"
@@ -28,6 +28,7 @@ _ANY = {400, 408, 413, 431, 500, 503}
 
 _OF_BODIES = {422}
 _OF_TOKENS = {401, 403}
+_OF_CHANGES = {403, 415, 421}
 _ALSO: Mapping[tuple[str, str], set[int]] = {("/v1/model", "put"): {404, 409}}
 
 _HEADERS: Mapping[int, Mapping[str, str]] = {
@@ -63,6 +64,8 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     statuses = set(_ANY) | _ALSO.get((path, method), set())
     if "requestBody" in operation:
         statuses |= _OF_BODIES
+    if (method.upper(), path) in CHANGES:
+        statuses |= _OF_CHANGES
     if scope is not None:
         statuses |= _OF_TOKENS
         operation["security"] = [{"bearer": []}, {"basic": []}, {}]

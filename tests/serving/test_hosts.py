@@ -9,7 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
+from serving.app import create_app
 from serving.errors import ApiError
+from serving.guard import CHANGES, SAFE
 from serving.hosts import Changes
 from serving.settings import Settings
 
@@ -97,6 +99,15 @@ def test_questions_are_answered_under_any_name_and_as_any_type(known: httpx.Clie
     fields = {"host": "elsewhere.example", "content-type": "text/plain"}
     for path in ("/v1/predictions", "/v1/explanations"):
         assert known.post(path, content=b'{"name": "a"}', headers=fields).status_code == 200
+
+
+def test_whatever_is_not_only_read_changes_something_or_asks() -> None:
+    """A new path has to be among those that a page may not use, or to be a question."""
+    questions = {"/v1/predictions", "/v1/explanations", "/v1/hints"}
+    every = create_app(Settings()).openapi()["paths"]
+    posted = {(method.upper(), path) for path, methods in every.items() for method in methods}
+    found = {(method, path) for method, path in posted if method not in SAFE}
+    assert found == CHANGES | {("POST", path) for path in questions}
 
 
 def test_a_unix_socket_is_reached_by_no_page(

@@ -32,12 +32,13 @@ def version(client: httpx.Client) -> str | None:
 
 
 def damage(registry: Path, version: str) -> None:
-    """Change one byte in a part of `version`."""
+    """Change one byte in a part of `version`, in one step."""
     directory = Registry(registry).directory(version)
     part = next(p for p in sorted(directory.rglob("*")) if p.is_file() and p.suffix != ".json")
     content = bytearray(part.read_bytes())
     content[len(content) // 2] ^= 1
-    part.write_bytes(content)
+    (registry / "damaged").write_bytes(content)
+    (registry / "damaged").replace(part)
 
 
 def point(registry: Path, version: str) -> None:
