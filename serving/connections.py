@@ -27,6 +27,9 @@ HEAD_BYTES = 16 * 1024
 FIELDS = 100
 """The most header fields of a request, and the most fields of its trailer."""
 
+AT_ONCE = 32 * 1024
+"""Bytes that are parsed before others have their turn: they may be thousands of small chunks."""
+
 PIPELINED = 64
 """The most requests that may wait on one connection for the answers before them."""
 
@@ -59,6 +62,8 @@ class Connection(HttpToolsProtocol):
         self._went_on = False
         self._hosts: list[bytes] = []
         self._trailers = 0
+        self._late = b""
+        self._shed_now = False
         self._blocked: float | None = None
         self._refusal: ApiError | None = None
         self._deaf = False
@@ -101,12 +106,31 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; refuse a head, or a trailer, that goes on and on."""
+        """Parse what came, a part at a time."""
+        if self._late:
+            self._late += data
+            self.flow.pause_reading()
+        else:
+            self._parse(data)
+
+    def _go_on(self) -> None:
+        data, self._late = self._late, b""
+        if self.parser is not None and not self.transport.is_closing():
+            self.flow.resume_reading()
+            self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
+        """Parse the first of it; refuse a head, or a trailer, that goes on and on."""
         if self._deaf:
             return
+        if len(data) > AT_ONCE:
+            data, self._late = data[:AT_ONCE], data[AT_ONCE:]
+            self.flow.pause_reading()
+            self.loop.call_soon(self._go_on)
         self._unset_keepalive_if_required()
         self._fed += len(data)
         self._went_on = False
+        self._shed_now = False
         try:
             self._feed(data)
         except httptools.HttpParserError:
@@ -201,6 +225,8 @@ class Connection(HttpToolsProtocol):
             return _too_large(f"expected at most {FIELDS} header fields")
         if len(self.pipeline) >= PIPELINED:
             return self.limits.overloaded(f"{PIPELINED} requests wait on this connection")
+        if self._shed_now:
+            return self.limits.overloaded("other requests of this connection were turned away")
         if self._fed > HEAD_BYTES:
             size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
             if size > HEAD_BYTES:
@@ -209,6 +235,7 @@ class Connection(HttpToolsProtocol):
 
     def _shed(self) -> None:
         """Answer a request at once that could not be begun soon; do not read its body."""
+        self._shed_now = True
         self.limits.shed(1)
         plain = not self.expect_100_continue and self.parser.get_method() != b"HEAD"
         keep = plain and self._keeps_alive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +11,7 @@ from typing import cast
 import httpx
 import pytest
 
-from serving.connections import FIELDS, HEAD_BYTES, PIPELINED
+from serving.connections import AT_ONCE, FIELDS, HEAD_BYTES, PIPELINED
 from tests.serving.answers import Answer, read
 
 BODY = b'{"name": "a.lock"}'
@@ -81,6 +82,31 @@ def test_an_extension_of_a_chunk_without_end_gets_431(client: httpx.Client) -> N
 def test_empty_lines_without_end_get_431(client: httpx.Client) -> None:
     (answer,) = answers(client, *[b"\r\n" * (HEAD_BYTES // 2)] * 20)
     assert (answer.status, answer.error) == (431, "head_too_large")
+
+
+def in_chunks(size: int, many: int) -> bytes:
+    """Return a body of a file's name and then white space, in so many chunks more."""
+    return CHUNK + b"%x\r\n%b\r\n" % (size, b" " * size) * many + b"0\r\n\r\n"
+
+
+def test_a_body_in_many_chunks_is_read_while_others_are_answered(client: httpx.Client) -> None:
+    """Each is a step of the event loop, which does nothing else for so long."""
+    with connected(client) as connection:
+        connection.sendall(head(CHUNKED) + in_chunks(1, 200_000))
+        assert is_predicted(read(connection, 1)[0])
+    (answer,) = answers(client, head(CHUNKED) + in_chunks(100, 10_000) + GET, many=1)
+    assert is_predicted(answer)
+
+
+def test_what_comes_at_once_is_parsed_a_part_at_a_time_and_in_its_order(
+    client: httpx.Client,
+) -> None:
+    names = [f"{number}.lock" for number in range(10_000)]
+    body = json.dumps([{"name": name} for name in names]).encode()
+    assert len(body) > 5 * AT_ONCE
+    first, second = answers(client, head(b"content-length: %d" % len(body)) + body + GET, many=2)
+    assert [each["name"] for each in first.json()["predictions"]] == names
+    assert second.json() == {"status": "ok"}
 
 
 OFFERS = [
