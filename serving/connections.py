@@ -87,7 +87,7 @@ class Connection(HttpToolsProtocol):
         self.limits.arriving.pop(self.arriving, None)
         self.connections.add(self)
         self.transport = transport
-        self.flow = FlowControl(transport)
+        self.flow: _Flow = _Flow(transport)
         self.scheme = "http" if self.app_state["tls"] is None else "https"
         if self.limits.make_room():
             self.limits.idle[self] = None
@@ -107,17 +107,17 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, a part at a time."""
-        if self._late:
+        if self._late:  # TLS may have more that was read before
             self._late += data
-            self.flow.pause_reading()
         else:
             self._parse(data)
 
     def _go_on(self) -> None:
         data, self._late = self._late, b""
         if self.parser is not None and not self.transport.is_closing():
-            self.flow.resume_reading()
             self._parse(data)
+            if not self._late:
+                self.flow.let_go()
 
     def _parse(self, data: bytes) -> None:
         """Parse the first of it; refuse a head, or a trailer, that goes on and on."""
@@ -125,7 +125,7 @@ class Connection(HttpToolsProtocol):
             return
         if len(data) > AT_ONCE:
             data, self._late = data[:AT_ONCE], data[AT_ONCE:]
-            self.flow.pause_reading()
+            self.flow.hold()
             self.loop.call_soon(self._go_on)
         self._unset_keepalive_if_required()
         self._fed += len(data)
@@ -333,6 +333,37 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
         else:
             refusal.answer()
+
+
+class _Flow(FlowControl):
+    """uvicorn's flow control, but that reading may be held, whoever would resume it."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        super().__init__(transport)
+        self._held = self._wanted = False
+
+    def hold(self) -> None:
+        """Stop reading until it is let go."""
+        if not self._held:
+            self._held, self._wanted = True, not self.read_paused
+            super().pause_reading()
+
+    def let_go(self) -> None:
+        """Read on, unless it is to pause for another reason."""
+        self._held = False
+        if self._wanted:
+            super().resume_reading()
+
+    def pause_reading(self) -> None:
+        """Stop reading."""
+        self._wanted = False
+        super().pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on, now or when it is let go."""
+        self._wanted = True
+        if not self._held:
+            super().resume_reading()
 
 
 class _Refusal:
