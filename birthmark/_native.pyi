@@ -694,8 +694,13 @@ def requested(bodies: list[bytes]) -> pa.RecordBatch | None:
     None if the schema is to look at one of them.
     """
 
-def repeated_member(body: bytes) -> tuple[int | None, str] | None:
-    """Return the first member that JSON has twice: which file of the list it is in, and its name.
+def objects(
+    body: bytes, known: list[str], most: int | None = None
+) -> tuple[list[tuple[int, int]], tuple[str, int | None, str | None, str] | None]:
+    """Return where in JSON its object, or those of a list of at ``most`` so many, begin and end.
 
-    ``body`` is an object or a list of objects; None for all else.
+    Or the first fault: its kind, which object of the list it is in, which member, and what is there
+    or what the reader says, cut. Kinds are ``json`` (it is none), ``no_object``, ``too_many``,
+    ``unknown`` (a member that is not ``known``), ``repeated`` (a member that is there twice) and
+    ``too_long`` (a value of more than 32 KB). Without ``most`` there may be no list.
     """

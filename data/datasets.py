@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from data.durable import private
 from data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 
 TABLES = {
@@ -123,7 +124,8 @@ class DatasetWriter:
 
     def __enter__(self) -> DatasetWriter:
         shutil.rmtree(self._staging, ignore_errors=True)
-        self._staging.mkdir(parents=True)
+        private(self.directory)
+        self._staging.mkdir()
         return self
 
     def __exit__(

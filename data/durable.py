@@ -10,9 +10,12 @@ import fcntl
 import os
 import shutil
 import socket
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_PRIVATE = 0o770  # and the umask may want less
 
 
 class LockedError(OSError):
@@ -72,6 +75,37 @@ def replaced(path: Path) -> Iterator[Path]:
         rename(aside, path)
     finally:
         remove(aside)
+
+
+def private(directory: Path) -> None:
+    """Make a directory that is open to its owner and group alone, if there is none.
+
+    Of what it holds others learn nothing, whatever the modes in it. One that is there stays as it
+    is: its mode is its owner's to choose.
+    """
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(_PRIVATE, exist_ok=True)
+
+
+def make_like(old: Path, new: Path, mode: int) -> None:
+    """Make an empty file, with mode, owner and group of `old`; of `mode` if that is not there.
+
+    Raises PermissionError where it cannot be its owner's and group's. Access control lists are not
+    looked at.
+    """
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        if old.exists():
+            status, own = old.stat(), os.fstat(descriptor)
+            mode = stat.S_IMODE(status.st_mode)
+            if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+                os.fchown(descriptor, status.st_uid, status.st_gid)
+        os.fchmod(descriptor, mode)
+    except PermissionError as error:
+        what = "its owner and group could not be kept"
+        raise PermissionError(error.errno, what, str(old)) from error
+    finally:
+        os.close(descriptor)
 
 
 def made(path: Path, make: Callable[[Path], object]) -> None:

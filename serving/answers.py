@@ -20,11 +20,16 @@ def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int]:
 
     Raises ``pydantic.ValidationError`` for what is not JSON and for what is not such files.
     """
-    answer = model.answerer.json(body)
+    answer = usual_prediction(model, body)
     if answer is None:  # in a form that only the schema reads, or wrong
-        answer = model.answerer.json(canonical(parse(body)))
+        answer = usual_prediction(model, canonical(parse(body)))
         assert answer is not None
     return answer
+
+
+def usual_prediction(model: LoadedModel, body: bytes) -> tuple[bytes, int] | None:
+    """Return what ``predict`` does; None where the schema has to look at the body first."""
+    return model.answerer.json(body)
 
 
 def creates_of(bodies: Sequence[bytes]) -> pa.Table:
@@ -41,11 +46,16 @@ def creates_of(bodies: Sequence[bytes]) -> pa.Table:
 
 def hint(hints: Hints, body: bytes) -> int:
     """Return the bits of the verdict on the create that a body is about; raise as ``predict``."""
-    verdict = hints.answerer.hint(body)
+    verdict = usual_hint(hints, body)
     if verdict is None:
-        verdict = hints.answerer.hint(parse_hint(body).canonical())
+        verdict = usual_hint(hints, parse_hint(body).canonical())
         assert verdict is not None
     return verdict
+
+
+def usual_hint(hints: Hints, body: bytes) -> int | None:
+    """Return what ``hint`` does; None where the schema has to look at the body first."""
+    return hints.answerer.hint(body)
 
 
 def explain_one(model: LoadedModel, file: FileRequest) -> OneExplained:

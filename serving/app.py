@@ -57,12 +57,12 @@ def create_app(settings: Settings) -> FastAPI:
     """
     metrics = Metrics()
     limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
-    tokens = None if settings.tokens is None else Tokens(settings.tokens)
+    tokens = None if settings.tokens is None else Tokens(settings.tokens, metrics.tokens_read)
 
     app = Application(
         title="Birthmark",
         summary="Predicts what a file will become at the moment it is created",
-        lifespan=lambda _: _running(settings, metrics, limits),
+        lifespan=lambda _: _running(settings, metrics, limits, tokens),
         exception_handlers=HANDLERS,
         redirect_slashes=False,
         # Their pages load scripts from elsewhere; /openapi.json describes the service.
@@ -80,7 +80,9 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 @asynccontextmanager
-async def _running(settings: Settings, metrics: Metrics, limits: Limits) -> AsyncIterator[State]:
+async def _running(
+    settings: Settings, metrics: Metrics, limits: Limits, tokens: Tokens | None
+) -> AsyncIterator[State]:
     """Yield what answers requests, while what runs beside them does."""
     registry = Registry(settings.registry)
     room = Room.of(size(settings.region))
@@ -92,7 +94,7 @@ async def _running(settings: Settings, metrics: Metrics, limits: Limits) -> Asyn
         asyncio.create_task(_add_up(metrics)),
     ]
     with logged(settings, metrics.registry) as log:
-        service = Service(settings, slot, metrics, limits, log)
+        service = Service(settings, slot, metrics, limits, log, tokens)
         page = Page(service, registry)
         tasks.append(asyncio.create_task(page.history.keep()))
         yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}

@@ -19,6 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from serving import excerpts
+
 if TYPE_CHECKING:
     from serving.responses import ErrorResponse
 
@@ -35,6 +37,7 @@ TYPES: dict[str, int] = {
     "method_not_allowed": 405,
     "too_slow": 408,
     "damaged_version": 409,
+    "hook_refused": 409,
     "read_only": 409,
     "body_too_large": 413,
     "not_json": 415,
@@ -45,12 +48,17 @@ TYPES: dict[str, int] = {
     "no_model": 503,
     "no_hints": 503,
     "no_registry": 503,
+    "no_tokens": 503,
     "overloaded": 503,
 }
 """The status that each type of error has."""
 
 _TYPE_OF = {404: "not_found", 405: "method_not_allowed"}
-_SHOWN = 200
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+"""The header field that has browsers take every answer for what it says that it is."""
+
+_MESSAGE = 500
+"""The longest message, in characters: it may repeat what the request holds."""
 
 
 class ApiError(Exception):
@@ -80,9 +88,14 @@ def error_response(
     value: Any = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return the response for an error of a `type` in `TYPES`."""
+    """Return the response for an error of a `type` in `TYPES`, short however much was sent."""
     body: ErrorResponse = {
-        "error": {"type": type, "message": message, "field": field, "value": value}
+        "error": {
+            "type": type,
+            "message": excerpts.text(message, _MESSAGE),
+            "field": field and excerpts.text(field),
+            "value": excerpts.value(value),
+        }
     }
     # A request's own numbers may be infinite, which JSON does not know.
     content = to_json(body, inf_nan_mode="strings")
@@ -98,7 +111,7 @@ def raw(error: ApiError, close: bool = True) -> bytes:
     """Return the response as it is sent where no request is begun, which `close` follows or not."""
     response = response_of(error)
     line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
-    fields = b"".join(b"%b: %b\r\n" % field for field in response.raw_headers)
+    fields = b"".join(b"%b: %b\r\n" % field for field in (*response.raw_headers, NOSNIFF))
     end = b"connection: close\r\n\r\n" if close else b"\r\n"
     return line + fields + end + bytes(response.body)
 
@@ -123,13 +136,9 @@ def _allowed(request: Request, told: str) -> str:
 
 
 async def _invalid(request: Request, error: ValidationError) -> Response:
-    first = error.errors(include_url=False)[0]
-    if first["type"] == "json_invalid":
-        return error_response("invalid_json", first["msg"])
-    place, value = first["loc"], first["input"]
-    if member := first.get("ctx", {}).get("field"):
-        place, value = (*place, member), None
-    return error_response("invalid_request", first["msg"], _path(place), _short(value))
+    first = error.errors(include_url=False)[0]  # of one: see `serving.requests.parse`
+    type = "invalid_json" if first["type"] == "json_invalid" else "invalid_request"
+    return error_response(type, first["msg"], _path(first["loc"]), first["input"])
 
 
 async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
@@ -160,9 +169,3 @@ def _path(place: tuple[int | str, ...]) -> str | None:
     """Return a place in the body as people write it, ``[3].mode``; None for the whole body."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
     return "".join(parts).removeprefix(".") or None
-
-
-def _short(value: Any) -> Any:
-    """Return `value`, or the beginning of its JSON where that is long."""
-    text = to_json(value, inf_nan_mode="strings").decode()
-    return value if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -13,28 +12,25 @@ from starlette.types import Scope as Asgi
 
 from serving.errors import ApiError, response_of
 from serving.hosts import Changes, refuse_foreign
-from serving.limits import SMALL, Limits
+from serving.limits import Limits
 from serving.settings import names
 from serving.tokens import Scope, Tokens
 
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that need no token: probes."""
 
-PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"})
+PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints"})
 """Paths that are for who may predict."""
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that ask for what is there (RFC 9110 section 9.2.1)."""
 
-CHANGES = frozenset({("PUT", "/v1/model"), ("POST", "/v1/hints/report")})
+REPORT = "/v1/hints/report"
+"""The path that is for who may report of hooks."""
+
+CHANGES = frozenset({("PUT", "/v1/model"), ("POST", REPORT)})
 """What changes something."""
 
-ARROW = b"application/vnd.apache.arrow.stream"
-
-VALUES = 250_000
-"""The most values in a body of JSON: twice what 10,000 files have, all that is known told."""
-
-_PIECE = 1 << 18
 _REALM = 'realm="birthmark"'
 CHALLENGE = f'Bearer {_REALM}, Basic {_REALM}, charset="UTF-8"'
 """Both ways to show a token (RFC 9110 section 11.6.1); browsers ask for the second."""
@@ -46,6 +42,8 @@ def needed(method: str, path: str) -> Scope | None:
         return None
     if path in PREDICT:
         return "predict"
+    if path == REPORT:
+        return "report"
     return "read" if method in SAFE else "publish"
 
 
@@ -104,8 +102,6 @@ class Guard:
         body = message.get("body", b"")
         async with contextlib.AsyncExitStack() as stack:
             try:
-                if len(body) > SMALL:
-                    _check_values(body, scope["headers"])
                 stack.enter_context(self.limits.room.place(len(body)))
                 await stack.enter_async_context(self.limits.turn(turns))
             except ApiError as error:
@@ -188,20 +184,6 @@ def _reached(scope: Asgi) -> str | None:
         return address
     host, port = scope.get("server") or ("", 0)
     return None if port is None else host
-
-
-def _check_values(body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Raise `ApiError` for JSON of so many values that it takes a hundred times its size to read.
-
-    Counted are the signs that part values, wherever they stand, until there are too many.
-    """
-    if any(name == b"content-type" and value.startswith(ARROW) for name, value in headers):
-        return
-    left = VALUES
-    for start in range(0, len(body), _PIECE):
-        left -= sum(body.count(sign, start, start + _PIECE) for sign in (b",", b"[", b"{"))
-        if left < 0:
-            raise ApiError("body_too_large", f"expected JSON of at most {VALUES} values")
 
 
 def _first(message: Message, receive: Receive) -> Receive:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from serving import batches
-from serving.answers import hint, predict
+from serving.answers import hint, predict, usual_hint, usual_prediction
 from serving.service import Service
 
 AT_ONCE = 16 * 1024
 """Bodies of at most so many bytes are answered at once; longer ones while others are, too."""
+
+JUDGED_AT_ONCE = 1024
+"""Likewise where the schema has to look at them, which takes far longer."""
+
+_Answer = TypeVar("_Answer")
+_Model = TypeVar("_Model")
 
 
 class Answer(Response):
@@ -32,6 +41,20 @@ class Answer(Response):
         await send({"type": "http.response.body", "body": self.body})
 
 
+async def _answered(
+    usual: Callable[[_Model, bytes], _Answer | None],
+    any_form: Callable[[_Model, bytes], _Answer],
+    model: _Model,
+    body: bytes,
+) -> _Answer:
+    """Return the answer to a body in `any_form`; nobody else waits for one that takes longer."""
+    if len(body) <= JUDGED_AT_ONCE:
+        return any_form(model, body)
+    if len(body) <= AT_ONCE and (answer := usual(model, body)) is not None:
+        return answer
+    return await run_in_threadpool(any_form, model, body)
+
+
 VERDICTS = tuple(b"%d" % verdict for verdict in range(8))
 
 
@@ -44,10 +67,7 @@ async def predictions(request: Request) -> Response:
         answer, asked = await run_in_threadpool(batches.answer, model, body)
         service.logged.stream(model, body, len(asked))
         return Answer(answer, batches.MEDIA_TYPE)
-    if len(body) > AT_ONCE:
-        answer, files = await run_in_threadpool(predict, model, body)
-    else:
-        answer, files = predict(model, body)
+    answer, files = await _answered(usual_prediction, predict, model, body)
     service.logged.predictions(model, body, files)
     return Answer(answer)
 
@@ -57,7 +77,7 @@ async def hints(request: Request) -> Response:
     service = service_of(request)
     body = await body_of(request)
     model, image = service.hints()
-    verdict = hint(image, body)
+    verdict = await _answered(usual_hint, hint, image, body)
     service.logged.hint(model, body, verdict)
     return Answer(VERDICTS[verdict])
 

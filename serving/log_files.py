@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.anonymize import MappingError, opened
-from data.durable import replaced
+from data.durable import private, replaced
 from data.prediction_log import DAY, log_treatments
 
 TRIES, WAIT = 20, 0.5
@@ -24,7 +24,7 @@ class LogWriter:
 
     Parameters
     ----------
-    directory : the log's; made if need be.
+    directory : the log's; made if need be, for its owner and group alone.
     mapping : the file of the mapping that rows are anonymized by; None: they are not.
     rows, seconds : a file is ended when it has so many, or is so old.
     days : how many days files are kept.
@@ -82,7 +82,8 @@ class LogWriter:
         if self._mapping is not None:
             table = _anonymized(table, self._mapping)
         path = self._path(table["time"][0].as_py())
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private(self._directory)
+        path.parent.mkdir(exist_ok=True)
         with replaced(path) as aside:
             pq.write_table(table, aside, compression="zstd", write_page_checksum=True)
 

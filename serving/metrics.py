@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving import logs
-from serving.errors import failed
+from serving.errors import NOSNIFF, failed
 from serving.loaded import LoadedModel, Tallies
 from serving.reports import Reports
 from serving.worker import METRICS
@@ -107,6 +107,10 @@ class Metrics:
         """Tell whether the registry could be read when it was last looked at."""
         self._model.reached = well
 
+    def tokens_read(self, well: bool) -> None:
+        """Tell whether the file of tokens could be read when it was last looked at."""
+        self._model.tokens = well
+
     def shed(self, requests: int) -> None:
         """Count requests that were refused because others were enough."""
         if requests:
@@ -132,11 +136,12 @@ class Metrics:
 
 
 class _Model(Collector):
-    """Tells Prometheus which model answers."""
+    """Tells Prometheus which model answers, and whether what it reads can be read."""
 
     def __init__(self) -> None:
         self.loaded: LoadedModel | None = None
         self.reached = True
+        self.tokens = True
 
     def collect(self) -> Iterator[Metric]:
         """Yield what there is to know of it."""
@@ -159,7 +164,12 @@ class _Model(Collector):
             "Whether the registry could be read when it was last looked at",
             self.reached,
         )
-        yield from (info, created, abstaining, reached)
+        tokens = GaugeMetricFamily(
+            "birthmark_tokens_read",
+            "Whether the file of tokens, if there is one, could be read when it was last looked at",
+            self.tokens,
+        )
+        yield from (info, created, abstaining, reached, tokens)
 
 
 class Measured:
@@ -192,7 +202,7 @@ class Measured:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], told]
+                message["headers"] = [*message["headers"], told, NOSNIFF]
             else:
                 size += len(message.get("body", b""))
             await send(message)

@@ -29,7 +29,10 @@ _ANY = {400, 408, 413, 431, 500, 503}
 _OF_BODIES = {422}
 _OF_TOKENS = {401, 403}
 _OF_CHANGES = {403, 415, 421}
-_ALSO: Mapping[tuple[str, str], set[int]] = {("/v1/model", "put"): {404, 409}}
+_ALSO: Mapping[tuple[str, str], set[int]] = {
+    ("/v1/model", "put"): {404, 409},
+    ("/v1/hints/report", "post"): {409},
+}
 
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "how to show a token"},

@@ -10,7 +10,7 @@ from __future__ import annotations
 import binascii
 import re
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -22,16 +22,15 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    FailFast,
     Field,
-    TypeAdapter,
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError, from_json
 
-from birthmark._native import MOST_FILES, repeated_member
+from birthmark._native import MOST_FILES, objects
 from features import HISTORY_BYTES
+from serving import excerpts
 
 NAME_BYTES = 1024
 """The longest name that is taken, bytes: NFSv3 sets no limit (RFC 1813 section 2.4)."""
@@ -222,31 +221,37 @@ class Choice(BaseModel):
     version: str = Field(max_length=64, strict=True, description="as it is in the registry")
 
 
-_Parsed = TypeVar("_Parsed", bound=Asked | list[FileRequest])
-_ONE = TypeAdapter(FileRequest)
-_HINT = TypeAdapter(HintRequest)
-_CHOICE = TypeAdapter(Choice)
-_LIST = TypeAdapter(Annotated[list[FileRequest], Field(max_length=MANY), FailFast()])
+_Model = TypeVar("_Model", bound=BaseModel)
+_Place = tuple[int | str, ...]
 
 
 def parse(body: bytes) -> FileRequest | list[FileRequest]:
     """Return the file, or the list of files, that a request's body is about.
 
-    Raises `pydantic.ValidationError` for what is not JSON and for what is not such files.
+    Raises `pydantic.ValidationError` for what is not JSON and for what is not such files: of one
+    fault, with as much of what is there as is told.
     """
     # Told apart by the first byte, so that a mistake is reported for the form that was meant.
-    adapter = _LIST if body.lstrip()[:1] == b"[" else _ONE
-    return _once(adapter.validate_json(body), body)
+    if body.lstrip()[:1] != b"[":
+        return parsed(FileRequest, body)
+    every = enumerate(_objects(FileRequest, body, MANY))
+    return [_validated(FileRequest, file, (place,)) for place, file in every]
 
 
 def parse_hint(body: bytes) -> HintRequest:
     """Return the create that a request for hints is about; raise as `parse` does."""
-    return _once(_HINT.validate_json(body), body)
+    return parsed(HintRequest, body)
 
 
 def parse_choice(body: bytes) -> Choice:
     """Return the version that a request chooses; raise as `parse` does."""
-    return _CHOICE.validate_json(body)
+    return parsed(Choice, body)
+
+
+def parsed(model: type[_Model], body: bytes) -> _Model:
+    """Return the one object that a body holds; raise as `parse` does."""
+    (found,) = _objects(model, body)
+    return _validated(model, found)
 
 
 def canonical(files: FileRequest | list[FileRequest]) -> bytes:
@@ -256,15 +261,52 @@ def canonical(files: FileRequest | list[FileRequest]) -> bytes:
     return b"[%b]" % b",".join(file.canonical() for file in files)
 
 
-def _once(asked: _Parsed, body: bytes) -> _Parsed:
-    """Return what was asked, unless a member is there twice: readers of JSON do not agree then."""
-    if (repeated := repeated_member(body)) is None:
-        return asked
-    place, member = repeated
-    twice = _expected("each member once")
-    where = (member,) if place is None else (place, member)
-    details: InitErrorDetails = {"type": twice, "loc": where, "input": None}
-    raise ValidationError.from_exception_data("request", [details])
+def _objects(model: type[BaseModel], body: bytes, most: int | None = None) -> Iterator[bytes]:
+    """Return the objects that a body holds, whose members `model` has."""
+    places, fault = objects(body, list(model.model_fields), most)
+    if fault is None:
+        return (body[begin:end] for begin, end in places)
+    kind, place, member, found = fault
+    where = tuple(step for step in (place, member) if step is not None)
+    if kind == "json":
+        raise _invalid(PydanticCustomError("json_invalid", f"Invalid JSON: {found}"), where)
+    raise _invalid(_expected(_FAULTS[kind]), where, _read(found))
+
+
+_FAULTS = {
+    "no_object": "an object",
+    "too_many": f"at most {MANY} files",
+    "unknown": "no such member",
+    "repeated": "each member once",
+    "too_long": "a shorter value",
+}
+
+
+def _validated(model: type[_Model], body: bytes, place: _Place = ()) -> _Model:
+    """Return what is in a body of bounded size; `place` is where it was."""
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where, found = (*place, *first["loc"]), first["input"]
+        if member := first.get("ctx", {}).get("field"):
+            where, found = (*where, member), None
+        what = PydanticCustomError(first["type"], first["msg"])
+        raise _invalid(what, where, excerpts.value(found)) from None
+
+
+def _invalid(what: PydanticCustomError, place: _Place, found: Any = None) -> ValidationError:
+    """Return the one error that tells what is wrong at a place."""
+    details: InitErrorDetails = {"type": what, "loc": place, "input": found}
+    return ValidationError.from_exception_data("request", [details])
+
+
+def _read(found: str) -> Any:
+    """Return the value that is written so, or its beginning."""
+    try:
+        return from_json(found) if found else None
+    except ValueError:  # its beginning, or half a surrogate pair, which is in no text
+        return found
 
 
 def body_schema(many: int = MANY) -> dict[str, Any]:

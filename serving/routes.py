@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -19,7 +20,6 @@ from serving.loaded import LoadedModel
 from serving.reports import Report
 from serving.requests import (
     Choice,
-    FileRequest,
     HintRequest,
     body_schema,
     in_json,
@@ -43,6 +43,9 @@ class ImageResponse(Response):
 
 EXPLAINED = 1000
 """The most files that are explained in one request."""
+
+SHORT = 16 * 1024
+"""The longest body, bytes, that holds neither files nor a create."""
 
 Here = Annotated[Service, Depends(_service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
@@ -74,15 +77,26 @@ router.add_api_route(
 )
 async def explain(request: Request, service: Here) -> Response:
     """Predict what a file, or each of a list, will become, and tell why."""
-    files = parse(await body_of(request))
-    if isinstance(files, list) and len(files) > EXPLAINED:
+    body = await body_of(request)
+    return await run_in_threadpool(_explained, service.model, body)
+
+
+def _explained(model: Callable[[], LoadedModel], body: bytes) -> Response:
+    files = parse(body)
+    if not isinstance(files, list):
+        return _json(explain_one(model(), files))
+    if len(files) > EXPLAINED:
         raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {len(files)}")
-    explained = await run_in_threadpool(_explained, service.model(), files)
-    return Response(to_json(explained), media_type="application/json")
+    return _json(explain_list(model(), files))
 
 
-def _explained(model: LoadedModel, files: FileRequest | list[FileRequest]) -> Mapping[str, Any]:
-    return explain_list(model, files) if isinstance(files, list) else explain_one(model, files)
+def _json(explained: Mapping[str, Any]) -> Response:
+    """Return the answer; a list is written piece by piece, so that others run in between."""
+    if (every := explained.get("predictions")) is None:
+        return Response(to_json(explained), media_type="application/json")
+    head = to_json({**explained, "predictions": []}).removesuffix(b"]}")
+    content = b"%b%b]}" % (head, b",".join(map(to_json, every)))
+    return Response(content, media_type="application/json")
 
 
 @router.get("/v1/model")
@@ -103,10 +117,17 @@ async def model(service: Here) -> responses.ModelResponse:
 @router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
 async def publish(request: Request, service: Here) -> responses.Published:
     """Make a stored version, whose checksums hold, the one that answers."""
-    choice = parse_choice(await body_of(request))
+    choice = parse_choice(short(await body_of(request)))
     before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
     await service.slot.refresh()
     return {"before": before, "current": choice.version}
+
+
+def short(body: bytes) -> bytes:
+    """Return a body; raise `ApiError` where it is longer than what is expected can be."""
+    if len(body) > SHORT:
+        raise ApiError("body_too_large", f"expected a body of at most {SHORT} bytes")
+    return body
 
 
 def _publish(registry: Registry, version: str) -> str | None:
@@ -149,9 +170,16 @@ async def image(request: Request, service: Here) -> Response:
 @router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
 async def report(request: Request, service: Here) -> Response:
     """Take what a helper's hook has counted, to be shown among the metrics."""
-    body = await body_of(request)
-    service.metrics.reports.take(reports.parse(body))
+    body = short(await body_of(request))
+    shown = request.headers.get("authorization", "").encode("latin-1")
+    token = None if service.tokens is None else service.tokens.token(shown)
+    take = partial(_report, service.metrics.reports, body, None if token is None else token.name)
+    await service.reporting.run(service.limits, take)
     return Response(status_code=204)
+
+
+def _report(kept: reports.Reports, body: bytes, token: str | None) -> None:
+    kept.take(reports.parse(body), token)
 
 
 @router.get("/healthz")
@@ -170,4 +198,5 @@ async def ready(service: Here) -> responses.Status:
 @router.get("/metrics", response_class=Response)
 async def metrics(service: Here) -> Response:
     """Return the metrics in Prometheus's text format."""
-    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    text = await service.scraping.run(service.limits, service.metrics.text)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

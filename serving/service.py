@@ -6,6 +6,7 @@ import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
+from serving.aside import Aside
 from serving.errors import ApiError
 from serving.hints import Hints
 from serving.limits import Limits
@@ -14,6 +15,7 @@ from serving.logged import Logged
 from serving.metrics import Metrics
 from serving.models import ModelSlot
 from serving.settings import Settings
+from serving.tokens import Tokens
 
 if TYPE_CHECKING:
     from serving.page.view import Page
@@ -28,6 +30,9 @@ class Service:
     metrics: Metrics
     limits: Limits
     logged: Logged = field(default_factory=Logged)
+    tokens: Tokens | None = None
+    reporting: Aside = field(default_factory=Aside)
+    scraping: Aside = field(default_factory=Aside)
 
     def model(self) -> LoadedModel:
         """Return the model that answers; raise `ApiError` while there is none."""

@@ -1,6 +1,6 @@
 """Bearer tokens, each with the scopes it opens, kept as hashes in one JSON file.
 
-    [{"name": "nas1", "scopes": ["predict", "read"], "sha256": "9f86…"}]
+    [{"name": "nas1", "scopes": ["predict", "read", "report"], "sha256": "9f86…"}]
 
 A token is 256 random bits: no list of likely ones exists, so that one SHA-256 keeps it as well as a
 slow hash keeps a password.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+import os
 import secrets
 import time
 from base64 import b64decode
@@ -21,17 +22,26 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from data import durable
+from serving.errors import ApiError
 
 log = logging.getLogger(__name__)
 
-Scope = Literal["predict", "read", "publish"]
+Scope = Literal["predict", "read", "report", "publish"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""Asking for predictions and hints; reading models, metrics and pages; changing the model."""
+"""Asking for predictions and hints; reading models, metrics and pages; reporting of hooks; changing
+the model."""
 
 LOOK_SECONDS = 1.0
 """How long after a change of the file the old tokens may still hold."""
 
+UNREAD_SECONDS = 60.0
+"""How long the old tokens hold while the file cannot be read; then nothing is open."""
+
 _BYTES = 32
+_TICK_SECONDS = 2.0
+"""How coarse a file system's times may be: FAT's are."""
+
+_Identity = tuple[int, int, int, int, int]
 
 
 class Token(BaseModel):
@@ -49,8 +59,12 @@ _FILE = TypeAdapter(list[Token])
 
 def read(path: Path) -> list[Token]:
     """Return the tokens in a file; raise OSError or ValueError, naming it, for what is none."""
+    return _tokens(path, path.read_bytes())
+
+
+def _tokens(path: Path, content: bytes) -> list[Token]:
     try:
-        return _FILE.validate_json(path.read_bytes())
+        return _FILE.validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = "".join(f"[{step}]" for step in first["loc"])
@@ -89,6 +103,7 @@ def _change(path: Path, change: Callable[[list[Token]], list[Token]]) -> None:
     with durable.locked(path.with_name(f".{path.name}.lock")):
         tokens = change(read(path) if path.exists() else [])
         with durable.replaced(path) as new:
+            durable.make_like(path, new, 0o600)
             new.write_bytes(_FILE.dump_json(tokens, indent=2) + b"\n")
 
 
@@ -99,43 +114,90 @@ def _hash(text: bytes) -> str:
 class Tokens:
     """The tokens of a file as it is now: it is looked at again, once a second at most.
 
-    A file that is gone opens nothing. One that cannot be read leaves the tokens as they were. The
-    first time it must be sound: raises OSError or ValueError.
+    A file that is gone opens nothing. While one cannot be read the tokens stay as they were for
+    `UNREAD_SECONDS`, after which nothing is open. `tell` is called whenever the file was looked at,
+    with whether it could be read. The first time it must be sound: raises OSError or ValueError.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, tell: Callable[[bool], object] = lambda well: None) -> None:
         self._path = path
-        self._tokens = read(path)
-        self._seen = _identity(path)
-        self._next = time.monotonic() + LOOK_SECONDS
+        self._tell = tell
+        self._tokens, self._seen = _read(path)
+        self._well = time.monotonic()  # when it last could be read, or was as it had been read
+        self._next = self._well + LOOK_SECONDS
+        self._trouble: str | None = None
+        tell(True)
 
     def scopes(self, authorization: bytes) -> Collection[Scope] | None:
         """Return what the token in an ``Authorization`` field opens; None where it is none."""
+        token = self.token(authorization)
+        return None if token is None else token.scopes
+
+    def token(self, authorization: bytes) -> Token | None:
+        """Return the token that an ``Authorization`` field shows; None where it is none.
+
+        Raises `ApiError` while nothing is open because the file cannot be read.
+        """
         self._look()
         text = _presented(authorization)
         if not text:
             return None
-        found, opened = _hash(text), None
+        digest, found = _hash(text), None
         # All are compared, each in constant time: how long it takes tells nothing of any.
         for token in self._tokens:
-            if hmac.compare_digest(token.sha256, found):
-                opened = token.scopes
-        return opened
+            if hmac.compare_digest(token.sha256, digest):
+                found = token
+        return found
 
     def _look(self) -> None:
+        """See whether the file has changed, if it is time; raise `ApiError` if it is too late."""
         now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + LOOK_SECONDS
-        seen = _identity(self._path)
-        if seen == self._seen:
-            return
-        self._seen = seen
+        if now >= self._next:
+            self._next = now + LOOK_SECONDS
+            try:
+                self._refresh()
+                self._well, self._trouble = now, None
+            except (OSError, ValueError) as error:
+                self._failed(now, str(error))
+            self._tell(self._trouble is None)
+        if self._trouble is not None and now > self._well + UNREAD_SECONDS:
+            raise ApiError("no_tokens", "the file of tokens cannot be read; the log says why")
+
+    def _refresh(self) -> None:
+        """Read the file if it is not that which was read; what could not be, is tried again."""
         try:
-            self._tokens = [] if seen is None else read(self._path)
-            log.info("%s: %d tokens from now on", self._path, len(self._tokens))
-        except (OSError, ValueError) as error:
-            log.error("the tokens stay as they were: %s", error)
+            seen = _identity(self._path.stat())
+            if seen == self._seen:
+                return
+            tokens, self._seen = _read(self._path)
+        except FileNotFoundError:
+            tokens, self._seen = [], None
+        if tokens != self._tokens or self._trouble is not None:
+            log.info("%s: %d tokens from now on", self._path, len(tokens))
+        self._tokens = tokens
+
+    def _failed(self, now: float, trouble: str) -> None:
+        self._seen = None
+        if now > self._well + UNREAD_SECONDS:
+            trouble = f"no token opens anything: {trouble}"
+        else:
+            trouble = f"the tokens stay as they were for {UNREAD_SECONDS:g} s at most: {trouble}"
+        if trouble != self._trouble:
+            log.error("%s", trouble)
+        self._trouble = trouble
+
+
+def _read(path: Path) -> tuple[list[Token], _Identity | None]:
+    """Return the tokens in a file, and which file that was; None if that may not tell.
+
+    It is that which was opened, whatever has its name by now, as it was before it was read. One
+    that was written to a moment ago may be again, and look the same.
+    """
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        tokens = _tokens(path, file.read())
+    settled = abs(time.time() - status.st_mtime) > _TICK_SECONDS
+    return tokens, _identity(status) if settled else None
 
 
 def _presented(authorization: bytes) -> bytes:
@@ -151,9 +213,6 @@ def _presented(authorization: bytes) -> bytes:
     return b""
 
 
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
+def _identity(status: os.stat_result) -> _Identity:
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return status.st_dev, status.st_ino, *times, status.st_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -43,6 +44,10 @@ def application(settings: Settings, parent: int) -> FastAPI:
 
     # Arrow's own pool keeps what each request, and each model before, once needed.
     pa.set_memory_pool(pa.system_memory_pool())
+    # What is imported stays: a collection of garbage that looked at all of it would hold up every
+    # request for a tenth of a second, and a request for many files brings one on.
+    gc.collect()
+    gc.freeze()
     if os.getpid() != parent:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     return create_app(settings)

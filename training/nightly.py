@@ -79,7 +79,7 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
     Raises `durable.LockedError` where another run is at work on the same datasets.
     """
     directory = config.datasets.directory
-    directory.mkdir(parents=True, exist_ok=True)
+    durable.private(directory)
     with durable.locked(directory / ".lock", wait=False):
         night, registry = Night(), Registry(config.registry.directory)
         with opened(config.engine, directory):

@@ -15,9 +15,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from birthmark import exits
 from birthmark.install.access import closed
+from serving.settings import variable
 from training.config import Config
 from training.registry import is_remote
 
+WORKER_MEMORY = 500
+"""What a worker of the service takes at most, in MB, as ``docs/serving.md`` promises."""
+
+SPARE_MEMORY = 300
+"""What they may take beyond that, in MB: the process that keeps them, and pages of files."""
+
+_WORKERS = re.compile(rf"^\s*{variable('workers')}\s*=\s*[\"']?(\d+)[\"']?\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
 _SHARED = (Path("/run"), Path("/var/run"), Path("/"))
@@ -108,6 +116,19 @@ class Site:
         return _whole(self.settings.datasets.directory)
 
     @property
+    def environment(self) -> Path:
+        """Return the file of the service's other settings, which need not be there."""
+        return self.config.parent / "serve.env"
+
+    @property
+    def workers(self) -> int:
+        """Return how many workers that file has the service keep."""
+        if not self.environment.exists():
+            return 1
+        found = _WORKERS.findall(self.environment.read_text(errors="replace"))
+        return int(found[-1]) if found else 1
+
+    @property
     def _paths(self) -> list[Path]:
         places = (self.registry, self.datasets, self.log)
         return [place for place in places if isinstance(place, Path)]
@@ -130,6 +151,9 @@ class Site:
             "socket": self.socket,
             "registry": self.registry,
             "log": self.log,
+            "environment": self.environment,
+            "workers": self.workers,
+            "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
             "written_by_service": [*registry, *([self.log] if self.log else [])],
             "written_by_night": [*registry, self.datasets],
             "homes": "read-only" if homely else "yes",

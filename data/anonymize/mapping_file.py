@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 
 from birthmark._native import Mapping
 from data.anonymize.settings import Settings
-from data.durable import LockedError, locked, replaced
+from data.durable import LockedError, locked, make_like, replaced
 
 MODE = 0o600
 _SETTINGS = "settings "
@@ -36,7 +35,7 @@ class MappingFile:
     def save(self) -> None:
         """Write the mapping in place of the one that was there; at no time may others read it."""
         with replaced(self.path) as aside:
-            os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, MODE))
+            make_like(self.path, aside, MODE)
             self.mapping.write(str(aside), self.settings.model_dump_json())
 
 

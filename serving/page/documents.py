@@ -35,7 +35,6 @@ def response(html: bytes) -> Response:
         "content-security-policy": _POLICY.format(style=style),
         "cache-control": "no-store",
         "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
     }
     return Response(html, headers=headers, media_type="text/html")
 

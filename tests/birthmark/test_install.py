@@ -119,6 +119,29 @@ def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) ->
     assert " ".join(f"{name}={value}" for name, value in ALLOCATOR.items()) in serve["Environment"]
 
 
+@pytest.mark.parametrize(
+    ("environment", "workers"),
+    [
+        (None, 1),
+        ("BIRTHMARK_LOG_FORMAT=json\n", 1),
+        ("BIRTHMARK_WORKERS=4\n", 4),
+        ('# BIRTHMARK_WORKERS=9\nBIRTHMARK_WORKERS=2\n BIRTHMARK_WORKERS = "3" \n', 3),
+    ],
+)
+def test_the_service_has_the_memory_that_its_workers_may_take(
+    tmp_path: Path, environment: str | None, workers: int
+) -> None:
+    if environment is not None:
+        (tmp_path / "serve.env").write_text(environment)
+    units = made("systemd", site(tmp_path))
+    serve = directives(units["birthmark.service"].text)
+    assert serve["EnvironmentFile"] == [f"-{tmp_path}/serve.env"]
+    assert serve["MemoryMax"] == [f"{500 * workers + 300}M"]
+    assert serve["OOMPolicy"] == ["continue"], "others go on while one is replaced"
+    night = directives(units["birthmark-nightly.service"].text)
+    assert "MemoryMax" not in night, "what a night takes grows with the files that live"
+
+
 def test_units_may_use_the_network_where_something_is_asked_there(tmp_path: Path) -> None:
     tcp = made("systemd", site(tmp_path))
     assert "PrivateNetwork" not in directives(tcp["birthmark.service"].text)

@@ -19,6 +19,18 @@ def test_a_trace_in_which_no_file_lived_makes_a_dataset_without_rows(tmp_path: P
     assert read_names(tmp_path / "dataset") == NAMES.empty_table()
 
 
+def test_others_than_owner_and_group_see_nothing_of_a_dataset(tmp_path: Path) -> None:
+    """Nor of its quarantine, which is in it."""
+    trace = tmp_path / "trace.txt"
+    trace.write_text(CALL + "1003680000.1 no record\n")
+    ingest([trace], tmp_path / "dataset")
+    assert list((tmp_path / "dataset" / "quarantine").iterdir())
+    assert (tmp_path / "dataset").stat().st_mode & 0o007 == 0
+    (tmp_path / "dataset").chmod(0o755)
+    ingest([trace], tmp_path / "dataset")
+    assert (tmp_path / "dataset").stat().st_mode & 0o777 == 0o755, "its owner has said so"
+
+
 def test_a_directory_that_is_no_dataset_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=f"{tmp_path}: no dataset: expected .* files/"):
         read_files(tmp_path)

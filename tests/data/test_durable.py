@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,47 @@ def test_a_directory_is_replaced_as_a_file_is(tmp_path: Path) -> None:
         (aside / "part").write_text("x")
     assert (target / "part").read_text() == "x"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o750), (0o002, 0o770), (0o077, 0o700)])
+def test_a_private_directory_is_open_to_its_owner_and_group_alone(
+    tmp_path: Path, umask: int, mode: int
+) -> None:
+    place = tmp_path / "above" / "place"
+    before = os.umask(umask)
+    try:
+        durable.private(place)
+    finally:
+        os.umask(before)
+    assert place.stat().st_mode & 0o777 == mode
+    place.chmod(0o755)
+    durable.private(place)
+    assert place.stat().st_mode & 0o777 == 0o755, "who owns it has said so"
+
+
+def test_a_file_is_made_with_the_mode_owner_and_group_of_another(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    durable.make_like(old, new, 0o600)
+    assert new.stat().st_mode & 0o777 == 0o600
+    new.unlink()
+    old.touch()
+    old.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(old, 12, 34)
+    durable.make_like(old, new, 0o600)
+    one, other = old.stat(), new.stat()
+    assert (one.st_mode, one.st_uid, one.st_gid) == (other.st_mode, other.st_uid, other.st_gid)
+
+
+def test_a_file_whose_owner_cannot_be_kept_is_not_made_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    old = tmp_path / "old"
+    old.touch()
+    monkeypatch.setattr(os, "fchown", refuse)
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with pytest.raises(PermissionError, match=r"owner and group could not be kept.*old"):
+        durable.make_like(old, tmp_path / "new", 0o600)

@@ -218,15 +218,44 @@ def test_a_service_that_asks_for_a_token_is_shown_the_one_in_a_file(
     registries, place, device, helping
 ):
     token = place / "token"
-    token.write_text(tokens.add(place / "tokens.json", "helper", ["predict", "read"]) + "\n")
+    token.write_text(
+        tokens.add(place / "tokens.json", "helper", ["predict", "read", "report"]) + "\n"
+    )
     settings = settings_for(registries[0], tokens=place / "tokens.json")
     with served(settings) as client:
         url = str(client.base_url).rstrip("/")
         without = helping(url, device.path)
         eventually(lambda: "401" in without.said(), "that it has none is told")
         without.end()
-        helping(url, device.path, f"--token-file={token}")
+        helper = helping(url, device.path, f"--token-file={token}")
         loaded(device, image_of(registries[0]))
+        eventually(lambda: told_of(client, token), "its counters are taken")
+        assert helper.counts()["reports_failed"] == 0
+
+
+def told_of(client, token):
+    """Tell whether the service shows what a helper has reported."""
+    headers = {"authorization": f"Bearer {token.read_text().strip()}"}
+    return "birthmark_hook{" in client.get("/metrics", headers=headers).text
+
+
+def test_a_helper_whose_token_may_not_report_goes_on_without(registries, place, device, helping):
+    registry = place / "registry"
+    shutil.copytree(registries[0], registry)
+    token = place / "token"
+    token.write_text(tokens.add(place / "tokens.json", "helper", ["predict", "read"]) + "\n")
+    with served(settings_for(registry, tokens=place / "tokens.json")) as client:
+        url = str(client.base_url).rstrip("/")
+        helper = helping(url, device.path, f"--token-file={token}")
+        loaded(device, image_of(registry))
+        eventually(lambda: "the report to the service" in helper.said(), "that it may not is told")
+        publish(registry, suffix="pid", heat=True)
+        loaded(device, image_of(registry))
+        assert not told_of(client, token)
+        counts = helper.counts()
+    assert helper.said().count("403") == 1, "it is told once"
+    assert (counts["reports_sent"], counts["images_fetched"]) == (0, 2)
+    assert counts["reports_failed"] > 0
 
 
 def test_an_image_that_did_not_change_is_not_sent_again(images, device, service, helping):

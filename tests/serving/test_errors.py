@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import ValidationError
 
-from serving import errors
+from birthmark._native import objects
+from serving import errors, hot, reports
+from serving.requests import parse, parse_choice, parse_hint
 from serving.settings import Settings
 
 
@@ -37,7 +41,6 @@ def detail(response: httpx.Response) -> dict[str, Any]:
         ('{"name": "a/b"}', "name", "a/b"),
         ('{"name_percent": "%zz"}', "name_percent", "%zz"),
         ('{"name": "a", "mode": "0888"}', "mode", "0888"),
-        ('{"name": "a", "mode": NaN}', "mode", "NaN"),
         ('{"name": "a", "mode": [1e999]}', "mode", ["Infinity"]),
         ('{"name": "a", "size": 5}', "size", 5),
         ('[{"name": "a"}, {"name": "a", "uid": -1}]', "[1].uid", -1),
@@ -52,6 +55,82 @@ def test_an_invalid_request_gets_422_with_the_field_and_its_value(
     assert (error["type"], error["field"], error["value"]) == ("invalid_request", field, value)
 
 
+MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
+"""An object of unknown members, each of which would be an error of its own."""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        MANY_MEMBERS,
+        f"[{MANY_MEMBERS}]",
+        MANY_MEMBERS[:-1] + ', "name": "a"}',
+        json.dumps({"x" * 1_000_000: 1}),
+        json.dumps({"x": "y" * 1_000_000}),
+        json.dumps({"name": "a" * 1_000_000}),
+        json.dumps({"name": "a", "mode": [0] * 200_000}),
+        json.dumps([[0] * 200_000]),
+        json.dumps({"name": "a", "time": "2" * 30_000}),
+        json.dumps([{}] * 100_000),
+        json.dumps({"name": "a" * 1_000_000, "name_base64": "a" * 30_000}),
+    ],
+    ids=lambda body: f"{body[:20]}, {len(body)}",
+)
+def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: str) -> None:
+    for read in (parse, parse_hint, parse_choice, reports.parse):
+        with pytest.raises(ValidationError) as refused:
+            read(body.encode())
+        (error,) = refused.value.errors()
+        assert len(json.dumps(error, default=str)) < 1500
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/v1/predictions"),
+        ("POST", "/v1/explanations"),
+        ("POST", "/v1/hints"),
+        ("POST", "/v1/hints/report"),
+        ("PUT", "/v1/model"),
+        ("GET", "/v1/predictions"),
+        ("POST", "/" + "x" * 10_000),
+        ("PATCH", "/v1/model"),
+    ],
+)
+@pytest.mark.parametrize("size", [1000, 16_000, 1_900_000])
+def test_no_answer_to_what_is_wrong_is_long(
+    client: httpx.Client, method: str, path: str, size: int
+) -> None:
+    for body in (MANY_MEMBERS[: size - 1] + "}", json.dumps({"x" * size: "y"})):
+        response = client.request(method, path, content=body)
+        assert detail(response)
+        assert len(response.content) < 2000
+
+
+def test_large_bodies_in_other_forms_are_read_beside_the_event_loop(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read on the loop is short: others are not answered meanwhile."""
+    read: dict[bool, list[int]] = {True: [0], False: [0]}
+
+    def noted(body: bytes, *rest: Any) -> Any:
+        try:
+            asyncio.get_running_loop()
+            read[True].append(len(body))
+        except RuntimeError:
+            read[False].append(len(body))
+        return objects(body, *rest)
+
+    monkeypatch.setattr("serving.requests.objects", noted)
+    for files in (1, 500, 9000):
+        body = json.dumps([{"name": "a.lock", "mode": 420.0}] * files).encode()
+        for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):
+            client.post(path, content=body)
+        client.put("/v1/model", content=body)
+    assert max(read[True]) <= hot.AT_ONCE
+    assert max(read[False]) > 100_000
+
+
 def test_a_long_value_is_shown_by_its_beginning(client: httpx.Client) -> None:
     error = detail(client.post("/v1/predictions", json={"name": "a" * 5000}))
     assert error["message"] == "expected 1 to 1024 bytes, found 5000"
@@ -60,7 +139,16 @@ def test_a_long_value_is_shown_by_its_beginning(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"nope", b'{"name": "\xff"}', b'{"name": "\\ud800"}', b"[" * 100_000]
+    "body",
+    [
+        b"",
+        b"{",
+        b"nope",
+        b'{"name": "\xff"}',
+        b'{"name": "\\ud800"}',
+        b"[" * 100_000,
+        b'{"name": "a", "mode": NaN}',  # RFC 8259 section 6
+    ],
 )
 def test_what_is_not_json_gets_400(client: httpx.Client, body: bytes) -> None:
     error = detail(client.post("/v1/predictions", content=body))
@@ -117,6 +205,22 @@ def test_a_failure_inside_gets_500_without_its_particulars(
     assert detail(response)["type"] == "internal"
     assert "secret" not in response.text
     assert eventually(lambda: "a secret" in caplog.text)
+
+
+def test_every_answer_has_browsers_take_it_for_what_it_says_it_is(client: httpx.Client) -> None:
+    file = {"name": "a.lock"}
+    answers = [
+        client.post("/v1/predictions", json=file),
+        client.post("/v1/predictions", json={}),
+        client.post("/v1/predictions", content=b"x" * 3_000_000),
+        client.post("/v1/explanations", json=file),
+        *map(client.get, ("/", "/metrics", "/healthz", "/v1/model", "/nowhere", "/openapi.json")),
+    ]
+    assert {answer.status_code for answer in answers} == {200, 404, 413, 422}
+    for answer in answers:
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"], answer.url
+    raw = errors.raw(errors.ApiError("overloaded", "too many"))
+    assert raw.partition(b"\r\n\r\n")[0].count(b"\r\nx-content-type-options: nosniff") == 1
 
 
 def test_every_type_of_error_is_in_the_guide() -> None:

@@ -17,7 +17,6 @@ from birthmark.commands.image import image
 from predictor.hints import HINTS, hint_image, verdicts
 from predictor.image import Image, checksum
 from serving.models import load_model
-from serving.reports import COUNTERS, REPORTERS
 from serving.responses import Verdict
 from serving.settings import Settings
 from training import abstaining
@@ -259,62 +258,3 @@ def test_without_a_model_and_with_one_that_knows_no_heat_there_are_no_hints(
         assert eventually(lambda: client.get("/readyz").status_code == 200)
         assert error(client) == ("no_hints", "no_hints")
         assert client.post("/v1/predictions", json={"name": "a"}).status_code == 200
-
-
-def report(client: httpx.Client, **body: Any) -> httpx.Response:
-    return client.post("/v1/hints/report", json=body)
-
-
-def test_what_a_hook_counted_is_shown_until_its_next_report(
-    settings: Settings, served: Callable[..., Any]
-) -> None:
-    with served(settings) as client:
-        first = {"asked": 7, "placed": 2**64 - 1, "refused": 1}
-        for counters in (first, {"asked": 9, "placed": 3}):
-            answer = report(client, host="nas1", device="/dev/birthmark", counters=counters)
-            assert (answer.status_code, answer.content) == (204, b"")
-        report(client, host="nas2", device="/dev/birthmark", counters={"asked": 1})
-        assert samples(client, "birthmark_hook", "host", "device", "counter") == {
-            ("nas1", "/dev/birthmark", "asked"): 9,
-            ("nas1", "/dev/birthmark", "placed"): 3,
-            ("nas2", "/dev/birthmark", "asked"): 1,
-        }
-        times = samples(client, "birthmark_hook_report_time_seconds", "host", "device")
-        assert list(times) == [("nas1", "/dev/birthmark"), ("nas2", "/dev/birthmark")]
-
-
-def test_of_too_many_reporters_the_last_are_shown(
-    settings: Settings, served: Callable[..., Any]
-) -> None:
-    with served(settings) as client:
-        for number in range(REPORTERS + 1):
-            report(client, host=f"h{number}", device="d", counters={"asked": number})
-            report(client, host="h0", device="d", counters={"asked": number})
-        shown = samples(client, "birthmark_hook", "host", "device", "counter")
-    assert len(shown) == REPORTERS
-    assert ("h0", "d", "asked") in shown
-    assert ("h1", "d", "asked") not in shown
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"host": ""}, "host"),
-        ({"host": 'a"b'}, "host"),
-        ({"host": "h" * 65}, "host"),
-        ({"device": "a\nb"}, "device"),
-        ({"more": 1}, "more"),
-        ({"counters": {"Asked": 1}}, "counters.Asked.[key]"),
-        ({"counters": {"asked": -1}}, "counters.asked"),
-        ({"counters": {"asked": 1.5}}, "counters.asked"),
-        ({"counters": {"asked": 2**64}}, "counters.asked"),
-        ({"counters": {f"c{n}": n for n in range(COUNTERS + 1)}}, "counters"),
-    ],
-)
-def test_what_is_no_report_is_refused(
-    client: httpx.Client, change: dict[str, Any], field: str
-) -> None:
-    good = {"host": "nas1", "device": "/dev/birthmark", "counters": {"asked": 1}}
-    response = report(client, **(good | change))
-    assert response.status_code == 422
-    assert response.json()["error"]["field"] == field

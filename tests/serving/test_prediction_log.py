@@ -102,6 +102,14 @@ def test_what_the_service_answers_is_logged_with_what_was_known_of_the_file(
     assert hint["answer:HotDir"] is not None
 
 
+def test_others_than_owner_and_group_see_nothing_of_a_log(tmp_path: Path) -> None:
+    """It holds names of files."""
+    with logging_to(tmp_path / "logs" / "log") as log:
+        offer(log, b"a.lock")
+    assert rows_of(tmp_path / "logs" / "log")
+    assert (tmp_path / "logs" / "log").stat().st_mode & 0o007 == 0
+
+
 def test_what_became_of_the_logs_rows_is_among_the_metrics(
     settings_for: Callable[..., Any],
     publish: Callable[..., str],

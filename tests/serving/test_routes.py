@@ -82,7 +82,7 @@ def test_at_most_a_thousand_files_are_explained_at_once(client: httpx.Client) ->
 
 def test_no_more_is_said_in_a_head_than_is_needed(client: httpx.Client) -> None:
     response = client.post("/v1/predictions", json={"name": "a"})
-    needed = {"date", "content-length", "content-type", "x-request-id"}
+    needed = {"date", "content-length", "content-type", "x-content-type-options", "x-request-id"}
     assert set(response.headers) == needed
 
 

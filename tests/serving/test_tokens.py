@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,11 +13,13 @@ from typer.testing import CliRunner
 
 from birthmark.commands.tokens import app
 from serving import tokens
+from serving.errors import ApiError
 from serving.guard import CHALLENGE
 from serving.server import run
 from serving.settings import Settings
 
 FILE = {"name": "a.lock"}
+REPORT = {"host": "nas1", "device": "/dev/birthmark", "counters": {"asked": 1}}
 
 
 @pytest.fixture
@@ -91,6 +94,7 @@ def test_a_token_opens_what_its_scope_says_and_nothing_else(
     asked = {
         "predict": client.post("/v1/predictions", json=FILE, headers=headers),
         "read": client.get("/v1/model", headers=headers),
+        "report": client.post("/v1/hints/report", json=REPORT, headers=headers),
         "publish": client.put("/v1/model", json={"version": "x"}, headers=headers),
     }
     for needed, response in asked.items():
@@ -132,6 +136,128 @@ def test_a_token_that_is_taken_back_opens_nothing_and_neither_does_a_file_that_i
     assert not eventually(lambda: status(second) != 200, 1.5)
     file.unlink()
     assert eventually(lambda: status(second) == 401)
+
+
+@pytest.fixture
+def looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have files of tokens looked at whenever one is shown."""
+    monkeypatch.setattr(tokens, "LOOK_SECONDS", 0.0)
+
+
+def opens(kept: tokens.Tokens, token: str) -> bool:
+    return kept.scopes(f"Bearer {token}".encode()) is not None
+
+
+@pytest.mark.usefixtures("looked_at_once")
+def test_a_file_that_could_not_be_read_once_is_read_again_though_it_does_not_change(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revoked, kept_one = (tokens.add(file, name, ["read"]) for name in ("revoked", "kept"))
+    os.utime(file, (1, 1))  # long ago, so that what it is tells whether it has changed
+    told: list[bool] = []
+    kept = tokens.Tokens(file, told.append)
+    tokens.remove(file, "revoked")
+    os.utime(file, (2, 2))
+    opened, failures = Path.open, [OSError(5, "Input/output error")]
+
+    def fail_once(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path == file and failures:
+            raise failures.pop()
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", fail_once)
+    assert opens(kept, revoked), "the tokens are as they were"
+    assert not opens(kept, revoked)
+    assert opens(kept, kept_one)
+    assert told == [True, False, True, True]
+
+
+@pytest.mark.usefixtures("looked_at_once")
+def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revoked = tokens.add(file, "revoked", ["read"])
+    os.utime(file, (1, 1))
+    opened, changes = Path.open, [lambda: tokens.remove(file, "revoked")]
+
+    def change_meanwhile(path: Path, *arguments: Any, **options: Any) -> Any:
+        found = opened(path, *arguments, **options)
+        if path == file and changes:
+            changes.pop()()
+            os.utime(file, (1, 1))
+        return found
+
+    monkeypatch.setattr(Path, "open", change_meanwhile)
+    kept = tokens.Tokens(file)
+    assert not opens(kept, revoked)
+
+
+@pytest.mark.usefixtures("looked_at_once")
+def test_while_the_file_cannot_be_read_tokens_hold_for_a_minute_and_then_none_does(
+    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = tokens.add(file, "nas1", ["read"])
+    sound = file.read_bytes()
+    now = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    told: list[bool] = []
+    kept = tokens.Tokens(file, told.append)
+    file.write_text("no tokens")
+    for seconds in (1, 30, tokens.UNREAD_SECONDS):
+        now[0] = 1000 + seconds
+        assert opens(kept, token)
+    now[0] += 1
+    with pytest.raises(ApiError, match="cannot be read") as closed:
+        opens(kept, token)
+    assert closed.value.type == "no_tokens"
+    with pytest.raises(ApiError):
+        opens(kept, "unknown")
+    file.write_bytes(sound)
+    now[0] += 1
+    assert opens(kept, token)
+    assert told == [True, *[False] * 5, True]
+    lines = [record.message for record in caplog.records if record.levelname == "ERROR"]
+    assert ["60 s at most" in line for line in lines] == [True, False]
+    assert "no token opens anything" in lines[1]
+
+
+def test_that_the_file_cannot_be_read_is_told_with_503_and_by_a_metric(
+    client: httpx.Client,
+    file: Path,
+    eventually: Callable[..., bool],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    headers = bearer(tokens.add(file, "someone", ["read"]))
+    assert eventually(lambda: client.get("/metrics", headers=headers).status_code == 200)
+    assert "birthmark_tokens_read 1.0" in client.get("/metrics", headers=headers).text
+    sound = file.read_bytes()
+    file.write_text("no tokens")
+    said = "birthmark_tokens_read 0.0"
+    assert eventually(lambda: said in client.get("/metrics", headers=headers).text)
+    monkeypatch.setattr(tokens, "UNREAD_SECONDS", 0.0)
+    response = client.get("/metrics", headers=headers)
+    assert (response.status_code, response.json()["error"]["type"]) == (503, "no_tokens")
+    assert client.get("/healthz").status_code == 200
+    file.write_bytes(sound)
+    assert eventually(lambda: client.get("/metrics", headers=headers).status_code == 200)
+
+
+def test_the_file_keeps_its_mode_owner_and_group_and_a_new_one_is_its_makers_alone(
+    file: Path,
+) -> None:
+    tokens.add(file, "first", ["read"])
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(file, 0, 12)
+    before = file.stat()
+    tokens.add(file, "second", ["read"])
+    tokens.remove(file, "first")
+    after = file.stat()
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode, before.st_uid, before.st_gid
+    )  # fmt: skip
+    assert [token.name for token in tokens.read(file)] == ["second"]
 
 
 def test_the_command_adds_lists_and_removes_and_shows_a_token_once(file: Path) -> None:

@@ -1,7 +1,7 @@
 //! `Answerer` and `Tally`, for Python.
 
 use crate::image::Image;
-use crate::serve::{self, repeated, Answerer, Model, Table, Tally};
+use crate::serve::{self, Answerer, Model, Table, Tally};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
@@ -74,8 +74,11 @@ impl PyAnswerer {
         answer.map(|(answer, files)| (PyBytes::new(py, &answer), files))
     }
 
-    fn hint(&self, body: &[u8]) -> Option<u8> {
-        self.answerer.hint(body)
+    fn hint(&self, py: Python<'_>, body: &[u8]) -> Option<u8> {
+        match body.len() {
+            ..SMALL => self.answerer.hint(body),
+            _ => py.detach(|| self.answerer.hint(body)),
+        }
     }
 
     fn columns(
@@ -99,9 +102,23 @@ fn requested(py: Python<'_>, bodies: Vec<Vec<u8>>) -> PyResult<Option<PyArrowTyp
     made.transpose().map(|batch| batch.map(PyArrowType)).map_err(raise)
 }
 
+/// A fault's kind, place, member and what was found there.
+type Fault = (&'static str, Option<usize>, Option<String>, String);
+
 #[pyfunction]
-fn repeated_member(body: &[u8]) -> Option<(Option<usize>, String)> {
-    repeated(body)
+#[pyo3(signature = (body, known, most=None))]
+fn objects(
+    py: Python<'_>,
+    body: &[u8],
+    known: Vec<String>,
+    most: Option<usize>,
+) -> (Vec<(usize, usize)>, Option<Fault>) {
+    match py.detach(|| serve::objects(body, &known, most)) {
+        Ok(found) => (found.into_iter().map(|range| (range.start, range.end)).collect(), None),
+        Err(fault) => {
+            (Vec::new(), Some((fault.kind.name(), fault.place, fault.member, fault.found)))
+        }
+    }
 }
 
 fn raise(error: impl std::error::Error) -> PyErr {
@@ -113,5 +130,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyAnswerer>()?;
     module.add_class::<PyTally>()?;
     module.add_function(wrap_pyfunction!(requested, module)?)?;
-    module.add_function(wrap_pyfunction!(repeated_member, module)?)
+    module.add_function(wrap_pyfunction!(objects, module)?)
 }

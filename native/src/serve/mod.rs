@@ -9,6 +9,7 @@ mod file;
 mod instant;
 mod member;
 mod names;
+mod objects;
 mod reader;
 mod table;
 mod tally;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use answerer::{Answerer, Model};
 pub use file::File;
-pub use reader::{repeated, Files, MANY};
+pub use objects::{objects, Fault, Kind};
+pub use reader::{Files, MANY};
 pub use table::Table;
 pub use tally::Tally;

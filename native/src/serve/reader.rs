@@ -1,10 +1,7 @@
 //! The files in a body.
 
 use super::File;
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
-use std::collections::HashSet;
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// The most files in one request.
@@ -65,45 +62,5 @@ impl<'de, F: FnMut(&File) -> Option<()>> Visitor<'de> for Files<F> {
             left -= 1;
         }
         Ok(Shape::List)
-    }
-}
-
-/// The first member that a body, or a file in its list, has more than once, and which file that is.
-///
-/// The schema takes the last of them, as JSON's readers do, each its own way (RFC 8259 section 4).
-pub fn repeated(body: &[u8]) -> Option<(Option<usize>, String)> {
-    let one = serde_json::from_slice::<Members>(body).ok().map(|members| (None, members));
-    let all = match one {
-        Some(one) => vec![one],
-        None => {
-            let list = serde_json::from_slice::<Vec<Members>>(body).unwrap_or_default();
-            list.into_iter().enumerate().map(|(place, members)| (Some(place), members)).collect()
-        }
-    };
-    all.into_iter().find_map(|(place, members)| Some((place, members.0?)))
-}
-
-/// The first member that is there more than once.
-struct Members(Option<String>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Members;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let (mut seen, mut twice) = (HashSet::new(), None);
-                while let Some((member, _)) = map.next_entry::<String, IgnoredAny>()? {
-                    if !seen.insert(member.clone()) {
-                        twice = twice.or(Some(member));
-                    }
-                }
-                Ok(Members(twice))
-            }
-        }
-        deserializer.deserialize_map(Each)
     }
 }

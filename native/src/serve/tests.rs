@@ -1,5 +1,5 @@
 use super::instant;
-use super::{base64, repeated, Files};
+use super::{base64, objects, Files, Kind};
 
 #[test]
 fn times_are_those_of_rfc_3339() {
@@ -70,11 +70,37 @@ fn a_body_is_a_file_or_a_list_of_files() {
     }
 }
 
+fn fault(body: &str) -> Option<(Kind, Option<usize>, Option<String>, String)> {
+    let known = ["a", "b"].map(str::to_owned);
+    let fault = objects(body.as_bytes(), &known, Some(2)).err()?;
+    Some((fault.kind, fault.place, fault.member, fault.found))
+}
+
 #[test]
-fn a_member_that_is_there_twice_is_found() {
-    assert_eq!(repeated(br#"{"a": 1, "b": 2}"#), None);
-    assert_eq!(repeated(br#"{"a": 1, "b": 2, "\u0061": []}"#), Some((None, "a".to_owned())));
-    let list = br#"[{"a": 1}, {"a": 1, "a": 1}]"#;
-    assert_eq!(repeated(list), Some((Some(1), "a".to_owned())));
-    assert_eq!(repeated(b"["), None);
+fn objects_are_found_where_they_are() {
+    let known = ["a".to_owned()];
+    let one = objects(br#" {"a": 1} "#, &known, None).unwrap();
+    assert_eq!((one.len(), &one[0]), (1, &(1..9)));
+    assert_eq!(objects(br#"[{"a": [7]}, {}]"#, &known, Some(2)), Ok(vec![1..11, 13..15]));
+    assert_eq!(objects(b"[]", &known, Some(2)), Ok(vec![]));
+    assert_eq!(objects(b"[{}]", &known, None).unwrap_err().kind, Kind::NoObject);
+}
+
+#[test]
+fn the_first_fault_is_told_and_cut() {
+    let at = |member: &str, found: &str| (Some(member.to_owned()), found.to_owned());
+    let told = |kind, place, (member, found)| Some((kind, place, member, found));
+    assert_eq!(fault(r#"{"a": 1, "b": 2}"#), None);
+    assert_eq!(fault(r#"{"a": 1, "c": [2], "d": 3}"#), told(Kind::Unknown, None, at("c", "[2]")));
+    let twice = r#"[{"a": 1}, {"a": 1, "\u0061": []}]"#;
+    assert_eq!(fault(twice), told(Kind::Repeated, Some(1), at("a", "[]")));
+    assert_eq!(fault("[{}, 7]"), told(Kind::NoObject, Some(1), (None, "7".into())));
+    assert_eq!(fault("[{}, {}, {}]"), told(Kind::TooMany, None, (None, String::new())));
+    let (kind, _, _, found) = fault(&format!(r#"{{"a": "{}"}}"#, "é".repeat(20_000))).unwrap();
+    assert_eq!((kind, found.chars().count()), (Kind::TooLong, 201));
+    let (kind, _, member, _) = fault(&format!(r#"{{"{}": 1}}"#, "é".repeat(20_000))).unwrap();
+    assert_eq!((kind, member.unwrap().chars().count()), (Kind::Unknown, 201));
+    for body in ["", "[", "[{}", "{} {}", r#"{"a": NaN}"#, "{\"a\" 1}"] {
+        assert_eq!(fault(body).map(|fault| fault.0), Some(Kind::Json), "{body}");
+    }
 }
