@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from predictor import image_steps as steps
 from predictor.image import Writer
 from predictor.image_dictionary import write_dictionary
 
@@ -47,6 +48,7 @@ class RulesSection:
         table = b"".join(word.to_bytes(size, "little") for mask in numbers for word in mask)
         head = [*dictionary, len(numbers), writer.put(table, 8)]
         order = bytes(PLACES.index(place) for place in self.order) + bytes(2)
+        writer.steps += steps.RULES
         offset = writer.put_u32(head, 8)
         writer.put(order)
         return offset

@@ -120,9 +120,10 @@ def test_every_flipped_bit_is_refused():
 
 def test_what_is_wrong_with_an_image_is_told():
     whole = rules_image(ImageRule("a", "whole", b"x", True))
-    newer = whole[:8] + struct.pack("<I", 2) + whole[12:]
+    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (3, 1))
     for content, message in [
-        (newer, "newer version than this reader knows \\(1\\)"),
+        (newer, "newer version than this reader knows \\(2\\)"),
+        (older, "older version than this reader knows \\(2\\)"),
         (whole[:-1], "truncated"),
         (whole[:20], "truncated"),
         (b"", "truncated"),
@@ -159,6 +160,20 @@ ONE_SPLIT = ByteTree(
 )
 
 
+def chain(length: int) -> ByteTree:
+    """Return a tree of so many levels, with one leaf for each and the last."""
+    first = np.arange(1, length + 1)
+    children = np.column_stack([np.where(first < length, first, 2 * length), length + first - 1])
+    zeros = np.zeros(length, np.int64)
+    return ByteTree(zeros, zeros.astype(np.uint8), children, np.ones((length + 1, 1), np.uint8))
+
+
+def test_a_tree_of_as_many_levels_as_can_be_is_answered():
+    image = Image(compile_image(["a"], [forest_of(chain(255))]))
+    creates = pa.table({"name": [b"x", b"x"], "history": pa.array([b"\0", b"\1"])})
+    assert predict(image, creates)["a"].to_pylist() == [True, True]
+
+
 def test_what_has_no_room_in_an_image_is_refused():
     with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
         compile_image([str(n) for n in range(257)], [])
@@ -173,6 +188,14 @@ def test_what_has_no_room_in_an_image_is_refused():
     wide = replace(ONE_SPLIT, scores=np.zeros((32769, 1), np.uint8))
     with pytest.raises(ValueError, match="a tree of 32769 leaves"):
         compile_image(["a"], [forest_of(wide)])
+    with pytest.raises(ValueError, match="a tree of more than 255 levels"):
+        compile_image(["a"], [forest_of(chain(256))])
+    wide, key = chain(250), [str(n) for n in range(256)]
+    group = Group(
+        dict.fromkeys(key, 1), [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256
+    )
+    with pytest.raises(ValueError, match="would take 72705 steps: an image has at most 65536"):
+        compile_image(key, [ForestSection([Feature("hour")], [], [group])])
     with pytest.raises(ValueError, match="order must name each"):
         compile_image(["a"], [RulesSection([], ("whole",))])
 

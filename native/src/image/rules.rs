@@ -3,6 +3,7 @@
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::{Dictionary, Hash};
+use super::steps::step;
 use super::Answers;
 use arrow_buffer::ScalarBuffer;
 
@@ -99,6 +100,7 @@ impl Rules {
     fn vote(&self, place: Place, hash: Hash, text: &[u8], votes: &mut Votes) {
         let place = place as usize;
         if let Some(found) = self.dictionary.find_hashed(place, hash, text) {
+            step(1);
             let masks = &self.masks[2 * self.words * found as usize..][..2 * self.words];
             let (yes, no) = masks.split_at(self.words);
             votes.yes[place].iter_mut().zip(yes).for_each(|(word, mask)| *word |= mask);
