@@ -113,18 +113,20 @@ def _write_group(
         raise ValueError(f"{len(group.trees)} trees: a group of an image has at most {TREES}")
     outputs = [(places[key], threshold) for key, threshold in group.thresholds.items()]
     writer.steps += len(outputs) + len(group.trees) * steps.leaf(len(outputs))
-    trees = [_write_tree(writer, tree, used) for tree in group.trees]
+    heights = [_heights(tree) for tree in group.trees]
+    highest = [int(own[0]) for own in heights]
+    eights = (highest[i : i + steps.ABREAST] for i in range(0, len(highest), steps.ABREAST))
+    writer.steps += sum(map(max, eights))
+    trees = [_write_tree(writer, *tree, used) for tree in zip(group.trees, heights, strict=True)]
     return len(trees), writer.put_u32(trees), len(outputs), writer.put_u32(outputs)
 
 
-def _write_tree(writer: Writer, tree: ByteTree, used: Ints) -> tuple[int, ...]:
+def _write_tree(writer: Writer, tree: ByteTree, heights: Ints, used: Ints) -> tuple[int, ...]:
     nodes, leaves = len(tree.feature), len(tree.scores)
     if max(nodes, leaves) > _TREE_SIZE:
         raise ValueError(f"a tree of {leaves} leaves: an image has room for {_TREE_SIZE}")
     rows = np.zeros((nodes, 4), dtype="<u2")
     rows[:, 0] = np.searchsorted(used, tree.feature)
-    heights = _heights(tree)
-    writer.steps += int(heights[0])
     rows[:, 1] = tree.threshold | heights << 8
     rows[:, 2:] = tree.children
     return writer.put(rows.tobytes()), nodes, writer.put(tree.scores.tobytes(), 1), leaves

@@ -5,17 +5,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-STEPS = 2**16
+STEPS = 2**14
 """How many steps an image declares at most."""
 
-_LONGEST_NAME = 255
-_BUCKET = 16
+COMPONENTS = 255 + 4
+"""The texts that rules find for a name of 255 bytes, at most: its pieces between periods, prefix,
+whole and any."""
 
-FIND = 1 + _BUCKET
-"""To find a text in a dictionary: its bucket, and the entries there."""
-
-RULES = (_LONGEST_NAME + 4) * (FIND + 1)
-"""To find all components of a name (pieces, whole, prefix and any), each with its mask."""
+ABREAST = 8
+"""So many trees of a forest are walked at the same time."""
 
 Ints = npt.NDArray[np.int64]
 

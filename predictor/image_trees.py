@@ -89,8 +89,7 @@ class TreesSection:
             for attribute, values in enumerate(known[:_TEXTS])
             for code, text in enumerate(values.to_pylist(), start=1)
         ]
-        head = write_dictionary(writer, texts)
-        writer.steps += _TEXTS * steps.FIND
+        head = write_dictionary(writer, texts, _TEXTS)
         for numbers in known[_TEXTS:]:
             head += [writer.put_u32(numbers.to_numpy()), len(numbers)]
             writer.steps += int(steps.search(len(numbers)))

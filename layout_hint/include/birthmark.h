@@ -33,7 +33,7 @@
 #define	BM_FEATURES_MAX		512U
 #define	BM_TREES_MAX		256U	/* of a forest: their sum fits 16 bits */
 #define	BM_BUCKET_MAX		16U	/* entries of a dictionary to compare */
-#define	BM_STEPS_MAX		65536U	/* of one lookup */
+#define	BM_STEPS_MAX		16384U	/* of one lookup */
 #define	BM_STEPS_NAME		255U	/* bytes of the longest name of these */
 
 /* Tests count here what a lookup does; else it costs nothing. */
@@ -816,8 +816,8 @@ bm_walk_abreast(const uint8_t *image, const uint8_t *trees, uint32_t count,
 			    bm_u16(p + 4) : bm_u16(p + 6);
 			at[k] = is_inner ? next : at[k];
 			busy |= is_inner;
-			BM_STEP(is_inner);
 		}
+		BM_STEP(busy);
 	} while (busy);
 	for (k = 0; k < count; k++) {
 		leaf = image + bm_u32(trees + 16 * (size_t)k + 8) +
@@ -915,14 +915,10 @@ struct bm_image {
 	uint64_t	 steps;		/* of a lookup in what was found, at most */
 };
 
-/*
- * Steps, at most: to find a text; for all components of a name of rules (its
- * pieces between BM_STEPS_NAME periods, prefix, whole and any), each with its
- * mask; to find a number among count that ascend.
- */
-#define	BM_FIND_STEPS	(1U + BM_BUCKET_MAX)
-#define	BM_RULES_STEPS	((BM_STEPS_NAME + 4U) * (BM_FIND_STEPS + 1U))
+/* The texts that rules find, at most: pieces between periods alone, prefix, */
+#define	BM_COMPONENTS_MAX	(BM_STEPS_NAME + 4U)	/* whole and any */
 
+/* What it takes to find a number among count that ascend, at most. */
 static inline uint32_t
 bm_search_steps(uint32_t count)
 {
@@ -1007,11 +1003,12 @@ bm_check_entries(const struct bm_image *image, const uint8_t *p, uint32_t values
 	return (1);
 }
 
+/* A dictionary in which texts are found for finds times. */
 static inline int
 bm_check_dictionary(struct bm_image *image, const uint8_t *p,
-    uint32_t values)
+    uint32_t values, uint32_t finds)
 {
-	uint32_t i, begin, end = 0;
+	uint32_t i, begin, end = 0, most = 0;
 	uint32_t buckets = bm_u32(p + 4), count = bm_u32(p + 12);
 	const uint8_t *bucket;
 
@@ -1029,7 +1026,9 @@ bm_check_dictionary(struct bm_image *image, const uint8_t *p,
 		end = bm_u32(bucket + 4 * (size_t)i + 4);
 		if (end < begin || end > count || end - begin > BM_BUCKET_MAX)
 			return (0);
+		most = end - begin > most ? end - begin : most;
 	}
+	image->steps += (uint64_t)finds * (1 + most);
 	return (bm_check_entries(image, p, values));
 }
 
@@ -1059,10 +1058,11 @@ bm_check_rules(struct bm_image *image, const uint8_t *p)
 	for (i = 0; i < BM_PLACES; i++)
 		if (p[40 + i] < BM_PLACES)
 			seen |= 1U << p[40 + i];
-	image->steps += BM_RULES_STEPS;
+	image->steps += BM_COMPONENTS_MAX;	/* a mask for each */
 	return (seen == (1U << BM_PLACES) - 1 && p[46] == 0 && p[47] == 0 &&
 	    bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
-	    bm_check_masks(image, p) && bm_check_dictionary(image, p, masks));
+	    bm_check_masks(image, p) &&
+	    bm_check_dictionary(image, p, masks, BM_COMPONENTS_MAX));
 }
 
 /*
@@ -1138,13 +1138,13 @@ bm_check_trees(struct bm_image *image, const uint8_t *p)
 		if (!bm_inside(image, offset, count, 4, 4) ||
 		    !bm_ascend(image->base + offset, count))
 			return (0);
-		image->steps += BM_FIND_STEPS + bm_search_steps(count);
+		image->steps += bm_search_steps(count);
 	}
 	return (nodes <= 0x10000000U &&
 	    bm_inside(image, bm_u32(p + 56), nodes + 1, 8, 4) &&
 	    bm_inside(image, bm_u32(p + 64), bm_u32(p + 68), 8, 4) &&
 	    bm_inside(image, bm_u32(p + 72), bm_u32(p + 76), 8, 4) &&
-	    bm_check_dictionary(image, p, BM_NOT_FOUND) &&
+	    bm_check_dictionary(image, p, BM_NOT_FOUND, 3) &&
 	    bm_check_nodes(image, p) && bm_check_roots(image, p));
 }
 
@@ -1227,8 +1227,24 @@ bm_check_tree(struct bm_image *image, const uint8_t *tree,
 		    !bm_check_child(tree, nodes, i, bm_u16(node + 4)) ||
 		    !bm_check_child(tree, nodes, i, bm_u16(node + 6)))
 			return (0);
-	image->steps += nodes[3] + bm_leaf_steps(outputs);
 	return (1);
+}
+
+/* What it takes to walk trees of a group: of those abreast, the highest. */
+static inline uint32_t
+bm_walk_steps(const struct bm_image *image, const uint8_t *tree, uint32_t trees)
+{
+	uint32_t i, height, most = 0, steps = 0;
+
+	for (i = 0; i < trees; i++, tree += 16) {
+		if (i % BM_ABREAST == 0) {
+			steps += most;
+			most = 0;
+		}
+		height = image->base[bm_u32(tree) + (size_t)3];
+		most = height > most ? height : most;
+	}
+	return (steps + most);
 }
 
 static inline int
@@ -1252,6 +1268,8 @@ bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
 	for (i = 0; i < trees; i++, tree += 16)
 		if (!bm_check_tree(image, tree, features, outputs))
 			return (0);
+	image->steps += bm_walk_steps(image, image->base + bm_u32(group + 4),
+	    trees) + trees * bm_leaf_steps(outputs);
 	return (1);
 }
 

@@ -45,7 +45,7 @@ class LaidTrees:
     kind: ClassVar[int] = 2
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        head = write_dictionary(writer, [])
+        head = write_dictionary(writer, [], 3)
         for _ in range(3):
             head += [writer.put_u32([]), 0]
         edges = [(0, to) for *_, to in self.nodes if to is not None]
@@ -56,7 +56,7 @@ class LaidTrees:
         rows.append((LEAF, first))
         head += [writer.put_u32(rows), len(rows) - 1, writer.put_u32(edges), len(edges)]
         head += [writer.put_u32(self.trees), len(self.trees)]
-        writer.steps += 3 * (steps.FIND + 1) + sum(self.nodes[root][2] for root, _ in self.trees)
+        writer.steps += 3 + sum(self.nodes[root][2] for root, _ in self.trees)
         return writer.put_u32(head, 8)
 
 
@@ -93,7 +93,9 @@ class LaidForest:
             outputs = writer.put_u32([(predicate, 1) for predicate in group])
             trees = writer.put_u32([tree] * self.trees)
             groups.append((self.trees, trees, len(group), outputs))
-            writer.steps += self.trees * (self.nodes[0][0] + steps.leaf(len(group))) + len(group)
+            eights = -(-self.trees // steps.ABREAST)
+            writer.steps += eights * self.nodes[0][0]
+            writer.steps += self.trees * steps.leaf(len(group)) + len(group)
         writer.steps += 1
         head = [1, writer.put_u32([(3, 0)]), 0, 0, len(groups), writer.put_u32(groups)]
         return writer.put_u32(head, 8)

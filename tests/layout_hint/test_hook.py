@@ -340,7 +340,7 @@ def test_an_unknown_command_ends_the_connection_and_no_other(command, path, devi
     with pytest.raises((EOFError, ConnectionError)):
         other.frame(d.STATUS)
     other.close()
-    assert device.status()["version"] == 1
+    assert device.status()["version"] == d.VERSION
 
 
 def test_connections_that_break_off_or_are_too_many_harm_no_other(path, device):
@@ -353,7 +353,7 @@ def test_connections_that_break_off_or_are_too_many_harm_no_other(path, device):
         many[-1].status()
     for connection in many:
         connection.close()
-    assert device.status()["version"] == 1
+    assert device.status()["version"] == d.VERSION
 
 
 def test_a_second_device_does_not_take_a_socket_and_a_killed_one_leaves_none_behind(

@@ -8,7 +8,7 @@ use std::ops::Range;
 const BASIS: u32 = 0x811c_9dc5;
 const PRIME: u32 = 0x0100_0193;
 /// Entries of a bucket, at most.
-pub const BUCKET: u32 = 16;
+const BUCKET: u32 = 16;
 
 /// A hash of texts that is made byte by byte: FNV-1a.
 #[derive(Clone, Copy)]
@@ -70,6 +70,12 @@ impl Dictionary {
             entries,
             text,
         })
+    }
+
+    /// The steps of finding a text, at most: its bucket, and the entries there.
+    pub fn steps(&self) -> u64 {
+        let sizes = self.buckets.windows(2).map(|b| u64::from(b[1] - b[0]));
+        1 + sizes.max().unwrap_or(0)
     }
 
     /// The hash of no text.

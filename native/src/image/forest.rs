@@ -14,6 +14,8 @@ const TREE_SIZE: u32 = 0x8000;
 /// Mode, uid, gid, client, shape and suffix.
 const VALUES: usize = 6;
 const HOURS: u8 = 24;
+/// Trees that are walked at the same time, so that one's memory is waited for with the others'.
+const ABREAST: usize = 8;
 
 /// A section with forests over the same features.
 #[derive(Debug)]
@@ -163,15 +165,18 @@ impl Group {
 
     fn steps(&self) -> u64 {
         let outputs = self.outputs.len();
-        let trees = self.trees.iter().map(|tree| tree.height() + leaf_steps(outputs));
-        outputs as u64 + trees.sum::<u64>()
+        let eights = self.trees.chunks(ABREAST).map(|eight| eight.iter().map(Tree::height).max());
+        let walks: u64 = eights.map(Option::unwrap_or_default).sum();
+        outputs as u64 + walks + self.trees.len() as u64 * leaf_steps(outputs)
     }
 
     fn lookup(&self, features: &[u8; FEATURES as usize], answers: &mut Answers) {
         let mut sums = [0_u32; OUTPUTS as usize];
-        for tree in &self.trees {
+        let trees =
+            self.trees.chunks(ABREAST).flat_map(|eight| eight.iter().zip(leaves(eight, features)));
+        for (tree, leaf) in trees {
             step(leaf_steps(self.outputs.len()));
-            let leaf = tree.leaf(features) * self.outputs.len();
+            let leaf = leaf * self.outputs.len();
             let scores = &tree.leaves[leaf..leaf + self.outputs.len()];
             sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += u32::from(*score));
         }
@@ -181,6 +186,24 @@ impl Group {
                 set(answers, *predicate);
             }
         }
+    }
+}
+
+/// The leaves that a create comes to in at most [`ABREAST`] trees: a step goes down in each.
+fn leaves(trees: &[Tree], features: &[u8; FEATURES as usize]) -> [usize; ABREAST] {
+    let mut at = [0; ABREAST];
+    loop {
+        let mut busy = false;
+        for (tree, at) in trees.iter().zip(&mut at) {
+            if let Some(next) = tree.next(*at, features) {
+                (*at, busy) = (next, true);
+            }
+        }
+        if !busy {
+            trees.iter().zip(&mut at).for_each(|(tree, at)| *at -= tree.nodes.len() / NODE);
+            return at;
+        }
+        step(1);
     }
 }
 
@@ -250,15 +273,11 @@ impl Tree {
         self.nodes.as_chunks().0.first().map_or(0, |root| Node::read(root).height.into())
     }
 
-    fn leaf(&self, features: &[u8; FEATURES as usize]) -> usize {
-        let (nodes, mut at) = (self.nodes.as_chunks().0, 0);
-        while let Some(row) = nodes.get(at) {
-            step(1);
-            let node = Node::read(row);
-            let right = features[usize::from(node.feature)] > node.threshold;
-            at = usize::from(node.children[usize::from(right)]);
-        }
-        at - nodes.len()
+    /// The node or leaf after the node `at`; none if that is a leaf.
+    fn next(&self, at: usize, features: &[u8; FEATURES as usize]) -> Option<usize> {
+        let node = Node::read(self.nodes.as_chunks().0.get(at)?);
+        let right = features[usize::from(node.feature)] > node.threshold;
+        Some(usize::from(node.children[usize::from(right)]))
     }
 }
 

@@ -179,7 +179,7 @@ impl Section {
     /// The steps that a lookup takes in it, at most.
     fn steps(&self) -> u64 {
         match self {
-            Section::Rules(_) => steps::RULES_STEPS,
+            Section::Rules(rules) => rules.steps(),
             Section::Trees(trees) => trees.steps(),
             Section::Forest(forest) => forest.steps(),
         }

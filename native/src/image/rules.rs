@@ -3,7 +3,7 @@
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::{Dictionary, Hash};
-use super::steps::step;
+use super::steps::{step, COMPONENTS};
 use super::Answers;
 use arrow_buffer::ScalarBuffer;
 
@@ -55,6 +55,11 @@ impl Rules {
             return None;
         }
         Some(Rules { dictionary: Dictionary::read(block, head, count)?, masks, words, order })
+    }
+
+    /// The steps of a lookup, at most: of each component its text and mask.
+    pub fn steps(&self) -> u64 {
+        COMPONENTS * (self.dictionary.steps() + 1)
     }
 
     /// Adds the predicates that the rules say yes to.

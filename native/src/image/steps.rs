@@ -1,17 +1,14 @@
 //! What a lookup takes, in the steps of `docs/image-format.md`: as many as were counted, at most.
 
-use super::dictionary::BUCKET;
 use std::cmp::Ordering;
 
 /// An image declares so many at most.
-pub const STEPS: u32 = 1 << 16;
+pub const STEPS: u32 = 1 << 14;
 /// The bytes of the longest name that an image's steps are enough for.
 pub const STEPS_NAME: u32 = 255;
 
-/// To find a text in a dictionary: its bucket, and the entries there.
-pub const FIND_STEPS: u64 = 1 + BUCKET as u64;
-/// To find all components of a name (pieces, whole, prefix and any) among rules, each with its mask.
-pub const RULES_STEPS: u64 = (STEPS_NAME as u64 + 4) * (FIND_STEPS + 1);
+/// The texts that rules find for a name, at most: pieces between periods alone, prefix, whole and any.
+pub const COMPONENTS: u64 = STEPS_NAME as u64 + 4;
 
 /// To find a number among `count` that ascend.
 pub fn search_steps(count: usize) -> u64 {

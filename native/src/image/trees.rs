@@ -3,7 +3,7 @@
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::Dictionary;
-use super::steps::{search, search_steps, step, FIND_STEPS};
+use super::steps::{search, search_steps, step};
 use super::{each_once, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use std::ops::Range;
@@ -110,7 +110,7 @@ impl Trees {
     pub fn steps(&self) -> u64 {
         let numbers = self.numbers.iter().map(|numbers| search_steps(numbers.len()));
         let trees = self.trees.iter().map(|(root, _)| self.steps_from(*root));
-        3 * FIND_STEPS + numbers.sum::<u64>() + trees.sum::<u64>()
+        3 * self.texts.steps() + numbers.sum::<u64>() + trees.sum::<u64>()
     }
 
     /// Adds the predicates whose trees say yes.
