@@ -136,7 +136,7 @@ def _heights(tree: ByteTree) -> Ints:
     """Return the most nodes on a way from each to a leaf."""
     heights = np.zeros(len(tree.feature) + len(tree.scores), dtype=np.int64)
     for _ in range(_TREE_HEIGHT + 1):
-        own = 1 + heights[tree.children].max(axis=1)
+        own: Ints = 1 + heights[tree.children].max(axis=1)
         if np.array_equal(own, heights[: len(own)]):
             return own
         heights[: len(own)] = own

@@ -154,14 +154,14 @@ def refused() -> Iterator[tuple[str, bytes]]:
     groups = [[0, 1], [1]]
     yield "repeated output", compile_image(keys(2), [LaidForest(ladder(3), groups, 2)])
     yield "output twice", compile_image(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
-    few = compile_image(keys(8), [LaidTrees(chain(4, per_node=2), [(0, 0)])])
+    few = compile_image(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
     yield "node that declares too few steps", few
     flat = [(3, 1, 1), (3, 2, 2), (1, 3, 3)]
     yield "node as high as its child", compile_image(keys(1), [LaidForest(flat, [[0]], 1)])
     yield "node without a height", compile_image(keys(1), [LaidForest([(0, 1, 1)], [[0]], 1)])
 
 
-CREATE = struct.pack("<2B4IB", 0x07, 13, 0o600, 100, 100, 0, 0) + b"inbox.lock"
+CREATE = struct.pack("<2B4IB", 0x06, 13, 0, 100, 100, 0, 0) + b"inbox.lock"
 """A create as the fuzzers have it, behind an image: what is known, hour, numbers, history, name."""
 
 
