@@ -213,7 +213,8 @@ class Image:
     def __init__(self, content: bytes) -> None:
         """Read an image.
 
-        Raises ``ValueError`` if it is none, of a newer version, truncated, or damaged anywhere.
+        Raises ``ValueError`` if it is none, of another version, truncated, damaged anywhere, or if
+        a lookup may take more steps than it declares.
         """
 
     def predict(self, creates: pa.RecordBatch) -> list[pa.BooleanArray]:

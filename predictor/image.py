@@ -15,10 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark._native import Image
+from predictor.image_steps import STEPS
 
-__all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "predict"]
+__all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "is_older", "predict"]
 
-VERSION = 1
+VERSION = 2
 """The version of the format that is written."""
 
 PREDICATES, SECTIONS = 256, 16
@@ -31,10 +32,14 @@ _CHECKSUM, _CHECKED_FROM = 16, 20
 
 
 class Writer:
-    """A block of bytes to which arrays are added; offsets count from its beginning."""
+    """A block of bytes to which arrays are added; offsets count from its beginning.
+
+    ``steps`` are those that a lookup in what was added takes at most; who adds it adds them.
+    """
 
     def __init__(self) -> None:
         self.content = bytearray()
+        self.steps = 0
 
     def put(self, data: bytes, align: int = 4) -> int:
         """Add ``data`` at the next multiple of ``align``; return its offset."""
@@ -54,7 +59,7 @@ class Section(Protocol):
     kind: ClassVar[int]
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        """Add the section, and return the offset of its head.
+        """Add the section and its steps, and return the offset of its head.
 
         ``places`` are the predicates' numbers by key.
         """
@@ -83,8 +88,10 @@ def compile_image(
     content = writer.content
     if len(content) > _LARGEST:
         raise ValueError(f"the image would have {len(content)} bytes: at most {_LARGEST} fit")
+    if writer.steps > STEPS:
+        raise ValueError(f"a lookup would take {writer.steps} steps: an image has at most {STEPS}")
     content[40 : 40 + 8 * len(sections)] = np.asarray(directory, dtype="<u4").tobytes()
-    head = [VERSION, len(content), 0, len(keys), table, len(sections), 0, 0]
+    head = [VERSION, len(content), 0, len(keys), table, len(sections), writer.steps, 0]
     content[:40] = _MAGIC + np.asarray(head, dtype="<u4").tobytes()
     check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:_CHECKSUM]))
     content[_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
@@ -94,6 +101,11 @@ def compile_image(
 def checksum(content: bytes) -> int:
     """Return the checksum that an image carries."""
     return int.from_bytes(content[_CHECKSUM:_CHECKED_FROM], "little")
+
+
+def is_older(content: bytes) -> bool:
+    """Return whether an image is of a version before this one's, which readers refuse."""
+    return content.startswith(_MAGIC) and 0 < int.from_bytes(content[8:12], "little") < VERSION
 
 
 def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:

@@ -22,8 +22,11 @@ Entry = tuple[int, bytes, int]
 """The kind of a text, below 32; the text; its number."""
 
 
-def write_dictionary(writer: Writer, entries: Iterable[Entry]) -> list[int]:
-    """Add a dictionary of distinct texts; return the 8 numbers that begin its section's head."""
+def write_dictionary(writer: Writer, entries: Iterable[Entry], finds: int) -> list[int]:
+    """Add a dictionary of distinct texts; return the 8 numbers that begin its section's head.
+
+    A lookup finds so many texts in it, at most.
+    """
     entries = sorted(entries)
     longest = max((len(text) for _, text, _ in entries), default=0)
     if longest > _LONGEST:
@@ -33,6 +36,7 @@ def write_dictionary(writer: Writer, entries: Iterable[Entry]) -> list[int]:
     bucket = hashes & np.uint32(buckets - 1)
     order = np.argsort(bucket, kind="stable")
     starts = np.searchsorted(bucket[order], np.arange(buckets + 1))
+    writer.steps += finds * (1 + int(np.diff(starts).max()))
     rows, text = [], bytearray()
     for place in order.tolist():
         kind, own, value = entries[place]

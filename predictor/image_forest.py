@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from predictor import image_steps as steps
 from predictor.image import Writer
 
 SOURCES = ("history", "name", "code", "hour")
@@ -21,7 +22,7 @@ FEATURES, TREES = 512, 256
 NEVER = 2**32 - 1
 """A threshold that no sum reaches."""
 
-_TREE_SIZE = 2**15
+_TREE_SIZE, _TREE_HEIGHT = 2**15, 255
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -90,6 +91,8 @@ class ForestSection:
         features = [self.features[feature] for feature in used]
         rows = [(SOURCES.index(f.source) | f.argument << 16, f.table) for f in features]
         head = [len(rows), writer.put_u32(rows)]
+        coded = [len(self.tables[f.table].values) for f in features if f.source == "code"]
+        writer.steps += len(rows) + int(steps.search(coded).sum())
         tables = [_write_table(writer, table) for table in self.tables]
         head += [len(tables), writer.put_u32(tables)]
         groups = [_write_group(writer, group, used, places) for group in self.groups]
@@ -109,16 +112,32 @@ def _write_group(
     if len(group.trees) > TREES:
         raise ValueError(f"{len(group.trees)} trees: a group of an image has at most {TREES}")
     outputs = [(places[key], threshold) for key, threshold in group.thresholds.items()]
-    trees = [_write_tree(writer, tree, used) for tree in group.trees]
+    writer.steps += len(outputs) + len(group.trees) * steps.leaf(len(outputs))
+    heights = [_heights(tree) for tree in group.trees]
+    highest = [int(own[0]) for own in heights]
+    eights = (highest[i : i + steps.ABREAST] for i in range(0, len(highest), steps.ABREAST))
+    writer.steps += sum(map(max, eights))
+    trees = [_write_tree(writer, *tree, used) for tree in zip(group.trees, heights, strict=True)]
     return len(trees), writer.put_u32(trees), len(outputs), writer.put_u32(outputs)
 
 
-def _write_tree(writer: Writer, tree: ByteTree, used: Ints) -> tuple[int, ...]:
+def _write_tree(writer: Writer, tree: ByteTree, heights: Ints, used: Ints) -> tuple[int, ...]:
     nodes, leaves = len(tree.feature), len(tree.scores)
     if max(nodes, leaves) > _TREE_SIZE:
         raise ValueError(f"a tree of {leaves} leaves: an image has room for {_TREE_SIZE}")
     rows = np.zeros((nodes, 4), dtype="<u2")
     rows[:, 0] = np.searchsorted(used, tree.feature)
-    rows[:, 1] = tree.threshold
+    rows[:, 1] = tree.threshold | heights << 8
     rows[:, 2:] = tree.children
     return writer.put(rows.tobytes()), nodes, writer.put(tree.scores.tobytes(), 1), leaves
+
+
+def _heights(tree: ByteTree) -> Ints:
+    """Return the most nodes on a way from each to a leaf."""
+    heights = np.zeros(len(tree.feature) + len(tree.scores), dtype=np.int64)
+    for _ in range(_TREE_HEIGHT + 1):
+        own: Ints = 1 + heights[tree.children].max(axis=1)
+        if np.array_equal(own, heights[: len(own)]):
+            return own
+        heights[: len(own)] = own
+    raise ValueError(f"a tree of more than {_TREE_HEIGHT} levels: an image has room for no more")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from predictor import image_steps as steps
 from predictor.image import Writer
 from predictor.image_dictionary import write_dictionary
 
@@ -42,11 +43,12 @@ class RulesSection:
         masks = self._masks(places)
         numbers = {mask: number for number, mask in enumerate(sorted(set(masks.values())))}
         entries = [(kind, text, numbers[mask]) for (kind, text), mask in masks.items()]
-        dictionary = write_dictionary(writer, entries)
+        dictionary = write_dictionary(writer, entries, steps.COMPONENTS)
         size = 8 * -(-len(places) // 64)
         table = b"".join(word.to_bytes(size, "little") for mask in numbers for word in mask)
         head = [*dictionary, len(numbers), writer.put(table, 8)]
         order = bytes(PLACES.index(place) for place in self.order) + bytes(2)
+        writer.steps += steps.COMPONENTS  # a mask for each
         offset = writer.put_u32(head, 8)
         writer.put(order)
         return offset

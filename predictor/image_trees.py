@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from predictor import image_steps as steps
 from predictor.image import Writer
 from predictor.image_dictionary import write_dictionary
 
@@ -88,9 +89,10 @@ class TreesSection:
             for attribute, values in enumerate(known[:_TEXTS])
             for code, text in enumerate(values.to_pylist(), start=1)
         ]
-        head = write_dictionary(writer, texts)
+        head = write_dictionary(writer, texts, _TEXTS)
         for numbers in known[_TEXTS:]:
             head += [writer.put_u32(numbers.to_numpy()), len(numbers)]
+            writer.steps += int(steps.search(len(numbers)))
         return self._write_nodes(writer, head, trees, known, places)
 
     def _write_nodes(
@@ -108,8 +110,11 @@ class TreesSection:
             np.bincount(parent, minlength=n) for (parent, _, _), n in zip(edges, sizes, strict=True)
         ]
         firsts = np.cumsum([0, *np.concatenate([np.zeros(0, np.int64), *counts])])
+        most = [_steps(tree.parent, count) for tree, count in zip(trees, counts, strict=True)]
+        writer.steps += sum(int(own[0]) for own in most)
         answers = [
-            np.where(tree.attribute < 0, _LEAF, tree.attribute) | tree.answer << 8 for tree in trees
+            np.where(tree.attribute < 0, _LEAF, tree.attribute) | tree.answer << 8 | own << 16
+            for tree, own in zip(trees, most, strict=True)
         ]
         nodes = np.column_stack([np.concatenate([*answers, [_LEAF]]), firsts])
         rows = [
@@ -121,6 +126,17 @@ class TreesSection:
         owners = [places[tree.predicate] for tree in trees]
         at += [writer.put_u32(np.column_stack([roots, owners])), len(trees)]
         return writer.put_u32([*head, *at], 8)
+
+
+def _steps(parent: Ints, edges: Ints) -> Ints:
+    """Return the steps from each node on, at most."""
+    own = 1 + steps.search(edges)
+    most = own
+    for _ in ATTRIBUTES:
+        below = np.zeros(len(parent), dtype=np.int64)
+        np.maximum.at(below, parent[1:], most[1:])
+        most = own + below
+    return most
 
 
 def _known(trees: Sequence[ImageTree], attribute: int) -> pa.Array:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from birthmark._native import Answerer, Tally
 from predictor import Kind, Point
 from predictor.hints import HINTS, USUAL_ROOM, Room, hint_image
+from predictor.image import is_older
 from predictor.image_models import compile_models
 from predictor.images import hints_name, image_name
 from predictor.trained import TrainedModel
@@ -88,7 +89,14 @@ class LoadedModel:
         return dict(zip(self.answerer.predicates, columns, strict=True))
 
     def _stored(self, name: str) -> bytes | None:
-        return (self.directory / name).read_bytes() if name in self.manifest["parts"] else None
+        """Return an image of the version, if it has it and readers of today take it."""
+        if name not in self.manifest["parts"]:
+            return None
+        content = (self.directory / name).read_bytes()
+        if is_older(content):
+            log.info("model %s: %s is of an older format and made anew", self.version, name)
+            return None
+        return content
 
     def _answerer(self, content: bytes, tally: Tally) -> Answerer:
         image = pa.Array.from_buffers(pa.uint8(), len(content), [None, shared(content)])

@@ -75,6 +75,10 @@ BIRTHMARK_COUNTER(_vfs_birthmark_image, checksum,
     images_refused[BM_CHECKSUM], "refused: damaged");
 BIRTHMARK_COUNTER(_vfs_birthmark_image, malformed,
     images_refused[BM_MALFORMED], "refused: not as the format says");
+BIRTHMARK_COUNTER(_vfs_birthmark_image, older, images_refused[BM_OLDER],
+    "refused: a version no longer read here");
+BIRTHMARK_COUNTER(_vfs_birthmark_image, costly, images_refused[BM_COSTLY],
+    "refused: too many steps to a lookup");
 BIRTHMARK_COUNTER(_vfs_birthmark_image, no_hint, images_refused[BM_NO_HINT],
     "refused: none of the three predicates");
 BIRTHMARK_COUNTER(_vfs_birthmark_image, oversize,

@@ -7,17 +7,9 @@
 #include <string.h>
 
 #include "bm_home.h"
+#include "right.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
-
-static void
-put_u32(uint8_t *p, uint32_t number)
-{
-	p[0] = (uint8_t)number;
-	p[1] = (uint8_t)(number >> 8);
-	p[2] = (uint8_t)(number >> 16);
-	p[3] = (uint8_t)(number >> 24);
-}
 
 /* The structure is as it must be; the image has a header that is right. */
 static void
@@ -29,13 +21,8 @@ make_right(uint8_t *bytes, uint32_t length)
 	memset(bytes, 0, sizeof(struct bm_load));
 	put_u32(bytes, BM_HINT_VERSION);
 	put_u32(bytes + 4, size);
-	if (size < 40)
-		return;
-	memcpy(image, "BMIMAGE\n", 8);
-	put_u32(image + 8, BM_VERSION);
-	put_u32(image + 12, size);
-	put_u32(image + 16,
-	    bm_crc32(bm_crc32(0, image, 16), image + 20, size - 20));
+	if (size >= 40)
+		make_image_right(image, size);
 }
 
 static void

@@ -1,37 +1,21 @@
 /*
  * Any content behind a header that is made right, and a create: what the check
- * accepts, the lookup stays inside of, and it ends, and says yes of no
- * predicate that there is not.
+ * accepts, the lookup stays inside of, and it ends after no more steps than the
+ * image declares, and says yes of no predicate that there is not.
  *
  * The image is as long as its header says; what follows is the create.
  */
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "birthmark.h"
+static uint64_t	walked;
+#define	BM_STEP(n)	(walked += (n))
+
+#include "right.h"
 
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
 #define	FIXED	19	/* bytes of a create before its history and name */
-
-static void
-put_u32(uint8_t *p, uint32_t number)
-{
-	p[0] = (uint8_t)number;
-	p[1] = (uint8_t)(number >> 8);
-	p[2] = (uint8_t)(number >> 16);
-	p[3] = (uint8_t)(number >> 24);
-}
-
-static void
-make_right(uint8_t *image, uint32_t size)
-{
-	memcpy(image, "BMIMAGE\n", 8);
-	put_u32(image + 8, BM_VERSION);
-	put_u32(image + 12, size);
-	put_u32(image + 16,
-	    bm_crc32(bm_crc32(0, image, 16), image + 20, size - 20));
-}
 
 /* Memory of just the size, so that a step too far is seen. */
 static uint8_t *
@@ -44,6 +28,17 @@ copy(const uint8_t *bytes, size_t size)
 	if (size > 0)
 		memcpy(own, bytes, size);
 	return (own);
+}
+
+size_t
+LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most,
+    unsigned int seed)
+{
+	if (seed % 4 == 0) {
+		share(bytes, size, seed);
+		return (size);
+	}
+	return (LLVMFuzzerMutate(bytes, size, most));
 }
 
 static void
@@ -68,7 +63,10 @@ ask(const uint8_t *image, const uint8_t *p, size_t size)
 	name = copy(p + FIXED + create.history_len, create.name_len);
 	create.history = (p[0] & 0x40) != 0 ? NULL : history;
 	create.name = (p[0] & 0x80) != 0 ? NULL : name;
+	walked = 0;
 	bm_lookup(image, &create, &answers);
+	if (create.name_len <= BM_STEPS_NAME && walked > bm_steps(image))
+		abort();
 	for (i = bm_predicates(image); i < 64 * BM_WORDS_MAX; i++)
 		if (bm_answer(&answers, i))
 			abort();
@@ -90,7 +88,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (length < 40 || length > size)
 		length = (uint32_t)size;
 	image = copy(bytes, length);
-	make_right(image, length);
+	make_image_right(image, length);
 	if (bm_image_check(image, length) == BM_OK) {
 		for (i = 0; i < bm_predicates(image); i++) {
 			(void)bm_predicate_key(image, i, &len);

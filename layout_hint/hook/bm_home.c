@@ -344,7 +344,7 @@ bm_home_do(struct bm_home *home, uint32_t command, const void *bytes,
 		return;
 	}
 	if (bm_u32((const uint8_t *)bytes + version) != BM_HINT_VERSION) {
-		bm_refuse(reply, EINVAL, "expected version 1");
+		bm_refuse(reply, EINVAL, "expected version 2");
 		return;
 	}
 	switch (command) {

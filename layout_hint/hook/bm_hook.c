@@ -115,7 +115,7 @@ const char *
 bm_config_error(const struct bm_config *config)
 {
 	if (config->version != BM_HINT_VERSION)
-		return ("expected version 1");
+		return ("expected version 2");
 	if (config->mode > BM_MODE_QUERY)
 		return ("expected a mode of 0 (off), 1 (table) or 2 (query)");
 	if ((config->policy & ~BM_HOT_ALL) != 0)

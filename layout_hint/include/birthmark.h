@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * The lookup in a compiled image, format version 1 (docs/image-format.md).
+ * The lookup in a compiled image, format version 2 (docs/image-format.md).
  *
  * One header for kernels and programs, C99 or C++17, freestanding: nothing is
  * allocated, nothing is called, nothing is kept between calls, and there is no
@@ -12,7 +12,9 @@
  *		bm_lookup(bytes, &create, &answers);
  *
  * Once bm_image_check() has accepted an image, bm_lookup() stays inside of it
- * and ends, whatever the create is. Images may be swapped between calls.
+ * and ends, whatever the create is: with a name of at most BM_STEPS_NAME bytes
+ * after no more steps than the image declares, BM_STEPS_MAX at most. Images may
+ * be swapped between calls.
  */
 #ifndef BIRTHMARK_H
 #define	BIRTHMARK_H
@@ -24,13 +26,20 @@
 #include <stdint.h>
 #endif
 
-#define	BM_VERSION		1U	/* of the format that is read here */
+#define	BM_VERSION		2U	/* of the format that is read here */
 #define	BM_PREDICATES_MAX	256U
 #define	BM_WORDS_MAX		4U	/* 64 predicates to a word */
 #define	BM_SECTIONS_MAX		16U
 #define	BM_FEATURES_MAX		512U
 #define	BM_TREES_MAX		256U	/* of a forest: their sum fits 16 bits */
 #define	BM_BUCKET_MAX		16U	/* entries of a dictionary to compare */
+#define	BM_STEPS_MAX		16384U	/* of one lookup */
+#define	BM_STEPS_NAME		255U	/* bytes of the longest name of these */
+
+/* Tests count here what a lookup does; else it costs nothing. */
+#ifndef BM_STEP
+#define	BM_STEP(n)		((void)0)
+#endif
 
 /* What bm_image_check() says. */
 enum bm_status {
@@ -40,7 +49,9 @@ enum bm_status {
 	BM_NEWER = 3,		/* a version that is not known here */
 	BM_TRAILING = 4,	/* more bytes than the header says */
 	BM_CHECKSUM = 5,	/* not the bytes that were written */
-	BM_MALFORMED = 6	/* right checksum, but not as the format says */
+	BM_MALFORMED = 6,	/* right checksum, but not as the format says */
+	BM_OLDER = 7,		/* a version that is no longer read */
+	BM_COSTLY = 8		/* more steps than it declares, or than may be */
 };
 
 /* Which members of a create are known. */
@@ -108,6 +119,13 @@ bm_predicate_key(const void *image, uint32_t i, size_t *len)
 
 	*len = bm_u16(entry + 4);
 	return ((const char *)(base + bm_u32(entry)));
+}
+
+/* The steps that a lookup takes at most, as the image declares them. */
+static inline uint32_t
+bm_steps(const void *image)
+{
+	return (bm_u32((const uint8_t *)image + 32));
 }
 
 /* Whether predicate i abstains: its answer is always no. */
@@ -236,11 +254,14 @@ bm_find(const struct bm_dictionary *d, uint32_t kind, uint32_t hash,
 	bucket = d->buckets + 4 * (size_t)(hash & d->mask);
 	entry = d->entries + 16 * (size_t)bm_u32(bucket);
 	end = d->entries + 16 * (size_t)bm_u32(bucket + 4);
-	for (; entry < end; entry += 16)
+	BM_STEP(1);
+	for (; entry < end; entry += 16) {
+		BM_STEP(1);
 		if (bm_u32(entry) == hash && bm_u16(entry + 8) == len &&
 		    entry[10] == kind &&
 		    bm_equal(d->text + bm_u32(entry + 4), text, len))
 			return (bm_u32(entry + 12));
+	}
 	return (BM_NOT_FOUND);
 }
 
@@ -282,6 +303,7 @@ bm_vote(const struct bm_rules *rules, struct bm_votes *votes, uint32_t place,
 
 	if (found == BM_NOT_FOUND)
 		return;
+	BM_STEP(1);
 	mask = rules->masks + 16 * (size_t)rules->words * found;
 	for (w = 0; w < rules->words; w++) {
 		votes->yes[place][w] |= bm_u64(mask + 8 * (size_t)w);
@@ -377,7 +399,9 @@ bm_search(const uint8_t *numbers, uint32_t count, size_t stride, uint32_t key)
 {
 	uint32_t low = 0, high = count, middle;
 
+	BM_STEP(1);
 	while (low < high) {
+		BM_STEP(1);
 		middle = low + (high - low) / 2;
 		if (bm_u32(numbers + stride * middle) < key)
 			low = middle + 1;
@@ -452,6 +476,7 @@ bm_walk(const uint8_t *nodes, const uint8_t *edges, uint32_t node,
 	uint32_t first, edge;
 
 	for (;;) {
+		BM_STEP(1);
 		p = nodes + 8 * (size_t)node;
 		if (p[0] == BM_LEAF)
 			return (p[1]);
@@ -462,6 +487,15 @@ bm_walk(const uint8_t *nodes, const uint8_t *edges, uint32_t node,
 			return (p[1]);
 		node = bm_u32(edges + 8 * ((size_t)first + edge) + 4);
 	}
+}
+
+static inline void
+bm_clear(struct bm_answers *answers)
+{
+	uint32_t i;
+
+	for (i = 0; i < BM_WORDS_MAX; i++)
+		answers->words[i] = 0;
 }
 
 static inline void
@@ -732,6 +766,7 @@ bm_feature(const uint8_t *image, const uint8_t *tables, const uint8_t *p,
 {
 	uint32_t argument = bm_u16(p + 2);
 
+	BM_STEP(1);
 	switch (p[0]) {
 	case BM_SOURCE_HISTORY:
 		return (argument < seen->history_len ?
@@ -745,6 +780,13 @@ bm_feature(const uint8_t *image, const uint8_t *tables, const uint8_t *p,
 		return ((seen->known & BM_KNOWN_HOUR) != 0 && seen->hour < 24 ?
 		    (uint8_t)seen->hour : (uint8_t)24);
 	}
+}
+
+/* What a leaf takes: to find its scores, and to add up eight at a time. */
+static inline uint32_t
+bm_leaf_steps(uint32_t outputs)
+{
+	return (1 + (outputs + 7) / 8);
 }
 
 /*
@@ -775,10 +817,12 @@ bm_walk_abreast(const uint8_t *image, const uint8_t *trees, uint32_t count,
 			at[k] = is_inner ? next : at[k];
 			busy |= is_inner;
 		}
+		BM_STEP(busy);
 	} while (busy);
 	for (k = 0; k < count; k++) {
 		leaf = image + bm_u32(trees + 16 * (size_t)k + 8) +
 		    (size_t)outputs * (at[k] - inner[k]);
+		BM_STEP(bm_leaf_steps(outputs));
 		for (next = 0; next < outputs; next++)
 			sums[next] = (uint16_t)(sums[next] + leaf[next]);
 	}
@@ -800,6 +844,7 @@ bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *features,
 		bm_walk_abreast(image, trees + 16 * (size_t)i,
 		    count - i < BM_ABREAST ? count - i : BM_ABREAST, features,
 		    outputs, sums);
+	BM_STEP(outputs);
 	for (i = 0; i < outputs; i++, output += 8)
 		bm_set(answers, bm_u32(output), sums[i] >= bm_u32(output + 4));
 }
@@ -841,8 +886,7 @@ bm_lookup(const void *image, const struct bm_create *create,
 	const uint8_t *base = (const uint8_t *)image, *section, *p;
 	uint32_t i, sections = bm_u32(base + 28);
 
-	for (i = 0; i < BM_WORDS_MAX; i++)
-		answers->words[i] = 0;
+	bm_clear(answers);
 	for (i = 0; i < sections; i++) {
 		section = base + 40 + 8 * (size_t)i;
 		p = base + bm_u32(section + 4);
@@ -868,7 +912,32 @@ struct bm_image {
 	uint32_t	 size;
 	uint32_t	 left;		/* bytes that nothing was found in yet */
 	uint32_t	 predicates;
+	uint64_t	 steps;		/* of a lookup in what was found, at most */
 };
+
+/* The texts that rules find, at most: pieces between periods alone, prefix, */
+#define	BM_COMPONENTS_MAX	(BM_STEPS_NAME + 4U)	/* whole and any */
+
+/* What it takes to find a number among count that ascend, at most. */
+static inline uint32_t
+bm_search_steps(uint32_t count)
+{
+	uint32_t steps = 1;
+
+	for (; count > 0; count >>= 1)
+		steps++;
+	return (steps);
+}
+
+/* Takes a predicate for one answer of a section: each may have one alone. */
+static inline int
+bm_take(const struct bm_image *image, struct bm_answers *taken, uint32_t i)
+{
+	if (i >= image->predicates || bm_answer(taken, i))
+		return (0);
+	bm_set(taken, i, 1);
+	return (1);
+}
 
 /*
  * Whether count elements, each of width bytes, stand at offset, aligned. Arrays
@@ -934,11 +1003,12 @@ bm_check_entries(const struct bm_image *image, const uint8_t *p, uint32_t values
 	return (1);
 }
 
+/* A dictionary in which texts are found for finds times. */
 static inline int
 bm_check_dictionary(struct bm_image *image, const uint8_t *p,
-    uint32_t values)
+    uint32_t values, uint32_t finds)
 {
-	uint32_t i, begin, end = 0;
+	uint32_t i, begin, end = 0, most = 0;
 	uint32_t buckets = bm_u32(p + 4), count = bm_u32(p + 12);
 	const uint8_t *bucket;
 
@@ -956,7 +1026,9 @@ bm_check_dictionary(struct bm_image *image, const uint8_t *p,
 		end = bm_u32(bucket + 4 * (size_t)i + 4);
 		if (end < begin || end > count || end - begin > BM_BUCKET_MAX)
 			return (0);
+		most = end - begin > most ? end - begin : most;
 	}
+	image->steps += (uint64_t)finds * (1 + most);
 	return (bm_check_entries(image, p, values));
 }
 
@@ -986,29 +1058,41 @@ bm_check_rules(struct bm_image *image, const uint8_t *p)
 	for (i = 0; i < BM_PLACES; i++)
 		if (p[40 + i] < BM_PLACES)
 			seen |= 1U << p[40 + i];
+	image->steps += BM_COMPONENTS_MAX;	/* a mask for each */
 	return (seen == (1U << BM_PLACES) - 1 && p[46] == 0 && p[47] == 0 &&
 	    bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
-	    bm_check_masks(image, p) && bm_check_dictionary(image, p, masks));
+	    bm_check_masks(image, p) &&
+	    bm_check_dictionary(image, p, masks, BM_COMPONENTS_MAX));
 }
 
-/* Edges of a node: ascending codes, and children that come after it. */
+/*
+ * Edges of a node: ascending codes, and children that come after it. From the
+ * node on there are as many steps as it declares at most.
+ */
 static inline int
 bm_check_edges(const struct bm_image *image, const uint8_t *p, uint32_t node)
 {
 	const uint8_t *nodes = image->base + bm_u32(p + 56);
-	const uint8_t *edge = image->base + bm_u32(p + 64);
-	uint32_t i = bm_u32(nodes + 8 * (size_t)node + 4), begin = i;
-	uint32_t end = bm_u32(nodes + 8 * (size_t)node + 12);
+	const uint8_t *edge = image->base + bm_u32(p + 64), *own, *child;
+	uint32_t i, begin, end, steps, most = 0;
 
+	own = nodes + 8 * (size_t)node;
+	begin = bm_u32(own + 4);
+	end = bm_u32(own + 12);
 	if (begin > end || end > bm_u32(p + 68))
 		return (0);
-	for (edge += 8 * (size_t)i; i < end; i++, edge += 8)
+	edge += 8 * (size_t)begin;
+	for (i = begin; i < end; i++, edge += 8) {
 		if (bm_u32(edge) == BM_NOT_FOUND ||
 		    (i > begin && bm_u32(edge) <= bm_u32(edge - 8)) ||
 		    bm_u32(edge + 4) <= node ||
 		    bm_u32(edge + 4) >= bm_u32(p + 60))
 			return (0);
-	return (1);
+		child = nodes + 8 * (size_t)bm_u32(edge + 4);
+		steps = bm_u16(child + 2);
+		most = steps > most ? steps : most;
+	}
+	return (bm_u16(own + 2) >= 1 + bm_search_steps(end - begin) + most);
 }
 
 static inline int
@@ -1019,37 +1103,49 @@ bm_check_nodes(const struct bm_image *image, const uint8_t *p)
 
 	for (i = 0; i < count; i++, node += 8)
 		if ((node[0] >= BM_ATTRS && node[0] != BM_LEAF) ||
-		    node[1] > 1 || node[2] != 0 || node[3] != 0 ||
-		    !bm_check_edges(image, p, i))
+		    node[1] > 1 || !bm_check_edges(image, p, i))
 			return (0);
+	return (1);
+}
+
+/* The roots, which are nodes, and the predicates of trees. */
+static inline int
+bm_check_roots(struct bm_image *image, const uint8_t *p)
+{
+	struct bm_answers taken;
+	const uint8_t *nodes = image->base + bm_u32(p + 56);
+	const uint8_t *tree = image->base + bm_u32(p + 72);
+	uint32_t i, trees = bm_u32(p + 76);
+
+	bm_clear(&taken);
+	for (i = 0; i < trees; i++, tree += 8) {
+		if (bm_u32(tree) >= bm_u32(p + 60) ||
+		    !bm_take(image, &taken, bm_u32(tree + 4)))
+			return (0);
+		image->steps += bm_u16(nodes + 8 * (size_t)bm_u32(tree) + 2);
+	}
 	return (1);
 }
 
 static inline int
 bm_check_trees(struct bm_image *image, const uint8_t *p)
 {
-	uint32_t i, nodes = bm_u32(p + 60), trees = bm_u32(p + 76);
-	const uint8_t *tree;
+	uint32_t i, offset, count, nodes = bm_u32(p + 60);
 
-	for (i = 0; i < 3; i++)
-		if (!bm_inside(image, bm_u32(p + 32 + 8 * (size_t)i),
-		    bm_u32(p + 36 + 8 * (size_t)i), 4, 4) ||
-		    !bm_ascend(image->base + bm_u32(p + 32 + 8 * (size_t)i),
-		    bm_u32(p + 36 + 8 * (size_t)i)))
+	for (i = 0; i < 3; i++) {
+		offset = bm_u32(p + 32 + 8 * (size_t)i);
+		count = bm_u32(p + 36 + 8 * (size_t)i);
+		if (!bm_inside(image, offset, count, 4, 4) ||
+		    !bm_ascend(image->base + offset, count))
 			return (0);
-	if (nodes > 0x10000000U ||
-	    !bm_inside(image, bm_u32(p + 56), nodes + 1, 8, 4) ||
-	    !bm_inside(image, bm_u32(p + 64), bm_u32(p + 68), 8, 4) ||
-	    !bm_inside(image, bm_u32(p + 72), trees, 8, 4) ||
-	    !bm_check_dictionary(image, p, BM_NOT_FOUND) ||
-	    !bm_check_nodes(image, p))
-		return (0);
-	tree = image->base + bm_u32(p + 72);
-	for (i = 0; i < trees; i++, tree += 8)
-		if (bm_u32(tree) >= nodes ||
-		    bm_u32(tree + 4) >= image->predicates)
-			return (0);
-	return (1);
+		image->steps += bm_search_steps(count);
+	}
+	return (nodes <= 0x10000000U &&
+	    bm_inside(image, bm_u32(p + 56), nodes + 1, 8, 4) &&
+	    bm_inside(image, bm_u32(p + 64), bm_u32(p + 68), 8, 4) &&
+	    bm_inside(image, bm_u32(p + 72), bm_u32(p + 76), 8, 4) &&
+	    bm_check_dictionary(image, p, BM_NOT_FOUND, 3) &&
+	    bm_check_nodes(image, p) && bm_check_roots(image, p));
 }
 
 static inline int
@@ -1090,8 +1186,28 @@ bm_check_features(struct bm_image *image, const uint8_t *p)
 		    (argument >= BM_VALUES ||
 		    bm_u32(feature + 4) >= bm_u32(p + 8))))
 			return (0);
+		image->steps++;
+		if (feature[0] == BM_SOURCE_CODE)
+			image->steps += bm_search_steps(bm_u32(image->base +
+			    bm_u32(p + 12) + 16 * (size_t)bm_u32(feature + 4) +
+			    8));
 	}
 	return (1);
+}
+
+/*
+ * A child comes after its node, and has a smaller height: that of a leaf is 0,
+ * that of a node the nodes from it to a leaf, at most.
+ */
+static inline int
+bm_check_child(const uint8_t *tree, const uint8_t *nodes, uint32_t node,
+    uint32_t child)
+{
+	uint32_t inner = bm_u32(tree + 4), leaves = bm_u32(tree + 12);
+	uint32_t height = child < inner ? nodes[8 * (size_t)child + 3] : 0;
+
+	return (child > node && child < inner + leaves &&
+	    height < nodes[8 * (size_t)node + 3]);
 }
 
 static inline int
@@ -1099,23 +1215,41 @@ bm_check_tree(struct bm_image *image, const uint8_t *tree,
     uint32_t features, uint32_t outputs)
 {
 	uint32_t i, inner = bm_u32(tree + 4), leaves = bm_u32(tree + 12);
-	const uint8_t *node;
+	const uint8_t *nodes, *node;
 
 	if (inner < 1 || inner > 0x8000U || leaves > 0x8000U ||
 	    !bm_inside(image, bm_u32(tree), inner, 8, 4) ||
 	    !bm_inside(image, bm_u32(tree + 8), leaves, outputs, 1))
 		return (0);
-	node = image->base + bm_u32(tree);
+	node = nodes = image->base + bm_u32(tree);
 	for (i = 0; i < inner; i++, node += 8)
-		if (bm_u16(node) >= features || node[3] != 0 ||
-		    bm_u16(node + 4) <= i || bm_u16(node + 4) >= inner + leaves ||
-		    bm_u16(node + 6) <= i || bm_u16(node + 6) >= inner + leaves)
+		if (bm_u16(node) >= features ||
+		    !bm_check_child(tree, nodes, i, bm_u16(node + 4)) ||
+		    !bm_check_child(tree, nodes, i, bm_u16(node + 6)))
 			return (0);
 	return (1);
 }
 
+/* What it takes to walk trees of a group: of those abreast, the highest. */
+static inline uint32_t
+bm_walk_steps(const struct bm_image *image, const uint8_t *tree, uint32_t trees)
+{
+	uint32_t i, height, most = 0, steps = 0;
+
+	for (i = 0; i < trees; i++, tree += 16) {
+		if (i % BM_ABREAST == 0) {
+			steps += most;
+			most = 0;
+		}
+		height = image->base[bm_u32(tree) + (size_t)3];
+		most = height > most ? height : most;
+	}
+	return (steps + most);
+}
+
 static inline int
-bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features)
+bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
+    struct bm_answers *taken)
 {
 	uint32_t i, trees = bm_u32(group), outputs = bm_u32(group + 8);
 	const uint8_t *tree, *output;
@@ -1127,18 +1261,22 @@ bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features)
 		return (0);
 	tree = image->base + bm_u32(group + 4);
 	output = image->base + bm_u32(group + 12);
+	image->steps += outputs;
 	for (i = 0; i < outputs; i++, output += 8)
-		if (bm_u32(output) >= image->predicates)
+		if (!bm_take(image, taken, bm_u32(output)))
 			return (0);
 	for (i = 0; i < trees; i++, tree += 16)
 		if (!bm_check_tree(image, tree, features, outputs))
 			return (0);
+	image->steps += bm_walk_steps(image, image->base + bm_u32(group + 4),
+	    trees) + trees * bm_leaf_steps(outputs);
 	return (1);
 }
 
 static inline int
 bm_check_forest(struct bm_image *image, const uint8_t *p)
 {
+	struct bm_answers taken;
 	uint32_t i, groups = bm_u32(p + 16);
 	const uint8_t *group;
 
@@ -1146,9 +1284,10 @@ bm_check_forest(struct bm_image *image, const uint8_t *p)
 	    !bm_inside(image, bm_u32(p + 20), groups, 16, 4) ||
 	    !bm_check_tables(image, p) || !bm_check_features(image, p))
 		return (0);
+	bm_clear(&taken);
 	group = image->base + bm_u32(p + 20);
 	for (i = 0; i < groups; i++, group += 16)
-		if (!bm_check_group(image, group, bm_u32(p)))
+		if (!bm_check_group(image, group, bm_u32(p), &taken))
 			return (0);
 	return (1);
 }
@@ -1177,8 +1316,7 @@ bm_check_content(struct bm_image *image)
 {
 	uint32_t i, sections = bm_u32(image->base + 28);
 
-	if (sections > BM_SECTIONS_MAX || bm_u32(image->base + 32) != 0 ||
-	    bm_u32(image->base + 36) != 0 ||
+	if (sections > BM_SECTIONS_MAX || bm_u32(image->base + 36) != 0 ||
 	    !bm_inside(image, 40, sections, 8, 8) ||
 	    !bm_check_predicates(image))
 		return (0);
@@ -1205,16 +1343,22 @@ bm_image_check(const void *bytes, size_t size)
 		return (BM_NO_IMAGE);
 	if (bm_u32(base + 8) > BM_VERSION)
 		return (BM_NEWER);
+	if (bm_u32(base + 8) < BM_VERSION)
+		return (BM_OLDER);
 	image.base = base;
 	image.size = bm_u32(base + 12);
 	image.predicates = bm_u32(base + 20);
 	if (size != image.size)
 		return (size < image.size ? BM_TRUNCATED : BM_TRAILING);
 	image.left = image.size - 40;
+	image.steps = 0;
 	crc = bm_crc32(0, base, 16);
 	if (bm_crc32(crc, base + 20, size - 20) != bm_u32(base + 16))
 		return (BM_CHECKSUM);
-	return (bm_check_content(&image) ? BM_OK : BM_MALFORMED);
+	if (!bm_check_content(&image))
+		return (BM_MALFORMED);
+	return (image.steps <= bm_steps(base) && bm_steps(base) <= BM_STEPS_MAX ?
+	    BM_OK : BM_COSTLY);
 }
 
 static inline const char *
@@ -1235,6 +1379,11 @@ bm_status_text(enum bm_status status)
 		return ("damaged: the checksum does not match");
 	case BM_MALFORMED:
 		return ("malformed: not as the format says");
+	case BM_OLDER:
+		return ("an image of an older version than this reader knows");
+	case BM_COSTLY:
+		return ("a lookup would take more steps than the image declares, "
+		    "or than are allowed");
 	default:
 		return ("not a status");
 	}

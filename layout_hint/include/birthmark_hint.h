@@ -23,7 +23,7 @@
 #include <sys/ioccom.h>
 #endif
 
-#define	BM_HINT_VERSION		1U		/* of what is below */
+#define	BM_HINT_VERSION		2U		/* of what is below */
 #define	BM_IMAGE_MAX		(16U << 20)	/* bytes of an image */
 #define	BM_NAME_MAX		255U		/* bytes of a name */
 #define	BM_HOT_BLOCKS		256U		/* of a file that are placed, by default */
@@ -46,11 +46,11 @@
 
 /*
  * Why an image was refused, beyond what bm_image_check() says (enum bm_status
- * of birthmark.h, 1 to 6).
+ * of birthmark.h, 1 to 8).
  */
-#define	BM_NO_HINT		7U	/* no predicate of the three above */
-#define	BM_OVERSIZE		8U	/* more than BM_IMAGE_MAX bytes */
-#define	BM_STATUSES		9U
+#define	BM_NO_HINT		9U	/* no predicate of the three above */
+#define	BM_OVERSIZE		10U	/* more than BM_IMAGE_MAX bytes */
+#define	BM_STATUSES		11U
 
 /* What became of a hint that was followed: once for each inode or block. */
 enum bm_outcome {
@@ -231,13 +231,13 @@ struct bm_wait {
 	typedef char type##_is_not_its_size[				\
 	    sizeof(struct type) == (bytes) ? 1 : -1]
 
-BM_SIZE_IS(bm_counters, 232);
+BM_SIZE_IS(bm_counters, 248);
 BM_SIZE_IS(bm_region, 48);
 BM_SIZE_IS(bm_load, 24);
 BM_SIZE_IS(bm_config, 48);
 BM_SIZE_IS(bm_decision, 16);
 BM_SIZE_IS(bm_flush, 8);
-BM_SIZE_IS(bm_state, 360);
+BM_SIZE_IS(bm_state, 376);
 BM_SIZE_IS(bm_question, 296);
 BM_SIZE_IS(bm_frame, 8);
 BM_SIZE_IS(bm_wait, 16);

@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+VERSION = 2
 LOAD, STATUS, CONFIG, ANSWER, FLUSH, READ, ASK = range(1, 8)
 OFF, TABLE, QUERY = range(3)
 NAME, DIR, WRITE, ALL = 1, 2, 4, 7
@@ -15,12 +16,12 @@ EINVAL, ENOENT, ENOTTY, EFBIG = 22, 2, 25, 27
 _CONFIG = struct.Struct("<4I2Q2i2I")
 _REGION = struct.Struct("<4I4Q")
 _STATE = struct.Struct("<8I")
-_COUNTERS = struct.Struct("<29Q")
+_COUNTERS = struct.Struct("<31Q")
 _QUESTION = struct.Struct("<Q7I2H256s")
 _COUNTED = {
     "asked": 1, "hinted": 3, "without_image": 1, "outcomes": 7, "cache_hits": 1,
     "cache_misses": 1, "cache_waits": 1, "questions_queued": 1, "questions_dropped": 1,
-    "answers_taken": 1, "answers_stale": 1, "images_loaded": 1, "images_refused": 9,
+    "answers_taken": 1, "answers_stale": 1, "images_loaded": 1, "images_refused": 11,
 }  # fmt: skip
 STATE_SIZE = _STATE.size + _CONFIG.size + _REGION.size + _COUNTERS.size
 
@@ -86,25 +87,25 @@ class Device:
 
     def load(self, image: bytes) -> int:
         """Return the status of an image: 0 if it was taken."""
-        head = struct.pack("<2IQ2I", 1, len(image), 0, 0, 0)
+        head = struct.pack("<2IQ2I", VERSION, len(image), 0, 0, 0)
         status: int = struct.unpack("<2IQ2I", self.frame(LOAD, head + image))[3]
         return status
 
     def config(self, mode: int, policy: int = ALL) -> None:
-        assert self.frame(CONFIG, _CONFIG.pack(1, mode, policy, 0, 0, 0, 0, 0, 0, 0)) == b""
+        assert self.frame(CONFIG, _CONFIG.pack(VERSION, mode, policy, 0, 0, 0, 0, 0, 0, 0)) == b""
 
     def flush(self) -> int:
-        generation: int = struct.unpack("<2I", self.frame(FLUSH, struct.pack("<2I", 1, 0)))[1]
+        generation: int = struct.unpack("<2I", self.frame(FLUSH, struct.pack("<2I", VERSION, 0)))[1]
         return generation
 
     def answer(self, id: int, verdict: int) -> None:
-        assert self.frame(ANSWER, struct.pack("<2IQ", 1, verdict, id)) == b""
+        assert self.frame(ANSWER, struct.pack("<2IQ", VERSION, verdict, id)) == b""
 
     def read(self, count: int = 256, milliseconds: int = 0) -> list[Question]:
-        content = self.frame(READ, struct.pack("<4I", 1, count, milliseconds, 0))
+        content = self.frame(READ, struct.pack("<4I", VERSION, count, milliseconds, 0))
         found = []
         for id, version, *numbers, directory, length, name in _QUESTION.iter_unpack(content):
-            assert version == 1
+            assert version == VERSION
             found.append(Question(id, *numbers, bool(directory), name[:length]))
         return found
 
@@ -123,14 +124,14 @@ class Device:
         known |= 0x20 * (name is not None)
         name = name or b""
         owner = (mode or 0, uid or 0, gid or 0, hour or 0)
-        packed = _QUESTION.pack(9, 1, 0, known, *owner, directory, len(name), name)
+        packed = _QUESTION.pack(9, VERSION, 0, known, *owner, directory, len(name), name)
         version, verdict, id = struct.unpack("<2IQ", self.frame(ASK, packed))
-        assert (version, id) == (1, 9)
+        assert (version, id) == (VERSION, 9)
         return int(verdict)
 
     def status(self) -> dict[str, Any]:
         """Return the state: its numbers, and the counters by name."""
-        content = self.frame(STATUS, struct.pack("<I", 1) + bytes(STATE_SIZE - 4))
+        content = self.frame(STATUS, struct.pack("<I", VERSION) + bytes(STATE_SIZE - 4))
         assert len(content) == STATE_SIZE
         names = ("version", "generation", "image_size", "image_checksum", "image_hints")
         numbers = _STATE.unpack_from(content)

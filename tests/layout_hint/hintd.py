@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.layout_hint.device import LOAD, STATE_SIZE, STATUS
+from tests.layout_hint.device import LOAD, STATE_SIZE, STATUS, VERSION
 from tests.layout_hint.device import Device as Connection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +112,7 @@ class Device(Process):
 
     def _config(self) -> tuple[int, ...]:
         with closing(self.connection()) as connection:
-            content = connection.frame(STATUS, struct.pack("<I", 1) + bytes(STATE_SIZE - 4))
+            content = connection.frame(STATUS, struct.pack("<I", VERSION) + bytes(STATE_SIZE - 4))
         return struct.unpack_from("<3I2Q", content, 36)
 
     def has(self, image: bytes) -> bool:

@@ -3,9 +3,15 @@
  *
  *	lookup check			images on standard input, each after its size
  *	lookup answers IMAGE		creates on standard input, as the tests write them
+ *	lookup steps IMAGE		the same, but printed are the steps of each
  *
  * Numbers are of 4 bytes, little-endian.
  */
+#include <stdint.h>
+
+static uint64_t	walked;
+#define	BM_STEP(n)	(walked += (n))
+
 #include "../../benchmarks/bytes.h"
 #include "birthmark.h"
 
@@ -33,12 +39,23 @@ read_text(FILE *in, size_t *size)
 }
 
 static void
-answer(const uint8_t *image, uint32_t known)
+write_u64(uint64_t number)
+{
+	uint8_t bytes[8];
+	uint32_t i;
+
+	for (i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(number >> (8 * i));
+	(void)fwrite(bytes, 1, 8, stdout);
+}
+
+static void
+answer(const uint8_t *image, uint32_t known, int of_steps)
 {
 	struct bm_answers answers;
 	struct bm_create create;
-	uint8_t *name, *history, bytes[8];
-	uint32_t word, i;
+	uint8_t *name, *history;
+	uint32_t word;
 
 	create.known = known;
 	if (!read_u32(stdin, &create.mode) || !read_u32(stdin, &create.uid) ||
@@ -47,18 +64,18 @@ answer(const uint8_t *image, uint32_t known)
 		exit(2);
 	create.name = name = read_text(stdin, &create.name_len);
 	create.history = history = read_text(stdin, &create.history_len);
+	walked = 0;
 	bm_lookup(image, &create, &answers);
 	free(name);
 	free(history);
-	for (word = 0; word < BM_WORDS_MAX; word++) {
-		for (i = 0; i < 8; i++)
-			bytes[i] = (uint8_t)(answers.words[word] >> (8 * i));
-		(void)fwrite(bytes, 1, 8, stdout);
-	}
+	if (of_steps)
+		write_u64(walked);
+	for (word = 0; word < BM_WORDS_MAX && !of_steps; word++)
+		write_u64(answers.words[word]);
 }
 
 static int
-print_answers(const char *path)
+print_answers(const char *path, int of_steps)
 {
 	uint32_t known;
 	uint8_t *image;
@@ -72,7 +89,7 @@ print_answers(const char *path)
 		return (1);
 	}
 	while (read_u32(stdin, &known))
-		answer(image, known);
+		answer(image, known, of_steps);
 	free(image);
 	return (0);
 }
@@ -95,6 +112,6 @@ int
 main(int argc, char **argv)
 {
 	if (argc == 3)
-		return (print_answers(argv[2]));
+		return (print_answers(argv[2], argv[1][0] == 's'));
 	return (print_checks());
 }

@@ -157,7 +157,7 @@ def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[
         if not left or random_.random() < 0.2:
             continue
         split[node] = attribute = random_.choice(left)
-        for own in {row[attribute] for row in rows}:
+        for own in sorted({row[attribute] for row in rows}, key=repr):
             waiting.append(
                 (
                     len(parent),
@@ -363,15 +363,23 @@ class Lookup:
 
     def answers(self, image: bytes, creates: pa.Table, folder: Path) -> np.ndarray:
         """Return a row for each create with the answers of all predicates, as booleans."""
+        found = self._asked("answers", image, creates, folder).reshape(-1, 32)
+        bits = np.unpackbits(found, axis=1, bitorder="little")
+        return bits[:, : len(Image(image).predicates)].astype(bool)
+
+    def steps(self, image: bytes, creates: pa.Table, folder: Path) -> list[int]:
+        """Return the steps that each create took."""
+        found: list[int] = self._asked("steps", image, creates, folder).view("<u8").tolist()
+        return found
+
+    def _asked(self, what: str, image: bytes, creates: pa.Table, folder: Path) -> np.ndarray:
         path = folder / "image"
         path.write_bytes(image)
         stream = b"".join(map(_packed, creates.to_pylist()))
-        command = [*self.command, "answers", str(path)]
+        command = [*self.command, what, str(path)]
         done = subprocess.run(command, input=stream, capture_output=True)
         assert done.returncode == 0, done.stderr
-        found = np.frombuffer(done.stdout, np.uint8).reshape(-1, 32)
-        bits = np.unpackbits(found, axis=1, bitorder="little")
-        return bits[:, : len(Image(image).predicates)].astype(bool)
+        return np.frombuffer(done.stdout, np.uint8)
 
 
 def _packed(create: Create) -> bytes:

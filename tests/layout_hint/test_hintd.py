@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -37,6 +36,7 @@ from tests.layout_hint.hintd import (
     unavailable,
     whole,
 )
+from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
 from tests.serving.conftest import publish, served, settings_for
 from training.registry import Registry
@@ -282,11 +282,14 @@ def broken(image: bytes, how: str) -> bytes:
         "half of it": image[: len(image) // 2],
         "a flipped bit": bytes(flipped),
         "more than it": image + b"\0",
-        "a newer version": image[:8] + struct.pack("<I", 2) + image[12:],
+        "a newer version": sealed(image, VERSION_AT, 3),
+        "an older version": sealed(image, VERSION_AT, 1),
+        "steps undeclared": sealed(image, STEPS_AT, 1),
     }[how]
 
 
-GARBAGE = "nothing, noise, a page, half of it, a flipped bit, more than it, a newer version"
+GARBAGE = "nothing, noise, a page, half of it, a flipped bit, more than it, a newer version, "
+GARBAGE += "an older version, steps undeclared"
 
 
 @pytest.mark.parametrize("how", GARBAGE.split(", "))

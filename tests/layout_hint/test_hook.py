@@ -167,13 +167,13 @@ def test_a_refused_image_leaves_the_last_good_one(device):
     damaged = good[:-1] + bytes([good[-1] ^ 1])
     refused = [b"", good[:-1], good[:39], b"GARBAGE" * 99, good + b"\0", damaged]
     other = compile_image(["lifespan<=5"], [])
-    assert [device.load(image) for image in [*refused, other]] == [1, 1, 1, 2, 4, 5, 7]
+    assert [device.load(image) for image in [*refused, other]] == [1, 1, 1, 2, 4, 5, 9]
     assert device.ask(b"a.lock") == d.NAME
     assert device.load(good) == 0
     assert device.ask(b"a.lock") == d.WRITE
     state = device.status()
     assert (state["images_loaded"], state["without_image"]) == (2, 1)
-    assert state["images_refused"] == [0, 3, 1, 0, 1, 1, 0, 1, 0]
+    assert state["images_refused"] == [0, 3, 1, 0, 1, 1, 0, 0, 0, 1, 0]
 
 
 def test_an_answer_serves_the_next_create_of_its_kind_alone(device):
@@ -311,20 +311,20 @@ def test_frames_that_are_not_as_they_should_be_are_refused_with_what_was_expecte
                 other.frame(command, bytes(size))
             other.close()
     config = struct.Struct("<4I2Q2i2I")
-    good = [1, d.TABLE, 7, 3, 0, 4096, 0, 0, 0, 0]
+    good = [d.VERSION, d.TABLE, 7, 3, 0, 4096, 0, 0, 0, 0]
     for mode, length in ((1, 4096), (2, 4096), (3, 4096), (0, 0)):
-        assert device.frame(d.CONFIG, config.pack(1, d.TABLE, 7, mode, 0, length, *good[6:])) == b""
+        assert device.frame(d.CONFIG, config.pack(*good[:3], mode, 0, length, *good[6:])) == b""
     for place, value in ((1, 3), (2, 8), (3, 4), (3, 0), (4, 2**64 - 1), (5, 0), (9, 1)):
         wrong = [*good[:place], value, *good[place + 1 :]]
         assert refused(device, d.CONFIG, config.pack(*wrong)) == d.EINVAL
-    for payload in ((1, 0, 0, 0), (1, 1, 60_001, 0), (1, 1, 0, 1)):
-        assert refused(device, d.READ, struct.pack("<4I", *payload)) == d.EINVAL
+    for payload in ((0, 0, 0), (1, 60_001, 0), (1, 0, 1)):
+        assert refused(device, d.READ, struct.pack("<4I", d.VERSION, *payload)) == d.EINVAL
     for size, data in ((5, 0), (3, 0), (4, 8)):
-        head = struct.pack("<2IQ2I", 1, size, data, 0, 0)
+        head = struct.pack("<2IQ2I", d.VERSION, size, data, 0, 0)
         assert refused(device, d.LOAD, head + b"abcd") == d.EINVAL
-    assert refused(device, d.ANSWER, struct.pack("<2IQ", 1, 8, 1)) == d.EINVAL
+    assert refused(device, d.ANSWER, struct.pack("<2IQ", d.VERSION, 8, 1)) == d.EINVAL
     question = struct.Struct("<Q7I2H256s")
-    asked = [0, 1, 0, 0x20, 0, 0, 0, 0, 0, 1, b"x"]
+    asked = [0, d.VERSION, 0, 0x20, 0, 0, 0, 0, 0, 1, b"x"]
     for place, value in {3: 0x40, 7: 24, 8: 2, 9: 256}.items():
         wrong = [*asked[:place], value, *asked[place + 1 :]]
         assert refused(device, d.ASK, question.pack(*wrong)) == d.EINVAL
@@ -340,7 +340,7 @@ def test_an_unknown_command_ends_the_connection_and_no_other(command, path, devi
     with pytest.raises((EOFError, ConnectionError)):
         other.frame(d.STATUS)
     other.close()
-    assert device.status()["version"] == 1
+    assert device.status()["version"] == d.VERSION
 
 
 def test_connections_that_break_off_or_are_too_many_harm_no_other(path, device):
@@ -353,7 +353,7 @@ def test_connections_that_break_off_or_are_too_many_harm_no_other(path, device):
         many[-1].status()
     for connection in many:
         connection.close()
-    assert device.status()["version"] == 1
+    assert device.status()["version"] == d.VERSION
 
 
 def test_a_second_device_does_not_take_a_socket_and_a_killed_one_leaves_none_behind(

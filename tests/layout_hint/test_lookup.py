@@ -24,15 +24,17 @@ from layout_hint import INCLUDE
 from predictor.hints import HINTS, Room, hint_image
 from predictor.image import compile_image, predict
 from predictor.image_models import compile_models
+from predictor.image_steps import STEPS
 from predictor.labels import births
 from predictor.predicates import BUILT_IN
 from predictor.trained import KINDS, TrainedModel
+from tests.layout_hint import laid
 from tests.layout_hint.made import CREATES, Lookup, made, some_creates
 
 DRIVER = Path(__file__).with_name("lookup.c")
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 STANDARDS = {"c99": "c", "c++17": "c++"}
-NO_IMAGE, NEWER, CHECKSUM, MALFORMED = 2, 3, 5, 6
+NO_IMAGE, NEWER, CHECKSUM, MALFORMED, OLDER, COSTLY = 2, 3, 5, 6, 7, 8
 STATUS = {
     "truncated": 1,
     "not a compiled": NO_IMAGE,
@@ -40,6 +42,8 @@ STATUS = {
     "more bytes": 4,
     "checksum": CHECKSUM,
     "malformed": MALFORMED,
+    "older version": OLDER,
+    "more steps": COSTLY,
 }
 SANITIZE = "-fsanitize=address,undefined"
 
@@ -187,6 +191,84 @@ def test_both_readers_refuse_the_same_images_and_agree_on_those_that_they_accept
         assert np.array_equal(lookup.answers(content, rows, tmp_path), expected)
 
 
+def both(lookup: Lookup, *images: bytes) -> list[int]:
+    """Return what both readers say of each image: one status, which they must share."""
+    statuses = lookup.checks(images)
+    assert statuses == [status(content) for content in images]
+    return statuses
+
+
+def test_trees_that_share_a_long_way_are_refused_however_they_declare_it(lookup):
+    """An image of a quarter of a megabyte took a second for each create."""
+    for per_node in (0, 3):
+        attack = laid.LaidTrees(laid.chain(10_000, per_node), [(0, 0)] * 10_000)
+        image = laid.raw(laid.keys(1), attack)
+        assert len(image) > 200_000
+        assert both(lookup, image) == [MALFORMED]
+    predicates = [(0, place) for place in range(256)]
+    image = laid.raw(laid.keys(256), laid.LaidTrees(laid.chain(200), predicates))
+    assert laid.declared(image) > 100_000
+    smaller = (laid.sealed(image, laid.STEPS_AT, steps) for steps in (STEPS, 500, 0))
+    assert both(lookup, image, *smaller) == [COSTLY] * 4
+    shared = laid.raw(laid.keys(2), laid.LaidTrees(laid.chain(200), predicates[:2]))
+    assert both(lookup, shared) == [0], "what costs little may share"
+
+
+def test_each_predicate_has_one_tree_or_output_of_a_section(lookup):
+    refused = dict(laid.refused())
+    assert both(lookup, *refused.values()) == [MALFORMED] * len(refused)
+    trees = [laid.LaidTrees(laid.chain(4), [(0, 0)]) for _ in range(2)]
+    forest = laid.LaidForest(laid.ladder(3), [[0], [1]], 2)
+    assert both(lookup, compile_image(laid.keys(2), [*trees, forest])) == [0]
+
+
+def test_a_forest_of_trees_as_high_as_can_be_is_refused(lookup):
+    high = laid.LaidForest(laid.ladder(255), [[0]], 256)
+    image = compile_image(laid.keys(1), [high])
+    assert laid.declared(image) > STEPS // 2
+    assert both(lookup, image) == [0]
+    more = laid.LaidForest(laid.ladder(255), [[0], [1]], 256)
+    assert both(lookup, laid.raw(laid.keys(2), more)) == [COSTLY]
+
+
+@pytest.mark.parametrize("seed", range(60, 72))
+def test_an_image_declares_just_the_steps_that_it_may_take(seed, lookup):
+    image = made(seed).image
+    declared = laid.declared(image)
+    others = [declared - 1, declared + 1, STEPS, STEPS + 1, 2**32 - 1, 0]
+    images = [laid.sealed(image, laid.STEPS_AT, steps) for steps in others]
+    assert both(lookup, image, *images) == [0, COSTLY, 0, 0, COSTLY, COSTLY, COSTLY]
+
+
+def test_no_lookup_takes_more_steps_than_its_image_declares(lookup, tmp_path):
+    creates = some_creates(random.Random(5), 400)
+    creates += [{**creates[0], "name": b"." * 255}, {**creates[0], "name": b"a." * 127 + b"a"}]
+    rows = pa.Table.from_pylist(creates, schema=CREATES)
+    images = [made(seed).image for seed in range(80, 90)]
+    for image in [*images, *(image for _, image in laid.seeds())]:
+        taken = lookup.steps(image, rows, tmp_path)
+        short = [len(create["name"] or b"") <= 255 for create in creates]
+        assert 0 < max(np.array(taken)[short]) <= laid.declared(image)
+
+
+def test_the_most_steps_that_are_declared_are_taken_by_some_create(lookup, tmp_path):
+    rows = pa.Table.from_pylist([{"name": b"x"}], schema=CREATES)
+    for section in (
+        laid.LaidTrees(laid.chain(60), [(0, 0)]),
+        laid.LaidForest(laid.ladder(40), [[0]], 9),
+    ):
+        image = compile_image(laid.keys(1), [section])
+        (taken,) = lookup.steps(image, rows, tmp_path)
+        assert taken > 0.75 * laid.declared(image)
+
+
+def test_an_image_of_an_older_version_is_told_from_a_damaged_one(lookup):
+    older = laid.sealed(made(1).image, laid.VERSION_AT, 1)
+    assert both(lookup, older, older[:-1]) == [OLDER, OLDER]
+    with pytest.raises(ValueError, match=r"older version than this reader knows \(2\)"):
+        Image(older)
+
+
 def test_the_predicates_of_an_image_can_be_read_in_c(lookup, tmp_path):
     image = tmp_path / "image"
     image.write_bytes(compile_image(["a", "name:lock"], [], {"name:lock"}))
@@ -274,6 +356,14 @@ def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, bundled_
 
 def test_every_row_of_the_captured_days_is_answered_alike_in_c(lookup, captured_days, tmp_path):
     days_agree(lookup, captured_days, tmp_path, calibration=0)
+
+
+def test_fuzzing_starts_from_what_is_laid_out_for_it():
+    seeds = dict(laid.corpora())
+    for folder in {path.parent for path in seeds}:
+        assert set(folder.iterdir()) <= set(seeds), "a seed that nothing makes"
+    for path, content in seeds.items():
+        assert path.read_bytes() == content, f"{path}: python -m tests.layout_hint.laid"
 
 
 def test_fuzzing_starts_from_images_that_are_sound(lookup):

@@ -15,15 +15,18 @@ from data.ingest import ingest
 from data.samples import DAYS
 from features import CREATES as EVERY_COLUMN
 from predictor import image_dictionary
+from predictor.hints import hint_image
 from predictor.image import compile_image, predict
 from predictor.image_forest import ByteTree, Feature, ForestSection, Group
 from predictor.image_models import compile_models
 from predictor.image_rules import ImageRule, RulesSection
+from predictor.image_steps import STEPS
 from predictor.image_trees import ImageTree, TreesSection
 from predictor.labels import births
 from predictor.predicates.predicate import Subject
 from predictor.thresholds import NEVER, OperatingPoints
 from predictor.trained import KINDS, TrainedModel
+from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
     CREATES,
     made,
@@ -120,9 +123,10 @@ def test_every_flipped_bit_is_refused():
 
 def test_what_is_wrong_with_an_image_is_told():
     whole = rules_image(ImageRule("a", "whole", b"x", True))
-    newer = whole[:8] + struct.pack("<I", 2) + whole[12:]
+    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (3, 1))
     for content, message in [
-        (newer, "newer version than this reader knows \\(1\\)"),
+        (newer, "newer version than this reader knows \\(2\\)"),
+        (older, "older version than this reader knows \\(2\\)"),
         (whole[:-1], "truncated"),
         (whole[:20], "truncated"),
         (b"", "truncated"),
@@ -159,6 +163,20 @@ ONE_SPLIT = ByteTree(
 )
 
 
+def chain(length: int) -> ByteTree:
+    """Return a tree of so many levels, with one leaf for each and the last."""
+    first = np.arange(1, length + 1)
+    children = np.column_stack([np.where(first < length, first, 2 * length), length + first - 1])
+    zeros = np.zeros(length, np.int64)
+    return ByteTree(zeros, zeros.astype(np.uint8), children, np.ones((length + 1, 1), np.uint8))
+
+
+def test_a_tree_of_as_many_levels_as_can_be_is_answered():
+    image = Image(compile_image(["a"], [forest_of(chain(255))]))
+    creates = pa.table({"name": [b"x", b"x"], "history": pa.array([b"\0", b"\1"])})
+    assert predict(image, creates)["a"].to_pylist() == [True, True]
+
+
 def test_what_has_no_room_in_an_image_is_refused():
     with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
         compile_image([str(n) for n in range(257)], [])
@@ -173,6 +191,14 @@ def test_what_has_no_room_in_an_image_is_refused():
     wide = replace(ONE_SPLIT, scores=np.zeros((32769, 1), np.uint8))
     with pytest.raises(ValueError, match="a tree of 32769 leaves"):
         compile_image(["a"], [forest_of(wide)])
+    with pytest.raises(ValueError, match="a tree of more than 255 levels"):
+        compile_image(["a"], [forest_of(chain(256))])
+    wide, key = chain(250), [str(n) for n in range(256)]
+    group = Group(
+        dict.fromkeys(key, 1), [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256
+    )
+    with pytest.raises(ValueError, match="would take 16705 steps: an image has at most 16384"):
+        compile_image(key, [ForestSection([Feature("hour")], [], [group])])
     with pytest.raises(ValueError, match="order must name each"):
         compile_image(["a"], [RulesSection([], ("whole",))])
 
@@ -278,6 +304,34 @@ def test_a_model_is_compiled_within_its_budget(sampled):
     for models in model.models.values():
         image = Image(compile_models(models, "accurate"))
         assert image.size / len(image.predicates) <= 64 * 1024
+
+
+def test_the_image_of_a_model_declares_just_the_steps_that_it_may_take(sampled):
+    model, _ = sampled
+    images = [compile_models(m, point) for m in model.models.values() for point in POINTS]
+    images += [hint_image(model, kind, point) for kind in model.hints for point in POINTS]
+    assert len(images) > 8
+    for image in images:
+        steps = declared(image)
+        assert 0 < steps <= STEPS // 4, "little of what is allowed"
+        Image(sealed(image, STEPS_AT, STEPS))
+        for wrong in (steps - 1, STEPS + 1):
+            with pytest.raises(ValueError, match="more steps than the image declares, or than are"):
+                Image(sealed(image, STEPS_AT, wrong))
+
+
+def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
+    """Forests of the usual size, of 256 predicates of four kinds of lives, and as many trees."""
+    grown = made(3, ("trees",), n=256).sections
+    keys = [f"trees {number}" for number in range(256)]
+    wide = replace(chain(40), scores=np.zeros((41, 64), np.uint8))
+    own = [keys[place : place + 64] for place in range(0, 256, 64)]
+    groups = [Group(dict.fromkeys(some, 1), [wide] * 92) for some in own]
+    forest = ForestSection([Feature("hour")], [], groups)
+    rules = [RulesSection([ImageRule(key, "any", b"", True) for key in keys])] * 2
+    image = compile_image(keys, [*grown, forest, *rules])
+    assert declared(image) < STEPS * 3 // 4
+    assert Image(image).predicates == keys
 
 
 def test_a_kind_without_a_section_is_refused(sampled):

@@ -17,6 +17,7 @@ from predictor.hints import hint_image
 from predictor.image_models import compile_models
 from serving.models import NoModelError, load_model
 from serving.settings import Settings
+from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.test_batches import arrow
 from training import abstaining
 from training.registry import Registry, RegistryError
@@ -189,6 +190,42 @@ def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
     assert without.hints is not None
     assert with_images.hints is not None
     assert without.hints.content == with_images.hints.content
+
+
+def test_a_version_whose_images_are_of_an_older_format_answers_alike(
+    tmp_path: Path,
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    current = Registry(tmp_path)
+    stored = current.directory(publish(tmp_path, heat=True))
+    manifest = current.manifest(stored.name)
+
+    def with_older_images(directory: Path) -> None:
+        for part in manifest["parts"]:
+            (directory / part).parent.mkdir(exist_ok=True)
+            content = (stored / part).read_bytes()
+            older = sealed(content, VERSION_AT, 1) if part.endswith(".image") else content
+            (directory / part).write_bytes(older)
+
+    Registry(settings.registry).publish(
+        with_older_images, {key: manifest[key] for key in ("serve", "point")}
+    )
+    caplog.set_level("INFO")
+    older, newer = load_model(Registry(settings.registry)), load_model(current)
+    creates = from_requests([{"name": name} for name in (b"x.lock", b"page.html", b"a.log")])
+    assert older.answers(creates) == newer.answers(creates)
+    assert older.hints is not None
+    assert newer.hints is not None
+    assert older.hints.content == newer.hints.content
+    assert f"model {older.version}: images/name-accurate.image is of an older format" in caplog.text
+    with served(settings) as client:
+        assert client.get("/readyz").status_code == 200
+        assert client.get("/v1/model/image").content == newer.hints.content
+        answer = client.post("/v1/predictions", json=[{"name": "x.lock"}]).json()
+        assert answer["predictions"][0]["predicates"]["lifespan<=1"] == "yes"
 
 
 def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_published(

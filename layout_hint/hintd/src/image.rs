@@ -41,7 +41,7 @@ impl Image {
     }
 }
 
-/// What a status of an image means; 7 and 8 are what the device refuses besides.
+/// What a status of an image means; 9 and 10 are what the device refuses besides.
 pub fn text(status: u32) -> &'static str {
     match status {
         0 => "a sound image",
@@ -51,8 +51,10 @@ pub fn text(status: u32) -> &'static str {
         4 => "more bytes than the image has",
         5 => "damaged: the checksum does not match",
         6 => "malformed: not as the format says",
-        7 => "an image without HotName, HotDir and HotWrite",
-        8 => "an image larger than a device takes",
+        7 => "an image of an older version than this reader knows",
+        8 => "a lookup would take more steps than the image declares, or than are allowed",
+        9 => "an image without HotName, HotDir and HotWrite",
+        10 => "an image larger than a device takes",
         _ => "refused for a reason that is not known here",
     }
 }

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 compile_error!("frames are little-endian: this helper is for little-endian hosts");
 
 /// `BM_HINT_VERSION`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// `BM_IMAGE_MAX`, bytes.
 pub const IMAGE_MAX: usize = 16 << 20;
 /// `BM_HOT_NAME`.
@@ -66,7 +66,7 @@ structures! {
         fragment_high: u64, inodes_used: u64, fragments_used: u64,
     }
     /// `struct bm_state`; `counters` is `struct bm_counters`, named by [`COUNTERS`].
-    State 360 {
+    State 376 {
         version: u32, generation: u32, image_size: u32, image_checksum: u32, image_hints: u32,
         questions: u32, decisions: u32, zero: u32, config: Config, region: Region,
         counters: [u64; COUNTERS.len()],
@@ -79,7 +79,7 @@ structures! {
 }
 
 /// The members of `struct bm_counters`, as they are reported; "" for one that is always 0.
-pub const COUNTERS: [&str; 29] = [
+pub const COUNTERS: [&str; 31] = [
     "asked",
     "hinted_name",
     "hinted_dir",
@@ -107,6 +107,8 @@ pub const COUNTERS: [&str; 29] = [
     "images_refused_trailing",
     "images_refused_checksum",
     "images_refused_malformed",
+    "images_refused_older",
+    "images_refused_costly",
     "images_refused_no_hint",
     "images_refused_oversize",
 ];

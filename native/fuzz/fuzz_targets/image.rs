@@ -1,11 +1,12 @@
 //! Any content behind a header that is made right, and a create: no panic, no endless loop, and of
-//! what is read as an image, no answer of a predicate that there is not.
+//! what is read as an image, no answer of a predicate that there is not, and no more steps than it
+//! declares.
 //!
 //! The image is as long as its header says; what follows is the create.
 #![no_main]
 
-use birthmark_native::image::{Create, Image, VERSION};
-use libfuzzer_sys::fuzz_target;
+use birthmark_native::image::{counted, Create, Image, STEPS_NAME, VERSION};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 /// Bytes of a create before its history and name.
 const FIXED: usize = 19;
@@ -20,11 +21,34 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(image) = Image::read(&made_right(&bytes[..size])) else {
         return;
     };
-    let answers = create(&bytes[size..]).map(|create| image.lookup(&create)).unwrap_or_default();
+    let create = create(&bytes[size..]).unwrap_or_default();
+    let (answers, steps) = counted(|| image.lookup(&create));
+    let long = create.name.is_some_and(|name| name.len() > STEPS_NAME as usize);
+    assert!(long || steps <= u64::from(image.steps()), "{steps} steps");
     for bit in image.predicates().len()..256 {
         assert_eq!(answers[bit / 64] >> (bit % 64) & 1, 0);
     }
 });
+
+fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
+    if !seed.is_multiple_of(4) {
+        return fuzzer_mutate(bytes, size, most);
+    }
+    share(&mut bytes[..size], seed);
+    size
+});
+
+/// Puts one, two or four words of the bytes in the place of others: nodes and whole trees come to
+/// be shared, predicates to be repeated, chains to be long.
+fn share(bytes: &mut [u8], seed: u32) {
+    let from = seed.wrapping_mul(0x9e37_79b1);
+    let to = from.wrapping_mul(0x0100_0193);
+    let width = 4 << ((from >> 30) % 3);
+    if let Some(last) = bytes.len().checked_sub(width) {
+        let place = |random: u32| 4 * ((random >> 8) as usize % (last / 4 + 1));
+        bytes.copy_within(place(from)..place(from) + width, place(to));
+    }
+}
 
 fn made_right(content: &[u8]) -> Vec<u8> {
     let mut image = content.to_vec();

@@ -31,7 +31,7 @@ pub struct Counters {
     /// Images taken.
     pub images_loaded: u64,
     /// Images refused, by status.
-    pub images_refused: [u64; 9],
+    pub images_refused: [u64; 11],
 }
 
 /// `struct bm_state`, but for the settings and the region.

@@ -40,7 +40,7 @@ fn a_refused_image_leaves_the_one_before() {
     assert_eq!(hook.ask(&create("b.lock"), true), Verdict::COLD);
     hook.follow(Verdict::ALL);
     assert_eq!(hook.ask(&create("b.lock"), true), Verdict::DIR);
-    assert_eq!(hook.counters().images_refused, [0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(hook.counters().images_refused, [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(hook.counters().hinted, [3, 1, 2]);
 }
 

@@ -1,11 +1,13 @@
 //! Texts of several kinds, and a number for each.
 
 use super::bytes::{Block, Bytes};
+use super::steps::step;
 use arrow_buffer::{Buffer, ScalarBuffer};
 use std::ops::Range;
 
 const BASIS: u32 = 0x811c_9dc5;
 const PRIME: u32 = 0x0100_0193;
+/// Entries of a bucket, at most.
 const BUCKET: u32 = 16;
 
 /// A hash of texts that is made byte by byte: FNV-1a.
@@ -70,6 +72,12 @@ impl Dictionary {
         })
     }
 
+    /// The steps of finding a text, at most: its bucket, and the entries there.
+    pub fn steps(&self) -> u64 {
+        let sizes = self.buckets.windows(2).map(|b| u64::from(b[1] - b[0]));
+        1 + sizes.max().unwrap_or(0)
+    }
+
     /// The hash of no text.
     pub fn start(&self) -> Hash {
         Hash(BASIS ^ self.seed)
@@ -89,7 +97,9 @@ impl Dictionary {
         let bucket = hash as usize & (self.buckets.len() - 2);
         let (begin, end) = (self.buckets[bucket], self.buckets[bucket + 1]);
         let (entries, _) = self.entries.as_chunks::<ENTRY>();
+        step(1);
         let same = |entry: &Entry| {
+            step(1);
             entry.u32(0) == hash
                 && entry.kind() == kind
                 && self.text.get(entry.place()) == Some(text)

@@ -2,7 +2,8 @@
 
 use super::bytes::{Block, Bytes};
 use super::create::{Create, Needs};
-use super::{set, Answers};
+use super::steps::{leaf_steps, search, search_steps, step};
+use super::{each_once, set, Answers};
 use crate::encode::{hashes, numbers, NUMBERS};
 use arrow_buffer::{Buffer, ScalarBuffer};
 
@@ -13,6 +14,8 @@ const TREE_SIZE: u32 = 0x8000;
 /// Mode, uid, gid, client, shape and suffix.
 const VALUES: usize = 6;
 const HOURS: u8 = 24;
+/// Trees that are walked at the same time, so that one's memory is waited for with the others'.
+const ABREAST: usize = 8;
 
 /// A section with forests over the same features.
 #[derive(Debug)]
@@ -60,6 +63,8 @@ const NODE: usize = 8;
 struct Node {
     feature: u16,
     threshold: u8,
+    /// The nodes from it to a leaf, at most: more than of its children.
+    height: u8,
     children: [u16; 2],
 }
 
@@ -76,8 +81,21 @@ impl Forest {
         let rows = block.array(head.u32(4), features, 8, 4)?.rows(8);
         let features: Vec<Feature> = collect(rows.map(|row| Feature::read(row, tables.len())))?;
         let rows = block.array(head.u32(20), groups, 16, 4)?.rows(16);
-        let read = |row| Group::read(block, row, features.len(), predicates);
-        Some(Forest { groups: collect(rows.map(read))?, features, tables })
+        let read = |row| Group::read(block, row, features.len());
+        let groups: Vec<Group> = collect(rows.map(read))?;
+        let outputs = groups.iter().flat_map(|group| &group.outputs);
+        each_once(outputs.map(|(predicate, _)| *predicate), predicates).then_some(())?;
+        Some(Forest { groups, features, tables })
+    }
+
+    /// The steps of a lookup, at most.
+    pub fn steps(&self) -> u64 {
+        let feature = |feature: &Feature| match feature {
+            Feature::Code { table, .. } => 1 + search_steps(self.tables[*table].values.len()),
+            Feature::History(_) | Feature::Name(_) | Feature::Hour => 1,
+        };
+        let features: u64 = self.features.iter().map(feature).sum();
+        features + self.groups.iter().map(Group::steps).sum::<u64>()
     }
 
     /// Adds the predicates whose sum of scores reaches the threshold.
@@ -104,6 +122,7 @@ impl Forest {
     }
 
     fn feature(&self, feature: &Feature, create: &Create, seen: &Seen) -> u8 {
+        step(1);
         match *feature {
             Feature::History(byte) => {
                 create.history.and_then(|history| history.get(byte)).copied().unwrap_or(0)
@@ -132,31 +151,59 @@ impl Seen {
 }
 
 impl Group {
-    fn read(block: &Block, row: Bytes, features: usize, predicates: usize) -> Option<Self> {
+    fn read(block: &Block, row: Bytes, features: usize) -> Option<Self> {
         let (trees, outputs) = (row.u32(0), row.u32(8));
         if trees > TREES || outputs == 0 || outputs > OUTPUTS {
             return None;
         }
         let rows = block.array(row.u32(12), outputs, 8, 4)?.rows(8);
-        let rows = rows.map(|row| (row.u32(0) as usize, row.u32(4)));
-        let known = rows.map(|(predicate, at)| (predicate < predicates).then_some((predicate, at)));
+        let outputs: Vec<_> = rows.map(|row| (row.u32(0) as usize, row.u32(4))).collect();
         let rows = block.array(row.u32(4), trees, 16, 4)?.rows(16);
-        let trees = collect(rows.map(|row| Tree::read(block, row, features, outputs)))?;
-        Some(Group { trees, outputs: collect(known)? })
+        let read = |row| Tree::read(block, row, features, outputs.len() as u32);
+        Some(Group { trees: collect(rows.map(read))?, outputs })
+    }
+
+    fn steps(&self) -> u64 {
+        let outputs = self.outputs.len();
+        let eights = self.trees.chunks(ABREAST).map(|eight| eight.iter().map(Tree::height).max());
+        let walks: u64 = eights.map(Option::unwrap_or_default).sum();
+        outputs as u64 + walks + self.trees.len() as u64 * leaf_steps(outputs)
     }
 
     fn lookup(&self, features: &[u8; FEATURES as usize], answers: &mut Answers) {
         let mut sums = [0_u32; OUTPUTS as usize];
-        for tree in &self.trees {
-            let leaf = tree.leaf(features) * self.outputs.len();
+        let trees =
+            self.trees.chunks(ABREAST).flat_map(|eight| eight.iter().zip(leaves(eight, features)));
+        for (tree, leaf) in trees {
+            step(leaf_steps(self.outputs.len()));
+            let leaf = leaf * self.outputs.len();
             let scores = &tree.leaves[leaf..leaf + self.outputs.len()];
             sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += u32::from(*score));
         }
+        step(self.outputs.len() as u64);
         for (sum, (predicate, threshold)) in sums.iter().zip(&self.outputs) {
             if sum >= threshold {
                 set(answers, *predicate);
             }
         }
+    }
+}
+
+/// The leaves that a create comes to in at most [`ABREAST`] trees: a step goes down in each.
+fn leaves(trees: &[Tree], features: &[u8; FEATURES as usize]) -> [usize; ABREAST] {
+    let mut at = [0; ABREAST];
+    loop {
+        let mut busy = false;
+        for (tree, at) in trees.iter().zip(&mut at) {
+            if let Some(next) = tree.next(*at, features) {
+                (*at, busy) = (next, true);
+            }
+        }
+        if !busy {
+            trees.iter().zip(&mut at).for_each(|(tree, at)| *at -= tree.nodes.len() / NODE);
+            return at;
+        }
+        step(1);
     }
 }
 
@@ -191,10 +238,10 @@ impl Table {
     }
 
     fn code(&self, value: Option<u32>) -> u8 {
-        match value.map(|value| self.values.binary_search(&value)) {
+        match value.map(|value| search(&self.values, |own| own.cmp(&value))) {
             None => self.unknown,
-            Some(Err(_)) => self.other,
-            Some(Ok(place)) => self.codes[place],
+            Some(None) => self.other,
+            Some(Some(place)) => self.codes[place],
         }
     }
 }
@@ -206,32 +253,38 @@ impl Tree {
             return None;
         }
         let nodes = block.array(row.u32(0), inner, NODE as u32, 4)?.keep();
+        let rows: &[[u8; NODE]] = nodes.as_chunks().0;
         let fits = |(place, row): (u32, &[u8; NODE])| {
             let node = Node::read(row);
             let later = place + 1..inner + leaves;
-            usize::from(node.feature) < features
-                && row[3] == 0
-                && node.children.iter().all(|child| later.contains(&u32::from(*child)))
+            let below = |child: u16| {
+                let height = rows.get(usize::from(child)).map_or(0, |row| Node::read(row).height);
+                later.contains(&u32::from(child)) && height < node.height
+            };
+            usize::from(node.feature) < features && node.children.into_iter().all(below)
         };
-        let known = (0..).zip(nodes.as_chunks().0).all(fits);
+        let known = (0..).zip(rows).all(fits);
         let leaves = block.array(row.u32(8), leaves, outputs, 1)?.keep();
         known.then_some(Tree { nodes, leaves })
     }
 
-    fn leaf(&self, features: &[u8; FEATURES as usize]) -> usize {
-        let (nodes, mut at) = (self.nodes.as_chunks().0, 0);
-        while let Some(row) = nodes.get(at) {
-            let node = Node::read(row);
-            let right = features[usize::from(node.feature)] > node.threshold;
-            at = usize::from(node.children[usize::from(right)]);
-        }
-        at - nodes.len()
+    /// The nodes from the root to a leaf, at most.
+    fn height(&self) -> u64 {
+        self.nodes.as_chunks().0.first().map_or(0, |root| Node::read(root).height.into())
+    }
+
+    /// The node or leaf after the node `at`; none if that is a leaf.
+    fn next(&self, at: usize, features: &[u8; FEATURES as usize]) -> Option<usize> {
+        let node = Node::read(self.nodes.as_chunks().0.get(at)?);
+        let right = features[usize::from(node.feature)] > node.threshold;
+        Some(usize::from(node.children[usize::from(right)]))
     }
 }
 
 impl Node {
     fn read(row: &[u8; NODE]) -> Self {
         let number = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]);
-        Node { feature: number(0), threshold: row[2], children: [number(4), number(6)] }
+        let children = [number(4), number(6)];
+        Node { feature: number(0), threshold: row[2], height: row[3], children }
     }
 }

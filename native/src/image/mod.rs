@@ -1,8 +1,9 @@
 //! Compiled images: what all predicates answer for a create, as one flat block
 //! (`docs/image-format.md`).
 //!
-//! Reading one checks it, once; after that every lookup ends and stays inside of it. What is large is
-//! left where it is, so that all who map one file share its memory.
+//! Reading one checks it, once; after that every lookup stays inside of it, and ends after no more
+//! steps than it declares. What is large is left where it is, so that all who map one file share its
+//! memory.
 
 mod batch;
 mod bytes;
@@ -10,12 +11,16 @@ mod create;
 mod dictionary;
 mod forest;
 mod rules;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod trees;
 
 pub use batch::{predict, Creates};
 pub use create::{Create, Needs};
+#[cfg(any(test, fuzzing))]
+pub use steps::counted;
+pub use steps::{STEPS, STEPS_NAME};
 
 use arrow_buffer::Buffer;
 use bytes::{Block, Bytes};
@@ -24,7 +29,7 @@ use rules::Rules;
 use trees::Trees;
 
 /// The version of the format that is read here.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// At most so many predicates, in words of 64.
 const WORDS: usize = 4;
 /// What an image begins at a multiple of.
@@ -57,6 +62,12 @@ pub enum ImageError {
     /// The right checksum, but not as the format says.
     #[error("malformed: not as the format says")]
     Malformed = 6,
+    /// A version that is no longer read.
+    #[error("an image of an older version than this reader knows ({VERSION})")]
+    Older = 7,
+    /// More steps than it declares, or than there may be.
+    #[error("a lookup would take more steps than the image declares, or than are allowed")]
+    Costly = 8,
 }
 
 /// A predicate of an image.
@@ -73,6 +84,7 @@ pub struct Predicate {
 pub struct Image {
     predicates: Vec<Predicate>,
     sections: Vec<Section>,
+    steps: u32,
 }
 
 #[derive(Debug)]
@@ -93,26 +105,37 @@ impl Image {
         let aligned = (bytes.as_ptr() as usize).is_multiple_of(ALIGNED);
         let bytes = if aligned { bytes } else { Buffer::from(bytes.as_slice()) };
         check_header(&bytes)?;
-        Self::read_content(&Block::new(&bytes)).ok_or(ImageError::Malformed)
+        let image = Self::read_content(&Block::new(&bytes)).ok_or(ImageError::Malformed)?;
+        let needed: u64 = image.sections.iter().map(Section::steps).sum();
+        match needed <= u64::from(image.steps) && image.steps <= STEPS {
+            true => Ok(image),
+            false => Err(ImageError::Costly),
+        }
     }
 
     fn read_content(block: &Block) -> Option<Self> {
         let header = block.array(0, 1, HEADER, 8)?;
         let (predicates, names) = (header.u32(20), header.u32(24));
-        let (sections, reserved) = (header.u32(28), (header.u32(32), header.u32(36)));
-        if sections > SECTIONS || reserved != (0, 0) {
+        let (sections, steps, reserved) = (header.u32(28), header.u32(32), header.u32(36));
+        if sections > SECTIONS || reserved != 0 {
             return None;
         }
         let directory = block.array(HEADER, sections, 8, 8)?;
         let predicates = read_predicates(block, names, predicates)?;
         let count = predicates.len();
         let sections = directory.rows(8).map(|entry| Section::read(block, entry, count));
-        Some(Image { sections: sections.collect::<Option<_>>()?, predicates })
+        Some(Image { sections: sections.collect::<Option<_>>()?, predicates, steps })
     }
 
     /// The predicates, in the order of the answers' bits.
     pub fn predicates(&self) -> &[Predicate] {
         &self.predicates
+    }
+
+    /// The steps that a lookup takes at most, with a name of [`STEPS_NAME`] bytes or fewer, as the
+    /// image declares them.
+    pub fn steps(&self) -> u32 {
+        self.steps
     }
 
     /// The answers of all predicates.
@@ -152,6 +175,15 @@ impl Section {
             _ => None,
         }
     }
+
+    /// The steps that a lookup takes in it, at most.
+    fn steps(&self) -> u64 {
+        match self {
+            Section::Rules(rules) => rules.steps(),
+            Section::Trees(trees) => trees.steps(),
+            Section::Forest(forest) => forest.steps(),
+        }
+    }
 }
 
 fn check_header(bytes: &Buffer) -> Result<(), ImageError> {
@@ -162,6 +194,9 @@ fn check_header(bytes: &Buffer) -> Result<(), ImageError> {
     }
     if version > VERSION {
         return Err(ImageError::Newer);
+    }
+    if version < VERSION {
+        return Err(ImageError::Older);
     }
     match (bytes.len() as u64).cmp(&u64::from(size)) {
         std::cmp::Ordering::Less => return Err(ImageError::Truncated),
@@ -191,4 +226,16 @@ fn read_predicates(block: &Block, offset: u32, count: u32) -> Option<Vec<Predica
 
 fn set(answers: &mut Answers, predicate: usize) {
     answers[predicate / 64] |= 1 << (predicate % 64);
+}
+
+/// Whether each predicate is one of so many, and none is there twice.
+fn each_once(predicates: impl IntoIterator<Item = usize>, count: usize) -> bool {
+    let mut taken = Answers::default();
+    predicates.into_iter().all(|predicate| {
+        let free = predicate < count && taken[predicate / 64] >> (predicate % 64) & 1 == 0;
+        if free {
+            set(&mut taken, predicate);
+        }
+        free
+    })
 }

@@ -3,6 +3,7 @@
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::{Dictionary, Hash};
+use super::steps::{step, COMPONENTS};
 use super::Answers;
 use arrow_buffer::ScalarBuffer;
 
@@ -56,6 +57,11 @@ impl Rules {
         Some(Rules { dictionary: Dictionary::read(block, head, count)?, masks, words, order })
     }
 
+    /// The steps of a lookup, at most: of each component its text and mask.
+    pub fn steps(&self) -> u64 {
+        COMPONENTS * (self.dictionary.steps() + 1)
+    }
+
     /// Adds the predicates that the rules say yes to.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
         let mut votes = Votes::default();
@@ -99,6 +105,7 @@ impl Rules {
     fn vote(&self, place: Place, hash: Hash, text: &[u8], votes: &mut Votes) {
         let place = place as usize;
         if let Some(found) = self.dictionary.find_hashed(place, hash, text) {
+            step(1);
             let masks = &self.masks[2 * self.words * found as usize..][..2 * self.words];
             let (yes, no) = masks.split_at(self.words);
             votes.yes[place].iter_mut().zip(yes).for_each(|(word, mask)| *word |= mask);

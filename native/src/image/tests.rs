@@ -15,7 +15,12 @@ fn image(content: &[u8]) -> Vec<u8> {
 
 /// One predicate, `a`, and no sections.
 fn smallest() -> Vec<u8> {
-    let numbers = [1_u32, 40, 0, 0, 0, 48, 0x0001_0001];
+    smallest_of(0)
+}
+
+/// The same, that declares so many steps.
+fn smallest_of(steps: u32) -> Vec<u8> {
+    let numbers = [1_u32, 40, 0, steps, 0, 48, 0x0001_0001];
     let mut content: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
     content.push(b'a');
     image(&content)
@@ -47,8 +52,11 @@ fn every_flipped_bit_and_every_other_length_is_refused() {
 #[test]
 fn what_is_wrong_is_told_apart() {
     let mut newer = smallest();
-    newer[8] = 2;
+    newer[8] = 3;
     assert_eq!(Image::read(&newer).unwrap_err(), ImageError::Newer);
+    let mut older = smallest();
+    older[8] = 1;
+    assert_eq!(Image::read(&older).unwrap_err(), ImageError::Older);
     let mut other = smallest();
     other[0] = b'b';
     assert_eq!(Image::read(&other).unwrap_err(), ImageError::NoImage);
@@ -56,4 +64,25 @@ fn what_is_wrong_is_told_apart() {
     *damaged.last_mut().unwrap() ^= 1;
     assert_eq!(Image::read(&damaged).unwrap_err(), ImageError::Checksum);
     assert_eq!(Image::read(&image(&[0; 20])).unwrap_err(), ImageError::Malformed);
+    assert_eq!(Image::read(&smallest_of(STEPS)).unwrap().steps(), STEPS);
+    assert_eq!(Image::read(&smallest_of(STEPS + 1)).unwrap_err(), ImageError::Costly);
+}
+
+#[test]
+fn no_lookup_takes_more_steps_than_its_image_declares() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../layout_hint/fuzz/corpus/check");
+    let names: [&[u8]; 4] = [b"inbox.lock", &[b'.'; 255], &[b'a'; 255], b""];
+    let mut most = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let image = Image::read(&std::fs::read(file.unwrap().path()).unwrap()).unwrap();
+        for name in names.map(Some).into_iter().chain([None]) {
+            for value in [None, Some(0), Some(0o600)] {
+                let create = Create { name, values: [value; 4], ..Create::default() };
+                let (_, steps) = counted(|| image.lookup(&create));
+                assert!(steps <= image.steps().into(), "{steps} of {}", image.steps());
+                most = most.max(steps);
+            }
+        }
+    }
+    assert!(most > 100);
 }

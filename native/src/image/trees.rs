@@ -3,7 +3,8 @@
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::Dictionary;
-use super::{set, Answers};
+use super::steps::{search, search_steps, step};
+use super::{each_once, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use std::ops::Range;
 
@@ -37,6 +38,8 @@ const NODE: usize = 8;
 struct Node {
     attribute: u8,
     answer: bool,
+    /// From it on, at most.
+    steps: u64,
     edges: Range<usize>,
 }
 
@@ -76,21 +79,38 @@ impl Trees {
         self.edges.as_chunks().0
     }
 
-    /// Whether every node's edges are there, in order, and lead to later nodes.
+    /// Whether every node's edges are there, in order, and lead to later nodes, and it declares the
+    /// steps from it on.
     fn ends(&self) -> bool {
         let ends = |place: usize| {
-            let edges = self.edges().get(self.node(place)?.edges)?;
+            let node = self.node(place)?;
+            let edges = self.edges().get(node.edges)?;
             let ascend = edges.windows(2).all(|pair| pair[0][0] < pair[1][0]);
             let known = edges.last().is_none_or(|[code, _]| *code != UNSEEN);
             let later = place + 1..self.len();
             let lead = edges.iter().all(|[_, child]| later.contains(&(*child as usize)));
-            (ascend && known && lead).then_some(())
+            let own = 1 + search_steps(edges.len());
+            let fits = |[_, child]: &[u32; 2]| own + self.steps_from(*child as usize) <= node.steps;
+            (ascend && known && lead && own <= node.steps && edges.iter().all(fits)).then_some(())
         };
         (0..self.len()).all(|place| ends(place).is_some())
     }
 
     fn trees_fit(&self, predicates: usize) -> bool {
-        self.trees.iter().all(|(root, predicate)| *root < self.len() && *predicate < predicates)
+        self.trees.iter().all(|(root, _)| *root < self.len())
+            && each_once(self.trees.iter().map(|(_, predicate)| *predicate), predicates)
+    }
+
+    /// The steps from a node on, at most.
+    fn steps_from(&self, place: usize) -> u64 {
+        self.node(place).map_or(0, |node| node.steps)
+    }
+
+    /// The steps of a lookup, at most.
+    pub fn steps(&self) -> u64 {
+        let numbers = self.numbers.iter().map(|numbers| search_steps(numbers.len()));
+        let trees = self.trees.iter().map(|(root, _)| self.steps_from(*root));
+        3 * self.texts.steps() + numbers.sum::<u64>() + trees.sum::<u64>()
     }
 
     /// Adds the predicates whose trees say yes.
@@ -106,9 +126,10 @@ impl Trees {
     fn walk(&self, root: usize, codes: &Codes) -> bool {
         let mut at = root;
         while let Some(node) = self.node(at) {
+            step(1);
             let edge = codes.get(usize::from(node.attribute)).and_then(|code| {
                 let edges = self.edges().get(node.edges)?;
-                edges.binary_search_by_key(code, |edge| edge[0]).ok().map(|edge| edges[edge][1])
+                search(edges, |edge| edge[0].cmp(code)).map(|edge| edges[edge][1])
             });
             match edge {
                 Some(child) => at = child as usize,
@@ -133,7 +154,8 @@ impl Trees {
         }
         for ((code, value), table) in codes[3..].iter_mut().zip(create.values).zip(&self.numbers) {
             if let Some(value) = value {
-                *code = table.binary_search(&value).map_or(UNSEEN, |place| place as u32 + 1);
+                *code =
+                    search(table, |own| own.cmp(&value)).map_or(UNSEEN, |place| place as u32 + 1);
             }
         }
         codes
@@ -143,13 +165,14 @@ impl Trees {
 impl Node {
     /// A node; its edges end where those of the `next` begin.
     fn read(row: &[u8; NODE], next: &[u8; NODE]) -> Option<Self> {
-        let [attribute, answer, zero, zeros, ..] = *row;
+        let [attribute, answer, steps, more_steps, ..] = *row;
         let first =
             |row: &[u8; NODE]| u32::from_le_bytes([row[4], row[5], row[6], row[7]]) as usize;
         let known = usize::from(attribute) < ATTRIBUTES || attribute == LEAF;
-        (known && answer <= 1 && (zero, zeros) == (0, 0)).then_some(Node {
+        (known && answer <= 1).then_some(Node {
             attribute,
             answer: answer == 1,
+            steps: u64::from(u16::from_le_bytes([steps, more_steps])),
             edges: first(row)..first(next),
         })
     }

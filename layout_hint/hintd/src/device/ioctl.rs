@@ -86,7 +86,7 @@ fn request(command: Command) -> (Opcode, usize) {
 
 const _: () = {
     assert!(opcode::read_write::<Load>(GROUP, 1) == 0xc018_4201);
-    assert!(opcode::read_write::<State>(GROUP, 2) == 0xc168_4202);
+    assert!(opcode::read_write::<State>(GROUP, 2) == 0xc178_4202);
     assert!(opcode::write::<Config>(GROUP, 3) == 0x8030_4203);
     assert!(opcode::write::<Decision>(GROUP, 4) == 0x8010_4204);
     assert!(opcode::read_write::<Flush>(GROUP, 5) == 0xc008_4205);

@@ -136,8 +136,10 @@ fn refused(status: u32) -> Result<(), Refused> {
         3 => ImageError::Newer.into(),
         4 => ImageError::Trailing.into(),
         5 => ImageError::Checksum.into(),
-        7 => Refused::NoHint,
-        8 => Refused::Oversize,
+        7 => ImageError::Older.into(),
+        8 => ImageError::Costly.into(),
+        9 => Refused::NoHint,
+        10 => Refused::Oversize,
         _ => ImageError::Malformed.into(),
     })
 }

@@ -6,7 +6,7 @@ use crate::image::Create;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const KNOWN_HOUR: u32 = 0x10;
 
 /// `struct bm_create`.
@@ -108,9 +108,9 @@ pub struct RawHook {
 }
 
 const _: () = {
-    assert!(size_of::<Counters>() == 232);
+    assert!(size_of::<Counters>() == 248);
     assert!(size_of::<Config>() == 48);
-    assert!(size_of::<RawState>() == 360);
+    assert!(size_of::<RawState>() == 376);
 };
 
 unsafe extern "C" {

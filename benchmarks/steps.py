@@ -1,0 +1,149 @@
+"""What a lookup takes at most: in images laid out to take the most steps that are allowed.
+
+    python -m benchmarks.steps [--rounds 100] [--json OUT]
+
+Each image declares nearly as many steps as it may (``docs/image-format.md``), spread over up to
+16 MB, to miss the caches: trees of which each search walks over other memory; forests as high as
+can be, of which eight trees are walked at the same time, or one alone beside seven low ones; scores
+of 256 predicates; rules of which a name of 255 bytes finds the most. They are asked in C
+(``steps.c`` beside this) with nothing of them in the caches, and again with what that left there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from layout_hint import INCLUDE
+from predictor import image_steps as steps
+from predictor.image import Section, Writer, compile_image
+from predictor.image_dictionary import write_dictionary
+from predictor.image_forest import ByteTree, Feature, ForestSection, Group
+from predictor.image_rules import ImageRule, RulesSection
+
+HEIGHT, FEATURES, MODE, LEAF = 255, 512, 3, 255
+
+
+@dataclass(frozen=True)
+class WideTrees:
+    """Trees of six levels, with so many ``edges`` from every node to the one below it."""
+
+    trees: int
+    edges: int
+
+    kind: ClassVar[int] = 2
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        """Add the section; see ``predictor.image.Section``."""
+        head, levels = write_dictionary(writer, [], 3), 6
+        for _ in range(3):
+            values = np.arange(1, self.edges)
+            head += [writer.put_u32(values), len(values)]
+            writer.steps += int(steps.search(len(values)))
+        inner, own = self.trees * levels, 1 + int(steps.search(self.edges))
+        place = np.arange(inner)
+        below = np.where(place % levels < levels - 1, place + 1, inner)
+        most = 2 + own * (levels - place % levels)
+        nodes = np.column_stack([MODE | most << 16, place * self.edges])
+        ends = np.array([[LEAF | 2 << 16, inner * self.edges], [LEAF, inner * self.edges]])
+        codes = np.tile(np.arange(self.edges), inner)
+        edges = np.column_stack([codes, np.repeat(below, self.edges)])
+        head += [writer.put_u32(np.concatenate([nodes, ends])), inner + 1]
+        head += [writer.put_u32(edges), len(edges)]
+        roots = np.column_stack([np.arange(self.trees) * levels, np.arange(self.trees)])
+        head += [writer.put_u32(roots), len(roots)]
+        writer.steps += int(most[0]) * self.trees
+        return writer.put_u32(head, 8)
+
+
+def high(random: np.random.Generator, nodes: int, outputs: int) -> ByteTree:
+    """Return a tree of one way as long as can be, by ``nodes`` at random, to its one leaf."""
+    way = np.append(0, np.sort(random.choice(np.arange(1, nodes), HEIGHT - 1, replace=False)))
+    children = np.full((nodes, 2), nodes)
+    children[way[:-1]] = way[1:, None]
+    feature = random.integers(0, FEATURES, nodes)
+    return ByteTree(
+        feature, np.full(nodes, 255, np.uint8), children, np.ones((1, outputs), np.uint8)
+    )
+
+
+def low() -> ByteTree:
+    """Return a tree of one node."""
+    children, scores = np.ones((1, 2), np.int64), np.ones((1, 1), np.uint8)
+    return ByteTree(np.zeros(1, np.int64), np.full(1, 255, np.uint8), children, scores)
+
+
+def worst() -> Iterator[tuple[str, list[str], list[Section]]]:
+    """Yield the name, the predicates and the sections of each image."""
+    random = np.random.default_rng(0)
+    features = [Feature("history", byte) for byte in range(FEATURES)]
+    keys = [str(number) for number in range(256)]
+    yield "trees", keys, [WideTrees(200, 1200)]
+    abreast = [[high(random, 4100, 1) for _ in range(232)] for _ in range(2)]
+    groups = [Group({key: 1}, trees) for key, trees in zip(keys, abreast, strict=False)]
+    yield "forest, eight abreast", keys, [ForestSection(features, [], groups)]
+    alone = [
+        [t for _ in range(7) for t in (high(random, 32000, 1), *[low()] * 7)] for _ in keys[:8]
+    ]
+    groups = [Group({key: 1}, trees) for key, trees in zip(keys, alone, strict=False)]
+    yield "forest, one alone", keys, [ForestSection(features, [], groups)]
+    group = Group(dict.fromkeys(keys, 1), [high(random, 1000, 256) for _ in range(230)])
+    yield "forest, scores", keys, [ForestSection(features, [], [group])]
+    rules = [ImageRule(keys[0], "middle", b"%d" % n if n else b"", True) for n in range(4096)]
+    yield "rules", keys, [RulesSection(rules) for _ in range(5)]
+
+
+def measure(rounds: int, scratch: Path) -> list[dict[str, Any]]:
+    """Return a row of figures for each image."""
+    program, source = scratch / "steps", Path(__file__).with_name("steps.c")
+    command = ["cc", "-O2", "-std=gnu11", "-I", str(INCLUDE), str(source), "-o", str(program)]
+    subprocess.run(command, check=True)
+    rows = []
+    for what, keys, sections in worst():
+        path, content = scratch / "image", compile_image(keys, sections)
+        path.write_bytes(content)
+        declared = int.from_bytes(content[32:36], "little")
+        figures = json.loads(subprocess.check_output([program, path, str(rounds)]))
+        rows.append({"what": what, "bytes": len(content), "steps": declared, **figures})
+    return rows
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print the figures as a table."""
+    heads = ("cold_median", "cold_p99", "warm_median", "warm_p99", "check")
+    names = [head.replace("_", " ") for head in heads]
+    table = Table("", "bytes", "steps", *names, title="times in µs")
+    for row in rows:
+        cells = (f"{row[head] / 1000:,.0f}" for head in heads)
+        table.add_row(row["what"], f"{row['bytes']:,}", f"{row['steps']:,}", *cells)
+    Console(width=120).print(table)
+
+
+def main() -> None:
+    """Measure, print, and write JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    if not shutil.which("cc"):
+        raise SystemExit("needs a C compiler: cc is not there")
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = measure(args.rounds, Path(scratch))
+    show(rows)
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""Images laid out by hand, number by number: those that no model makes, but an attacker may.
+
+    python -m tests.layout_hint.laid
+
+writes the seeds of the fuzzers that read images, into ``layout_hint/fuzz/corpus`` and
+``native/fuzz/corpus/image``.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+from unittest import mock
+
+from predictor import image_steps as steps
+from predictor.hints import HINTS
+from predictor.image import Section, Writer, compile_image
+from predictor.image_dictionary import write_dictionary
+from predictor.image_rules import ImageRule, RulesSection
+from tests.layout_hint import device as d
+from tests.layout_hint.made import made
+
+ROOT = Path(__file__).resolve().parents[2]
+LEAF, MODE = 255, 3
+
+VERSION_AT, CHECKSUM_AT, STEPS_AT = 8, 16, 32
+"""Where these stand in a header."""
+
+
+@dataclass(frozen=True)
+class LaidTrees:
+    """Trees over nodes that they may share.
+
+    ``nodes`` are attribute, answer, steps from it on, and the node that it leads to (by code 0: a
+    mode that is unknown); ``None``: to none. ``trees`` are first node and predicate.
+    """
+
+    nodes: Sequence[tuple[int, int, int, int | None]]
+    trees: Sequence[tuple[int, int]]
+
+    kind: ClassVar[int] = 2
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        head = write_dictionary(writer, [], 3)
+        for _ in range(3):
+            head += [writer.put_u32([]), 0]
+        edges = [(0, to) for *_, to in self.nodes if to is not None]
+        rows, first = [], 0
+        for attribute, answer, own, to in self.nodes:
+            rows.append((attribute | answer << 8 | own % 2**16 << 16, first))
+            first += to is not None
+        rows.append((LEAF, first))
+        head += [writer.put_u32(rows), len(rows) - 1, writer.put_u32(edges), len(edges)]
+        head += [writer.put_u32(self.trees), len(self.trees)]
+        writer.steps += 3 + sum(self.nodes[root][2] for root, _ in self.trees)
+        return writer.put_u32(head, 8)
+
+
+def chain(length: int, per_node: int = 3) -> list[tuple[int, int, int, int | None]]:
+    """Return nodes each of which leads to the next, which declare the right steps."""
+    last = 2
+    own = [last + per_node * (length - 1 - place) for place in range(length)]
+    inner = [(MODE, 0, own[place], place + 1) for place in range(length - 1)]
+    return [*inner, (LEAF, 1, last, None)]
+
+
+@dataclass(frozen=True)
+class LaidForest:
+    """As many ``trees`` for each of ``groups`` of predicates, all with the same nodes and leaf.
+
+    ``nodes`` are the height and the children; each asks for the hour. The image is as long as if
+    nothing were shared.
+    """
+
+    nodes: Sequence[tuple[int, int, int]]
+    groups: Sequence[Sequence[int]]
+    trees: int
+
+    kind: ClassVar[int] = 3
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        rows = [(height << 24 | 12 << 16, low | high << 16) for height, low, high in self.nodes]
+        scores = sum(map(len, self.groups))
+        nodes, leaf = writer.put_u32(rows), writer.put(b"\1" * scores * self.trees)
+        writer.put(bytes(8 * len(rows) * self.trees * len(self.groups)))
+        tree = [nodes, len(rows), leaf, 1]
+        groups = []
+        for group in self.groups:
+            outputs = writer.put_u32([(predicate, 1) for predicate in group])
+            trees = writer.put_u32([tree] * self.trees)
+            groups.append((self.trees, trees, len(group), outputs))
+            eights = -(-self.trees // steps.ABREAST)
+            writer.steps += eights * self.nodes[0][0]
+            writer.steps += self.trees * steps.leaf(len(group)) + len(group)
+        writer.steps += 1
+        head = [1, writer.put_u32([(3, 0)]), 0, 0, len(groups), writer.put_u32(groups)]
+        return writer.put_u32(head, 8)
+
+
+def ladder(length: int) -> list[tuple[int, int, int]]:
+    """Return nodes of which both children are the next: 2^length ways to the one leaf."""
+    return [(length - place, place + 1, place + 1) for place in range(length)]
+
+
+def raw(predicates: Sequence[str], section: Section) -> bytes:
+    """Return an image with one section, whatever it takes: the limit is not the writer's."""
+    with mock.patch("predictor.image.STEPS", 2**32):
+        return compile_image(predicates, [section])
+
+
+def keys(count: int) -> list[str]:
+    return [f"p{number}" for number in range(count)]
+
+
+def sealed(content: bytes, at: int = CHECKSUM_AT, number: int = 0) -> bytes:
+    """Return an image in which a number of four bytes is another, with the right checksum."""
+    changed = bytearray(content)
+    changed[at : at + 4] = struct.pack("<I", number)
+    changed[CHECKSUM_AT : CHECKSUM_AT + 4] = bytes(4)
+    checksum = zlib.crc32(changed[CHECKSUM_AT + 4 :], zlib.crc32(changed[:CHECKSUM_AT]))
+    changed[CHECKSUM_AT : CHECKSUM_AT + 4] = struct.pack("<I", checksum)
+    return bytes(changed)
+
+
+def declared(content: bytes) -> int:
+    """Return the steps that an image declares."""
+    return int(struct.unpack_from("<I", content, STEPS_AT)[0])
+
+
+def seeds() -> Iterator[tuple[str, bytes]]:
+    """Yield images that are sound, for fuzzers to begin with, by name."""
+    rules = [ImageRule(hint, "last", b"lock", True) for hint in HINTS]
+    rules.append(ImageRule("HotName", "middle", b"big", True))
+    yield "hints", compile_image(HINTS, [RulesSection(rules)])
+    for kinds in (("rules",), ("trees",), ("forest",), ("rules", "trees", "forest")):
+        images = [made(seed, kinds, n=2).image for seed in range(40)]
+        yield "-".join(kinds), min((i for i in images if len(i) > 500 * len(kinds)), key=len)
+    shared = [(place, place) for place in range(8)]
+    yield "shared-nodes", compile_image(keys(8), [LaidTrees(chain(12), shared)])
+    yield "long-chain", compile_image(keys(1), [LaidTrees(chain(60), [(0, 0)])])
+    yield "shared-trees", compile_image(keys(4), [LaidForest(ladder(9), [[0, 1], [3]], 3)])
+    room = compile_image(keys(4), [LaidForest(ladder(3), [[2]], 2), LaidTrees(chain(3), [(1, 0)])])
+    yield "room-for-more", sealed(room, STEPS_AT, steps.STEPS)
+
+
+def refused() -> Iterator[tuple[str, bytes]]:
+    """Yield images with a right checksum that are refused as malformed or costly, by why."""
+    repeated = [(0, 0), (0, 0)]
+    yield "repeated predicate", compile_image(keys(2), [LaidTrees(chain(4), repeated)])
+    groups = [[0, 1], [1]]
+    yield "repeated output", compile_image(keys(2), [LaidForest(ladder(3), groups, 2)])
+    yield "output twice", compile_image(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
+    few = compile_image(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
+    yield "node that declares too few steps", few
+    flat = [(3, 1, 1), (3, 2, 2), (1, 3, 3)]
+    yield "node as high as its child", compile_image(keys(1), [LaidForest(flat, [[0]], 1)])
+    yield "node without a height", compile_image(keys(1), [LaidForest([(0, 1, 1)], [[0]], 1)])
+
+
+CREATE = struct.pack("<2B4IB", 0x06, 13, 0, 100, 100, 0, 0) + b"inbox.lock"
+"""A create as the fuzzers have it, behind an image: what is known, hour, numbers, history, name."""
+
+
+def frames(image: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield seeds for the device by name: bytes that say whether images are made right, frames."""
+
+    def frame(command: int, content: bytes) -> bytes:
+        return struct.pack("<2I", command, len(content)) + content
+
+    def config(mode: int) -> bytes:
+        return frame(d.CONFIG, struct.pack("<4I2Q2i2I", d.VERSION, mode, 7, 0, 0, 0, 0, 0, 0, 0))
+
+    def ask(name: bytes, directory: bool = False) -> bytes:
+        owner = (0o600, 100, 100, 0)
+        numbers = (9, d.VERSION, 0, 0x27, *owner, directory, len(name))
+        return frame(d.ASK, struct.pack("<Q7I2H256s", *numbers, name))
+
+    def load(image: bytes) -> bytes:
+        return frame(d.LOAD, struct.pack("<2IQ2I", d.VERSION, len(image), 0, 0, 0) + image)
+
+    read = frame(d.READ, struct.pack("<4I", d.VERSION, 256, 0, 0))
+    answer = frame(d.ANSWER, struct.pack("<2IQ", d.VERSION, 3, 1 << 32 | 2048))
+    flush = frame(d.FLUSH, struct.pack("<2I", d.VERSION, 0))
+    status = frame(d.STATUS, struct.pack("<I", d.VERSION) + bytes(d.STATE_SIZE - 4))
+    asked = ask(b"inbox.lock") + ask(b"a7", True)
+    yield "query", b"\0" + config(d.QUERY) + asked + read + answer + flush + asked + status
+    yield "table", b"\1" + config(d.TABLE) + load(image) + ask(b"inbox.lock")
+    damaged = image[:-1] + bytes([image[-1] ^ 1])
+    older, rest = sealed(image, VERSION_AT, 1), struct.pack("<2I", 9, 3) + b"???"
+    yield "refused", b"\0" + load(damaged) + load(older) + load(b"") + rest + load(image)
+
+
+def corpora() -> Iterator[tuple[Path, bytes]]:
+    """Yield every seed that images are part of: its place and its content."""
+    c, rust = ROOT / "layout_hint/fuzz/corpus", ROOT / "native/fuzz/corpus/image"
+    for name, image in seeds():
+        yield c / "check" / name, image
+        yield c / "lookup" / name, image + CREATE
+        yield rust / name, image + CREATE
+        if name == "hints":
+            for frame, content in frames(image):
+                yield c / "device" / frame, content
+    for name, image in refused():
+        place = name.replace(" ", "-")
+        yield c / "lookup" / place, image + CREATE
+        yield rust / place, image + CREATE
+
+
+if __name__ == "__main__":
+    for path, content in corpora():
+        path.write_bytes(content)
