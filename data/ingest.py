@@ -88,6 +88,7 @@ def ingest(
         writer.wait()
         summary.loss = losses.estimate()
         summary.rows = {table: writer.rows[table] for table in TABLES}
+        summary.others = dataset.places.others()
         summary.seconds = round(time.monotonic() - began, 3)
         dataset.write_json(f"ingests/{dataset.number}.json", summary.record())
     return summary

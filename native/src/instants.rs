@@ -1,11 +1,13 @@
 //! Whether a record's time can be its own: judged by the clock, and by the records around it.
 //!
 //! A time that no clock can have shown yet is wrong, and so is one before 1970. One more than
-//! [`APART`] from the record before is doubted: that record waits for [`LOOKED_AT`] more. If most
-//! of those are nearer to it than to the record before, the trace has a gap there, or a clock was
-//! set, and it is kept; else it is the odd one. Where nothing follows, a gap of up to [`LONG`] is
-//! believed. The first of a trace is odd if most of those that follow agree with each other, and it
-//! lies behind them, or longer than [`LONG`] before them.
+//! [`APART`] from the record before is doubted: that record waits for [`LOOKED_AT`] more, which tell
+//! whether the trace has a gap there, or a clock was set, so that it is kept. It is odd where at
+//! least [`AGREE`] of the records around it agree with each other and not with it:
+//!
+//! - where most of those behind it go on from the record before it;
+//! - where it is alone, being near none, and is not in order between those before and behind; at
+//!   either end of a trace it may be up to [`LONG`] from the others.
 //!
 //! What waits is given back in its order, so that nothing else about a trace changes.
 
@@ -14,7 +16,7 @@ use std::collections::VecDeque;
 /// Records further apart than this are doubted, in microseconds: a day.
 pub const APART: i64 = 86_400_000_000;
 
-/// The longest gap that is believed where a single record stands on one side of it: 31 days.
+/// The longest gap that is believed where a single record begins or ends a trace: 31 days.
 pub const LONG: i64 = 31 * APART;
 
 /// How far ahead of this host's clock a monitor's may be, in microseconds.
@@ -22,6 +24,9 @@ pub const AHEAD: i64 = APART;
 
 /// How many records tell whether one before them is odd.
 pub const LOOKED_AT: usize = 16;
+
+/// How many records must agree with each other to speak against one.
+pub const AGREE: usize = LOOKED_AT / 2;
 
 /// Why a record is set aside: a word for counting, and what was expected.
 pub type Odd = (&'static str, String);
@@ -42,6 +47,8 @@ pub enum Verdict {
 pub struct Instants<R> {
     latest: Option<i64>,
     last: Option<i64>,
+    /// What `plausible` was when the last record came that did not follow the one before it.
+    begun: u64,
     held: VecDeque<(i64, R)>,
     /// The records whose times were believed.
     pub plausible: u64,
@@ -52,7 +59,8 @@ pub struct Instants<R> {
 impl<R> Default for Instants<R> {
     /// Believes every time.
     fn default() -> Instants<R> {
-        Instants { latest: None, last: None, held: VecDeque::new(), plausible: 0, too_late: 0 }
+        let held = VecDeque::new();
+        Instants { latest: None, last: None, begun: 0, held, plausible: 0, too_late: 0 }
     }
 }
 
@@ -90,6 +98,9 @@ impl<R> Instants<R> {
         }
         let odd = if follows { None } else { self.odd(time) };
         if odd.is_none() {
+            if !follows {
+                self.begun = self.plausible;
+            }
             self.believe(time);
         }
         self.held.pop_front().map(|(_, record)| (record, odd))
@@ -125,22 +136,9 @@ impl<R> Instants<R> {
         let mut behind: Vec<i64> =
             self.held.iter().skip(1).take(LOOKED_AT).map(|(time, _)| *time).collect();
         behind.sort_unstable();
-        let neighbour = match (self.last, behind.get(behind.len() / 2)) {
-            (Some(last), None) => {
-                let believed = time > last && time - last <= LONG;
-                (!believed).then_some(last)?
-            }
-            (Some(last), Some(_)) => {
-                let with = |at: &&i64| time.abs_diff(**at) < last.abs_diff(**at);
-                (2 * behind.iter().filter(with).count() <= behind.len()).then_some(last)?
-            }
-            (None, Some(&middle)) => {
-                let agree = behind.iter().filter(|at| near(**at, middle)).count();
-                let far = time > middle + APART || middle - time > LONG;
-                let several = behind.len() > 1 && 2 * agree > behind.len();
-                (far && several).then_some(middle)?
-            }
-            (None, None) => return None,
+        let neighbour = match self.last {
+            Some(last) => self.gone_past(last, &behind).or_else(|| self.alone(time, &behind))?,
+            None => self.alone(time, &behind)?,
         };
         let (apart, about, found) =
             (time.abs_diff(neighbour) / APART as u64, utc(neighbour), utc(time));
@@ -148,6 +146,34 @@ impl<R> Instants<R> {
             "a time near that of its neighbours, {about}: not {found}, {apart} days from it"
         );
         Some(("odd-time", expected))
+    }
+
+    /// Where the trace goes on from, if most records behind do from the one before.
+    fn gone_past(&self, last: i64, behind: &[i64]) -> Option<i64> {
+        let on = behind.iter().filter(|at| near(**at, last)).count();
+        (2 * on > behind.len() && on + self.run() >= AGREE).then_some(last)
+    }
+
+    /// What a record is far from, if it is near none of those around it, and out of order.
+    fn alone(&self, time: i64, behind: &[i64]) -> Option<i64> {
+        if behind.iter().any(|at| near(*at, time)) {
+            return None;
+        }
+        let middle = behind.get(behind.len() / 2).copied();
+        let agree = |middle| behind.iter().filter(|at| near(**at, middle)).count() >= AGREE;
+        match (self.last, middle.filter(|middle| agree(*middle))) {
+            (Some(last), Some(middle)) => (time < last || time > middle).then_some(middle),
+            (None, Some(middle)) => (time > middle || middle - time > LONG).then_some(middle),
+            (Some(last), None) if behind.len() < AGREE && self.run() >= AGREE => {
+                (time < last || time - last > LONG).then_some(last)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many of the last records agree with each other.
+    fn run(&self) -> usize {
+        usize::try_from(self.plausible - self.begun).unwrap_or(usize::MAX)
     }
 }
 
@@ -256,6 +282,25 @@ mod tests {
     fn a_server_that_is_asked_every_other_day_loses_nothing() {
         let times: Vec<i64> = (0..50).map(|number| NOW + number * 2 * APART).collect();
         assert_eq!(judged(&times).0, times);
+    }
+
+    #[test]
+    fn an_odd_time_in_a_gap_is_set_aside() {
+        for odd in [5, NOW - 40 * APART, NOW + 40 * APART, CLOCK] {
+            let (kept, aside, _) = judged(&[&day(0)[..], &[odd], &day(20)].concat());
+            assert_eq!((kept, aside), ([day(0), day(20)].concat(), vec![odd]), "{odd}");
+        }
+    }
+
+    #[test]
+    fn excerpts_of_many_days_in_any_order_lose_nothing() {
+        let (some, few) = (7, 3);
+        let days = [0, 20, -3, 400, 380, 0, 12, 5, 90, 400, -3];
+        for each in [some, few, 1] {
+            let times: Vec<i64> =
+                days.iter().flat_map(|number| day(*number)[..each].to_vec()).collect();
+            assert_eq!(judged(&times).0, times);
+        }
     }
 
     #[test]
