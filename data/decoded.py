@@ -28,7 +28,7 @@ import pyarrow as pa
 from birthmark._native import LivesBuilder
 from data import durable
 from data.datasets import TABLES, DatasetWriter, folder
-from data.ingest import set_aside, taken
+from data.ingest import naming, set_aside, taken
 from data.ingest_summary import IngestSummary
 from data.loss import Losses
 from data.partitions import OTHERS, busiest
@@ -54,10 +54,11 @@ def decode(trace: str | Path, out: Path) -> None:
 
     Raises:
         OSError: the trace cannot be opened, or `out` cannot be written.
-        ValueError: the file is no trace.
+        ValueError: the file is no trace, or cannot be made tables of; the message names it.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    durable.made(out, lambda aside: _decode(open_trace(trace), aside))
+    with naming(trace):
+        durable.made(out, lambda aside: _decode(open_trace(trace), aside))
 
 
 def _decode(trace: Trace, out: Path) -> None:

@@ -18,7 +18,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from glob import glob
 from pathlib import Path
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from joblib import delayed
 from data import durable
 from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
-from data.traces import DamagedTraceError, open_trace
+from data.traces import open_trace
 from training.config import Server, Traces
 from training.engine import SCRATCH, current
 from training.manifests import describe
@@ -131,7 +131,8 @@ def _matching(globs: Sequence[str]) -> Iterator[Path]:
 def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
     """Decode the traces for `take_in`; return by path the reason why one cannot be taken in.
 
-    It is no trace, or not to be read, or Parquet that is damaged. Other damage is set aside. Each
+    It is no trace, or not to be read, or Parquet that is damaged, or most of it is later than this
+    host's clock. Other damage is set aside. Each
     trace is a task of the current engine. What a run that was killed has decoded is not decoded
     again.
     """
@@ -152,7 +153,7 @@ def _decode(trace: str, part: Path) -> str | None:
         return str(error)
     try:
         decode(trace, part)
-    except DamagedTraceError as error:
+    except ValueError as error:
         return str(error)
     return None
 
@@ -241,7 +242,7 @@ def _period(summary: IngestSummary) -> list[str] | None:
 
 
 def _time(micros: int) -> datetime:
-    return datetime.fromtimestamp(micros / 1e6, UTC)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
 
 
 def _fingerprint(entries: Sequence[Entry]) -> str:
