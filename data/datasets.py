@@ -150,8 +150,8 @@ class DatasetWriter:
         trace: TracebackType | None,
     ) -> None:
         try:
-            for partition in self._partitions.values():
-                partition.close()
+            while self._partitions:  # a writer that is closed holds memory until it is let go
+                self._partitions.popitem(last=False)[1].close()
             if error is None:
                 self._publish()
         finally:
