@@ -482,7 +482,8 @@ class Trace:
     def next_batch(self) -> pa.RecordBatch | None:
         """Return the next rows of the operations table, or ``None`` at the end of the trace.
 
-        A batch may be empty, where damaged records or messages wait to be taken.
+        A batch may be empty, where damaged records or messages wait to be taken. Raises
+        ``ValueError`` at the end where most records are later than this host's clock.
         """
 
     def take_damaged(self) -> list[Damaged]:

@@ -8,9 +8,10 @@ A dataset is a directory::
     ingests/0001.json         what each ingest read, counted and wrote
 
 The day, in UTC, is the time of an operation, a message or a period, a file's birth and an entry's
-birth (where it was not seen: the first time it was named). Every ingest adds files under its own
-number and touches no others; they appear under their final names only when all of them are
-complete.
+birth (where it was not seen: the first time it was named). Of servers and days that are too many
+the rest stand in ``server=others`` and ``day=others`` (`data.partitions`). Every ingest adds files
+under its own number and touches no others; they appear under their final names only when all of
+them are complete.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ import json
 import os
 import shutil
 from collections import Counter, OrderedDict
-from datetime import date, timedelta
+from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data.durable import private
+from data.partitions import TRAFFIC, Partitions, partitions, rows_by_server
 from data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 
 TABLES = {
@@ -42,27 +44,36 @@ TABLES = {
 OPEN_PARTITIONS = 16
 ROW_GROUP = 65_536
 FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
-DAY_US = 86_400_000_000
+BUFFERED = OPEN_PARTITIONS * ROW_GROUP // 4
+BATCH_COST = 128  # what a batch of one row takes, in rows
 SOUGHT = ("time", "client", "op", "status", "born", "died", "first_seen")
 PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
 
 
 class _Partition:
-    """A Parquet file being written, in row groups of :data:`ROW_GROUP` rows."""
+    """A Parquet file being written, in row groups of :data:`ROW_GROUP` rows.
+
+    Until the first of these it is no file. `held` is what it takes of memory, in rows.
+    """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []
         self._rows = 0
-        self.written = 0
+        self.written = self.held = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._batches.append(batch)
         self._rows += batch.num_rows
+        self.held += batch.num_rows + BATCH_COST
         if self._rows >= ROW_GROUP:
             self._flush()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a file already."""
+        return self._writer is not None
 
     def close(self) -> None:
         if self._batches:
@@ -73,10 +84,11 @@ class _Partition:
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._batches)
         if self._writer is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = parquet_writer(self._path, table)
         self._writer.write_table(table, row_group_size=self._rows)
         self.written += self._rows
-        self._batches, self._rows = [], 0
+        self._batches, self._rows, self.held = [], 0, 0
         pa.default_memory_pool().release_unused()
 
 
@@ -113,14 +125,19 @@ class DatasetWriter:
 
     Use it as a context manager: what was written takes its place when the block ends without an
     exception, and is removed otherwise. ``number`` is what its files are called by; None: the next.
+    ``servers`` are those that are kept apart; None: those with most traffic.
     """
 
-    def __init__(self, directory: Path, number: str | None = None) -> None:
+    def __init__(
+        self, directory: Path, number: str | None = None, servers: Collection[str] | None = None
+    ) -> None:
         self.directory = directory
+        self.places = Partitions(servers)
         self.number = number or f"{len(list((directory / 'ingests').glob('*.json'))) + 1:04d}"
         self._staging = directory / f".ingest-{self.number}"
         self._partitions: OrderedDict[Path, _Partition] = OrderedDict()
         self._parts: Counter[Path] = Counter()
+        self._held = 0
 
     def __enter__(self) -> DatasetWriter:
         shutil.rmtree(self._staging, ignore_errors=True)
@@ -135,8 +152,8 @@ class DatasetWriter:
         trace: TracebackType | None,
     ) -> None:
         try:
-            for partition in self._partitions.values():
-                partition.close()
+            while self._partitions:  # a writer that is closed holds memory until it is let go
+                self._partitions.popitem(last=False)[1].close()
             if error is None:
                 self._publish()
         finally:
@@ -146,9 +163,14 @@ class DatasetWriter:
         """Add rows of the table named, each to the partition of its server and day."""
         if batch.num_rows == 0:
             return
-        for server, day, part in partitions(batch, _day_time(table, batch)):
-            folder = Path(table, f"server={quote(server, safe='')}", f"day={day}")
-            self._partition(folder).write(part)
+        if table in TRAFFIC:
+            self.places.meet(rows_by_server(batch))
+        for server, day, part in partitions(batch, _day_time(table, batch), self.places):
+            partition = self._partition(Path(table, folder(server), f"day={day}"))
+            self._held -= partition.held
+            partition.write(part)
+            self._held += partition.held
+        self._make_room()
 
     def write_lines(self, path: str, lines: list[dict[str, Any]]) -> None:
         """Append JSON lines to a file of the dataset."""
@@ -167,57 +189,59 @@ class DatasetWriter:
     def _partition(self, folder: Path) -> _Partition:
         partition = self._partitions.get(folder)
         if partition is not None and partition.written >= FILE_ROWS:
+            self._held -= partition.held
             self._partitions.pop(folder).close()
             partition = None
         if partition is None:
-            if len(self._partitions) >= OPEN_PARTITIONS:
-                self._partitions.popitem(last=False)[1].close()
-            self._parts[folder] += 1
-            part = self._parts[folder]
-            name = self.number if part == 1 else f"{self.number}-{part}"
-            partition = _Partition(self._staging / folder / f"{name}.parquet")
+            partition = _Partition(self._staging / folder / f"{self._name(folder)}.parquet")
             self._partitions[folder] = partition
         self._partitions.move_to_end(folder)
         return partition
+
+    def _name(self, folder: Path) -> str:
+        """Return what the next file in a folder is called."""
+        self._parts[folder] += 1
+        part = self._parts[folder]
+        return self.number if part == 1 else f"{self.number}-{part}"
+
+    def _make_room(self) -> None:
+        """Close the partitions written to longest ago, where too much of them is open or held."""
+        is_open = sum(partition.is_open for partition in self._partitions.values())
+        while len(self._partitions) > 1 and (is_open > OPEN_PARTITIONS or self._held > BUFFERED):
+            partition = self._partitions.popitem(last=False)[1]
+            self._held -= partition.held
+            is_open -= partition.is_open
+            partition.close()
 
     def _publish(self) -> None:
         """Move everything into place, the record of the ingest last."""
         paths = sorted(path for path in self._staging.rglob("*") if path.is_file())
         for path in sorted(paths, key=lambda path: path.parent.name == "ingests"):
-            target = self.directory / path.relative_to(self._staging)
+            target = self.directory / self._at_last(path.relative_to(self._staging))
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(path, target)  # noqa: PTH105 - Path.replace hides that it is atomic
+
+    def _at_last(self, path: Path) -> Path:
+        """Return where a file stands: with the others if its server was displaced meanwhile."""
+        if path.parts[0] not in TABLES:
+            return path
+        table, server, day, _ = path.parts
+        own = folder(self.places.at_last(unquote(server.removeprefix("server="))))
+        if own == server:
+            return path
+        with_others = Path(table, own, day)
+        return with_others / f"{self._name(with_others)}.parquet"
+
+
+def folder(server: str) -> str:
+    """Return the name of a server's folder in a table's."""
+    return f"server={quote(server, safe='')}"
 
 
 def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
     if table in ("operations", "messages", "loss"):
         return batch["time"]
     return pc.coalesce(batch["born"], batch["first_seen"])
-
-
-def partitions(batch: pa.RecordBatch, times: pa.Array) -> list[tuple[str, str, pa.RecordBatch]]:
-    """Split rows by server and day of ``times``; the server's column goes into the path."""
-    index = batch.schema.get_field_index("server")
-    servers, micros = batch.column(index), times.cast(pa.int64())
-    rest = batch.remove_column(index)
-    codes, span = pc.min_max(servers.indices).as_py(), pc.min_max(micros).as_py()
-    days = range(span["min"] // DAY_US, span["max"] // DAY_US + 1)
-    if codes["min"] == codes["max"] and len(days) == 1:
-        return [(servers[0].as_py(), _day(days[0]), rest)]
-    row_days = pc.floor(pc.divide(micros.cast(pa.float64()), float(DAY_US))).cast(pa.int64())
-    keys = pa.table({"server": servers.cast(pa.utf8()), "day": row_days})
-    parts = []
-    for group in keys.group_by(["server", "day"], use_threads=False).aggregate([]).to_pylist():
-        chosen = pc.and_(
-            pc.equal(keys["server"], group["server"]), pc.equal(keys["day"], group["day"])
-        )
-        part = rest.filter(chosen.combine_chunks())
-        parts.append((group["server"], _day(group["day"]), part))
-    return parts
-
-
-def _day(days_since_epoch: int) -> str:
-    return (date(1970, 1, 1) + timedelta(days=days_since_epoch)).isoformat()
 
 
 def read_table(directory: Path, table: str, columns: list[str] | None = None) -> pa.Table:

@@ -17,7 +17,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,11 @@ import pyarrow as pa
 
 from birthmark._native import LivesBuilder
 from data import durable
-from data.datasets import TABLES, DatasetWriter
-from data.ingest import set_aside, taken
+from data.datasets import TABLES, DatasetWriter, folder
+from data.ingest import naming, set_aside, taken
 from data.ingest_summary import IngestSummary
 from data.loss import Losses
+from data.partitions import OTHERS, busiest
 from data.traces import Trace, open_trace
 
 ATTRIBUTES = ("ftype", "nlink", "owner", "group", "size", "atime", "mtime")
@@ -52,10 +54,11 @@ def decode(trace: str | Path, out: Path) -> None:
 
     Raises:
         OSError: the trace cannot be opened, or `out` cannot be written.
-        ValueError: the file is no trace.
+        ValueError: the file is no trace, or cannot be made tables of; the message names it.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    durable.made(out, lambda aside: _decode(open_trace(trace), aside))
+    with naming(trace):
+        durable.made(out, lambda aside: _decode(open_trace(trace), aside))
 
 
 def _decode(trace: Trace, out: Path) -> None:
@@ -81,6 +84,7 @@ def _decode(trace: Trace, out: Path) -> None:
     names = ("path", "format", "compression", "generated", "tells_loss")
     about = {name: getattr(trace, name) for name in names}
     about |= {"rows": rows, "counts": trace.counts()}
+    about |= {"traffic": dataset.places.traffic(), "others": dataset.places.others()}
     (out / _ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
 
 
@@ -115,6 +119,7 @@ class Decoded:
         path, format, compression, generated, tells_loss: as those of `data.traces.Trace`.
         counts: what `Trace.counts` returned.
         rows: how many operations and messages there are.
+        traffic, others: what `data.partitions.Partitions` tells of its servers.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -127,6 +132,8 @@ class Decoded:
         self.tells_loss: bool = about["tells_loss"]
         self.counts: dict[str, Any] = about["counts"]
         self.rows: dict[str, int] = about["rows"]
+        self.traffic: dict[str, int] = about["traffic"]
+        self.others: dict[str, int] = about["others"]
 
     @property
     def period(self) -> tuple[int, int] | None:
@@ -151,12 +158,21 @@ class Decoded:
         for _, rest in [*([waiting] if waiting else []), *gaps]:
             lives.update_loss(rest)
 
-    def place(self, dataset: Path, number: str) -> None:
-        """Give the tables that are finished a place in a dataset, under a number of their own."""
+    def place(self, dataset: Path, number: str, servers: Collection[str]) -> None:
+        """Give the tables that are finished a place in a dataset, under a number of their own.
+
+        Those of other than the `servers` that it keeps apart stand with the others.
+        """
         root = self._directory / "dataset"
+        rest = sorted({*self.traffic} - {*servers})
+        others = {folder(server): f"-{at + 1:03d}" for at, server in enumerate(rest)}
         for path in sorted(path for path in root.rglob("*") if path.is_file()):
-            target = dataset / path.relative_to(root)
-            target = target.with_name(number + path.name.removeprefix(_PART))
+            table, *parts = path.relative_to(root).parts
+            name = number + path.name.removeprefix(_PART)
+            if parts[0] in others:
+                name = number + others[parts[0]] + path.name.removeprefix(_PART)
+                parts[0] = folder(OTHERS)
+            target = Path(dataset, table, *parts).with_name(name)
             target.parent.mkdir(parents=True, exist_ok=True)
             _link(path, target)
 
@@ -192,7 +208,8 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
     """
     summary = IngestSummary(str(known_as or out), rows=dict.fromkeys(TABLES, 0))
     lives, losses = LivesBuilder(), Losses()
-    with DatasetWriter(out) as dataset:
+    servers, summary.others = _kept_apart(map(Decoded, decoded))
+    with DatasetWriter(out, servers=servers) as dataset:
 
         def write(table: str, batch: pa.RecordBatch) -> None:
             dataset.write(table, batch)
@@ -207,7 +224,7 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
                 write("loss", batch)
             summary.add(one, one.counts)
             summary.rows |= {table: summary.rows[table] + n for table, n in one.rows.items()}
-            one.place(out, f"{dataset.number}.{place:04d}")
+            one.place(out, f"{dataset.number}.{place:04d}", servers)
         lives.finish()
         while rest := taken(lives):
             for table, batch in rest:
@@ -215,3 +232,18 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
         summary.loss = losses.estimate()
         dataset.write_json(f"ingests/{dataset.number}.json", summary.record())
     return summary
+
+
+def _kept_apart(traces: Iterable[Decoded]) -> tuple[list[str], dict[str, int]]:
+    """Return the servers with most traffic in all traces, and what to say of the others.
+
+    A server that is among the others in several traces counts in each.
+    """
+    traffic, others = Counter[str](), Counter[str]()
+    for one in traces:
+        traffic.update(one.traffic)
+        others.update(one.others)
+    kept = busiest(traffic)
+    rest = {*traffic} - {*kept}
+    others.update(servers=len(rest), rows=sum(traffic[server] for server in rest))
+    return kept, {"servers": others["servers"], "rows": others["rows"]}

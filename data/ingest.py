@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,15 @@ def ingest(
     Raises:
         OSError: a trace cannot be opened, or the dataset cannot be written; nothing is left
             of the ingest then.
-        ValueError: a file is no trace.
+        ValueError: a file is no trace, or most of it is later than this host's clock.
     """
     began = time.monotonic()
     summary = IngestSummary(str(out))
     lives, losses = LivesBuilder(), Losses()
     with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
         writer = _Writer(dataset, pool)
-        for path in traces:
-            trace = open_trace(path)
+
+        def read(trace: Trace) -> None:
             rows = 0
             lives.loss_told(trace.tells_loss)
             for batch in trace:
@@ -82,15 +83,31 @@ def ingest(
             set_aside(dataset, trace)
             writer.write(_losses(trace, lives, losses))
             summary.add(trace, trace.counts())
+
+        for path in traces:
+            with naming(path):
+                read(open_trace(path))
         lives.finish()
         while rest := taken(lives):
             writer.write(rest)
         writer.wait()
         summary.loss = losses.estimate()
         summary.rows = {table: writer.rows[table] for table in TABLES}
+        summary.others = dataset.places.others()
         summary.seconds = round(time.monotonic() - began, 3)
         dataset.write_json(f"ingests/{dataset.number}.json", summary.record())
     return summary
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Let an error with a trace name it."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        if str(error).startswith(f"{path}: "):
+            raise
+        raise ValueError(f"{path}: {error}") from error
 
 
 def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str, pa.RecordBatch]]:

@@ -40,7 +40,8 @@ class IngestSummary:
     likewise the operations in compounds, and ``not_run`` those of them that the server did not come
     to, because one before them failed.
 
-    ``records_in`` equals ``records_out`` and ``records_set_aside`` together.
+    ``records_in`` equals ``records_out`` and ``records_set_aside`` together. ``others`` counts the
+    servers that were too many to be kept apart, and their rows of operations and messages.
     """
 
     out: str
@@ -60,6 +61,7 @@ class IngestSummary:
     period: tuple[int, int] | None = None  # microseconds since the epoch, UTC
     loss: Estimate | None = None  # None: no trace tells it
     rows: dict[str, int] = field(default_factory=dict)
+    others: dict[str, int] = field(default_factory=lambda: {"servers": 0, "rows": 0})
     seconds: float = 0.0
 
     def record(self) -> dict[str, Any]:

@@ -56,11 +56,13 @@ def log_treatments(schema: pa.Schema) -> dict[str, str]:
 class LogFiles:
     """The files of the log at `directory` that may hold rows about a period.
 
-    `damaged` has the reasons, by path, of files that could not be read.
+    `damaged` has the reasons, by path, of files that could not be read. `set_aside` counts, by
+    path, the rows left out because they tell a time that is not of the years 1 to 9999.
     """
 
     directory: Path
     damaged: dict[str, str] = field(default_factory=dict)
+    set_aside: dict[str, int] = field(default_factory=dict)
 
     def tables(self, since: datetime, until: datetime) -> Iterator[pa.Table]:
         """Yield the rows created (or, where that was not told, answered) from `since` to `until`.
@@ -72,7 +74,15 @@ class LogFiles:
         for path in sorted(self.directory.glob("[0-9]*/[!.]*.parquet")):
             table = self._read(path, since, until)
             if table is not None:
-                yield _within(table, since, until)
+                yield _within(self._possible(path, table), since, until)
+
+    def _possible(self, path: Path, table: pa.Table) -> pa.Table:
+        """Return the rows whose times are possible, and count the others."""
+        fits = pc.and_(*(_possible(table[name]) for name in ("time", "create_time")))
+        if odd := len(table) - (pc.sum(fits).as_py() or 0):
+            self.set_aside[str(path)] = odd
+            return table.filter(fits)
+        return table
 
     def _read(self, path: Path, since: datetime, until: datetime) -> pa.Table | None:
         try:
@@ -81,7 +91,7 @@ class LogFiles:
                 if missing:
                     raise ValueError(f"expected a column {min(missing)!r}")
                 return file.read() if _may_hold(file.metadata, since, until) else None
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
             self.damaged[str(path)] = str(error)
             return None
 
@@ -94,11 +104,28 @@ def _may_hold(about: pq.FileMetaData, since: datetime, until: datetime) -> bool:
             group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)
         }
         spans = [columns[name].statistics for name in ("time", "create_time")]
-        if any(span is None for span in spans):
-            return True
-        if any(span.has_min_max and span.min <= until and span.max >= since for span in spans):
+        if any(span is None or _overlaps(span, since, until) for span in spans):
             return True
     return False
+
+
+def _overlaps(span: pq.Statistics, since: datetime, until: datetime) -> bool:
+    try:
+        return bool(span.has_min_max and span.min <= until and span.max >= since)
+    except OverflowError:  # of a time of no year from 1 to 9999: the rows tell more
+        return True
+
+
+FIRST_US = -62_135_596_800_000_000
+LAST_US = 253_402_300_799_999_999
+"""The first and the last microsecond of the years 1 to 9999, UTC, since the epoch."""
+
+
+def _possible(times: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Tell of each time whether it is of the years 1 to 9999, or not told."""
+    micros = times.cast(pa.int64())
+    within = pc.and_(pc.greater_equal(micros, FIRST_US), pc.less_equal(micros, LAST_US))
+    return pc.fill_null(within, True)
 
 
 def moments(table: pa.Table) -> pa.ChunkedArray:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark import _native
@@ -17,6 +19,9 @@ from data.tallies import Tallies
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
 
+AHEAD_US = 86_400_000_000
+"""How far ahead of this host's clock a time may be, in microseconds."""
+
 
 class DamagedTraceError(ValueError):
     """A Parquet file of operations turned out to be damaged."""
@@ -26,7 +31,7 @@ class Damaged(TypedDict):
     """A record that could not be read."""
 
     offset: int  # where it begins, in decompressed bytes
-    line: int | None  # its line, from 1, in text
+    line: int | None  # its line, from 1, in text; its row in a table
     length: int  # its length in bytes
     reason: str  # a word for counting
     expected: str  # what was expected there
@@ -39,6 +44,8 @@ class Trace:
     Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
     call without a reply comes a minute of the trace's time after it was made. A batch may be empty:
     it says that damaged records, or messages that no row is made of, wait to be taken.
+    Records whose time cannot be theirs are damaged; ``ValueError`` says at the end that most are
+    later than this host's clock.
 
     Attributes:
         path: the file, ``-`` for standard input.
@@ -94,7 +101,8 @@ class OperationsTrace(Trace):
     """A Parquet file of the operations table, read as a trace.
 
     Columns that came to the table after the file was written are null. Of what was lost it shows
-    calls without a reply, and no more.
+    calls without a reply, and no more. Rows with times before 1970 or after this host's clock are
+    set aside; what those of their neighbours tell was seen to when the table was made.
     """
 
     tells_loss = False
@@ -106,6 +114,9 @@ class OperationsTrace(Trace):
         except (OSError, ValueError, pa.ArrowException) as error:
             raise DamagedTraceError(f"{path}: is damaged: {error}") from error
         self._tallies = Tallies()
+        self._latest = time.time_ns() // 1000 + AHEAD_US
+        self._rows = self._aside = 0
+        self._damaged: list[Damaged] = []
         schema = self._file.schema_arrow
         self.generated = generated.in_metadata(schema)
         for wanted in OPERATIONS:
@@ -120,7 +131,10 @@ class OperationsTrace(Trace):
                 )
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows; raise `DamagedTraceError` where they cannot be read."""
+        """Yield the rows; raise `DamagedTraceError` where they cannot be read.
+
+        Raises ValueError where most are later than this host's clock.
+        """
         batches = row_groups.batches(self._file, BATCH_ROWS, OPERATIONS.names)
         while True:
             try:
@@ -128,14 +142,33 @@ class OperationsTrace(Trace):
             except (OSError, ValueError, pa.ArrowException) as error:
                 raise DamagedTraceError(f"{self.path}: is damaged: {error}") from error
             if batch is None:
-                return
-            whole = _whole(batch)
+                break
+            whole = self._plausible(_whole(batch))
             self._tallies.add(whole)
             yield whole
+        if 2 * self._aside > self._rows:
+            raise ValueError(
+                f"{self.path}: {self._aside} of {self._rows} rows have times before 1970 or later"
+                " than a day after this host's clock; expected a trace of the past"
+            )
+
+    def _plausible(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the rows whose times are possible; set the others aside."""
+        fits = pa.array([True] * len(batch), pa.bool_())
+        for name in ("time", "reply_time"):
+            ends = pc.min_max(micros := batch[name].cast(pa.int64())).as_py()
+            if ends["min"] is not None and (ends["min"] < 0 or ends["max"] > self._latest):
+                within = pc.and_(pc.greater_equal(micros, 0), pc.less_equal(micros, self._latest))
+                fits = pc.and_(fits, pc.fill_null(within, True))
+        odd = pc.indices_nonzero(pc.invert(fits)).to_pylist()
+        self._damaged += [_odd(self._rows + row + 1) for row in odd]
+        self._rows, self._aside = self._rows + len(batch), self._aside + len(odd)
+        return batch.filter(fits) if odd else batch
 
     def take_damaged(self) -> list[Damaged]:
-        """Return no records: a Parquet file is whole or cannot be read."""
-        return []
+        """Return the rows set aside since the last time, by their numbers."""
+        damaged, self._damaged = self._damaged, []
+        return damaged
 
     def take_gaps(self) -> list[pa.RecordBatch]:
         """Return none: the table does not hold what was not seen."""
@@ -156,10 +189,19 @@ class OperationsTrace(Trace):
             "not_run": {},
             "orphans": {},
             "other_programs": {},
-            "damaged": {},
-            "records": sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
+            "damaged": {_ODD: self._aside} if self._aside else {},
+            "records": self._aside
+            + sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
         }
+
+
+_ODD = "impossible-time"
+
+
+def _odd(row: int) -> Damaged:
+    expected = "times since 1970, and until a day after this host's clock"
+    return Damaged(offset=0, line=row, length=0, reason=_ODD, expected=expected, bytes=b"")
 
 
 def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data.prediction_log import FIRST_US, LAST_US
 from features import CREATES, HISTORY_BYTES
 from serving.arrow_messages import refuse_compressed
 from serving.errors import ApiError
@@ -126,6 +127,9 @@ def _check_values(creates: pa.Table) -> None:
         for forbidden in (b"/", b"\0"):
             found = pc.match_substring(names, forbidden)
             _require(pc.invert(found), member, "a name in its directory, without / and NUL")
+    micros = creates["time"].cast(pa.int64())
+    dated = pc.and_(pc.greater_equal(micros, FIRST_US), pc.less_equal(micros, LAST_US))
+    _require(dated, "time", "a time of the years 1 to 9999 UTC")
     _require(pc.less_equal(creates["mode"], _MODES), "mode", f"at most {_MODES}")
     size = pc.utf8_length(creates["client"])
     fits = pc.and_(pc.greater(size, 0), pc.less_equal(size, _CLIENT))

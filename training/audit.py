@@ -50,7 +50,8 @@ class Audit:
     """What an audit found on `dataset`, of `servers`, with operations from `since` to `until`.
 
     `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version
-    of models that cannot be loaded, `damaged` tells of files of the log that cannot be read.
+    of models that cannot be loaded, `damaged` tells of files of the log that cannot be read, and
+    `set_aside` counts rows by file that tell impossible times.
     `growth` is this night's of the bets against each bound (`training.breach`), `needed` the
     evidence (log10) from which one is broken, and `broken` the keys of those that are; `breaches`
     are the reasons by key for those of `version`, the published one. `drift` is None where there is
@@ -68,6 +69,7 @@ class Audit:
     joined: list[dict[str, Any]] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
     damaged: dict[str, str] = field(default_factory=dict)
+    set_aside: dict[str, int] = field(default_factory=dict)
     growth: dict[str, list[float]] = field(default_factory=dict)
     needed: float = 0.0
     broken: list[str] = field(default_factory=list)
@@ -113,7 +115,7 @@ def audit(
     found = Audit(name, since, until, servers, version, joining, *nothing)
     logged = LogFiles(log)
     every = [_one(found, *group, lives) for group in _groups(registry, logged, found)]
-    found.damaged = logged.damaged
+    found.damaged, found.set_aside = logged.damaged, logged.set_aside
     _judge(registry, found, every)
     if version is not None:
         inputs = registry.manifest(version).get("inputs")

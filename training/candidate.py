@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,20 @@ from training.train import Lives, fit
 from training.trial import Stored
 
 FIRST = Decision(True, "nothing was published before")
+
+
+def unless_too_few(
+    decision: Decision, champion: Stored | None, files: int, least: float
+) -> Decision:
+    """Return that a candidate of far fewer files than the published model is kept aside."""
+    before = champion.manifest["trained_on"]["files"] if champion else 0
+    if not decision.publish or files >= least * before:
+        return decision
+    reason = (
+        f"learned from {files:,} files, less than {least:g} of the {before:,} of the published"
+        f" model ({decision.reason})"
+    )
+    return replace(decision, publish=False, reason=reason)
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,7 @@ def succeed(
         decision, test = FIRST, test_first(lives, settings, predicates)
     else:
         decision, test = decide(champion.model, champion.manifest, lives, settings, predicates)
+    decision = unless_too_few(decision, champion, len(lives.files), settings.least_births)
     return _candidate(champion, lives, settings, predicates, test, judged=True), decision
 
 

@@ -30,6 +30,7 @@ serve = "rules"
 point = "bounded"
 without_loss = false
 margin = 0.0
+least_births = 0.1
 zone = "UTC"
 
 [audit]                             # optional: without it nothing is audited
@@ -163,6 +164,12 @@ class Training(Settings):
     window_days: float = Field(default=7, gt=0, description="how far back to learn from, days")
     margin: float = Field(
         default=0, ge=0, description="how much worse a new model may be, percentage points"
+    )
+    least_births: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="share of the usual births below which a window, or a candidate, is doubted",
     )
     zone: str = Field(
         default="UTC", description="time zone of the days that models are compared on"

@@ -3,8 +3,9 @@
     <datasets>/ledger.json              every trace ever taken in: path, size, time of change
     <datasets>/<since>-<hash>/          one night's dataset, as `data.decoded` writes it
     <datasets>/<since>-<server>-<hash>/     likewise of one server of several, and of one day
-    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, the summary, and
-                                        checksums of the tables that models learn from
+    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, the births of each
+                                        day, the summary, and checksums of the tables that models
+                                        learn from
     <datasets>/.incoming/<hash>/        a trace that is decoded, until its dataset is there
 
 A dataset appears whole, its traces named in it. The ledger follows; it lets a dataset be deleted
@@ -18,18 +19,23 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from glob import glob
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from joblib import delayed
 
 from data import durable
+from data.datasets import read_table
 from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
-from data.traces import DamagedTraceError, open_trace
+from data.partitions import DAY_US
+from data.traces import open_trace
+from predictor import births
 from training.config import Server, Traces
 from training.engine import SCRATCH, current
 from training.manifests import describe
@@ -56,20 +62,28 @@ class Entry:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One night's dataset, and the period from its first to its last operation on a file."""
+    """One night's dataset, and the period from its first to its last operation on a file.
+
+    `births` counts the files born on each day, UTC.
+    """
 
     path: Path
     since: datetime
     until: datetime
+    births: Mapping[date, int]
 
 
 def datasets(directory: Path) -> list[Dataset]:
     """Return the datasets in `directory` that hold any file, in the order of their ends."""
     found = []
     for path in directory.glob(f"[!.]*/{INTAKE}"):
-        period = json.loads(path.read_bytes())["period"]
-        if period is not None:
-            found.append(Dataset(path.parent, *map(datetime.fromisoformat, period)))
+        told = json.loads(path.read_bytes())
+        if told["period"] is not None:
+            since, until = map(datetime.fromisoformat, told["period"])
+            # Those of before births were told say at least how many files they saw.
+            born = told.get("births", {f"{until:%F}": told["summary"]["rows"]["files"]})
+            days = {date.fromisoformat(day): count for day, count in born.items()}
+            found.append(Dataset(path.parent, since, until, days))
     return sorted(found, key=lambda dataset: (dataset.until, dataset.path))
 
 
@@ -131,7 +145,8 @@ def _matching(globs: Sequence[str]) -> Iterator[Path]:
 def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
     """Decode the traces for `take_in`; return by path the reason why one cannot be taken in.
 
-    It is no trace, or not to be read, or Parquet that is damaged. Other damage is set aside. Each
+    It is no trace, or not to be read, or Parquet that is damaged, or most of it is later than this
+    host's clock. Other damage is set aside. Each
     trace is a task of the current engine. What a run that was killed has decoded is not decoded
     again.
     """
@@ -152,7 +167,7 @@ def _decode(trace: str, part: Path) -> str | None:
         return str(error)
     try:
         decode(trace, part)
-    except DamagedTraceError as error:
+    except ValueError as error:
         return str(error)
     return None
 
@@ -223,6 +238,7 @@ def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Pa
     about: dict[str, Any] = {
         "traces": [asdict(entry) for entry in entries],
         "period": _period(summary),
+        "births": _births(aside),
         "summary": summary.record(),
         "tables": {
             path.relative_to(aside).as_posix(): describe(path)
@@ -240,8 +256,24 @@ def _period(summary: IngestSummary) -> list[str] | None:
     return [_time(micros).isoformat() for micros in summary.period]
 
 
+def _births(dataset: Path) -> dict[str, int]:
+    """Return how many files were born on each day."""
+    born = births(read_table(dataset, "files", ["kind", "birth_seen", "born"]))["born"]
+    days, counts = np.unique(np.asarray(born.cast(pa.int64())) // DAY_US, return_counts=True)
+    return {
+        f"{_time(int(day) * DAY_US):%F}": int(count)
+        for day, count in zip(days, counts, strict=True)
+    }
+
+
+def set_aside(dataset: Path) -> dict[str, int]:
+    """Return how many records of a dataset's traces were set aside, by reason."""
+    told = json.loads((dataset / INTAKE).read_bytes())["summary"]["records_set_aside"]
+    return {str(reason): int(count) for reason, count in told.items()}
+
+
 def _time(micros: int) -> datetime:
-    return datetime.fromtimestamp(micros / 1e6, UTC)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
 
 
 def _fingerprint(entries: Sequence[Entry]) -> str:

@@ -7,9 +7,10 @@ run may be killed and started again at any time, and a second run in a row does 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from training.candidate import succeed
 from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
+from training.horizon import Horizon, horizon
 from training.intake import (
     Dataset,
     check,
     datasets,
     new_traces,
+    set_aside,
     settle,
     take_in,
     unreadable,
@@ -51,13 +54,17 @@ class Night:
     that may not be looked into, to the reasons. `audited` are the datasets with which what was
     served was compared, and `breaches` the reasons by predicate for which it abstains from now on;
     `tested` are the datasets that the published model was tested on; `pinned` is the version
-    because of which nothing was published.
+    because of which nothing was published. `set_aside` counts records of the traces taken in by the
+    reasons why they were; `left_out` and `gap` are those of `training.horizon.Horizon`.
     """
 
     traces: int = 0
     waiting: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     datasets: list[str] = field(default_factory=list)
+    set_aside: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    gap: str | None = None
     audited: list[str] = field(default_factory=list)
     breaches: dict[str, str] = field(default_factory=dict)
     tested: list[str] = field(default_factory=list)
@@ -73,10 +80,11 @@ class Night:
         return {**vars(self), "decision": decision}
 
 
-def nightly(config: Config, say: Say = lambda text: None) -> Night:
+def nightly(config: Config, say: Say = lambda text: None, now: datetime | None = None) -> Night:
     """Do what there is to do, telling each step to `say`; return what was done.
 
-    Raises `durable.LockedError` where another run is at work on the same datasets.
+    `now` is what the clock shows, None: that of this host. Raises `durable.LockedError` where
+    another run is at work on the same datasets.
     """
     directory = config.datasets.directory
     durable.private(directory)
@@ -89,9 +97,11 @@ def nightly(config: Config, say: Say = lambda text: None) -> Night:
                 registry.verify(published)
             held = datasets(directory)
             _audit(config, registry, held, night, say)
-            _test(registry, held, night, say, config.training.without_loss)
-            _show(registry, held)
-            _train(config, registry, held, night, say)
+            found = _look(config, held, night, say, now or datetime.now(UTC))
+            if found is not None:
+                _test(registry, found.datasets, night, say, config.training.without_loss)
+                _show(registry, found.datasets)
+                _train(config, registry, found, night, say)
         night.current = registry.current()
         return night
 
@@ -113,7 +123,22 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
         found[server] = [entry for entry in entries if entry.path not in night.refused]
     night.traces = sum(map(len, found.values()))
     if night.traces:
-        night.datasets = [path.name for path in take_in(found, directory)]
+        made = take_in(found, directory)
+        night.datasets = [path.name for path in made]
+        night.set_aside = dict(sum((Counter(set_aside(path)) for path in made), Counter[str]()))
+
+
+def _look(
+    config: Config, held: Sequence[Dataset], night: Night, say: Say, now: datetime
+) -> Horizon | None:
+    """Find up to when to learn; tell which datasets do not bear it out."""
+    settings = config.training
+    found = horizon(held, settings.window_days, settings.least_births, now)
+    if found is not None:
+        night.left_out = found.left_out
+        for name, why in found.left_out.items():
+            say(f"leaving out {name}: {why}")
+    return found
 
 
 def _audit(
@@ -175,16 +200,14 @@ def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: 
             aside.write_text(text, encoding="utf-8")
 
 
-def _train(
-    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
-) -> None:
+def _train(config: Config, registry: Registry, found: Horizon, night: Night, say: Say) -> None:
     """Train on the newest window, and publish the result or keep it aside."""
-    if not held:
+    window = [dataset.path for dataset in found.window]
+    if not window or _trained_on(registry, window):
         return
-    since = held[-1].until - timedelta(days=config.training.window_days)
-    window = [dataset.path for dataset in held if dataset.until > since]
-    if _trained_on(registry, window):
-        return
+    night.gap = found.gap
+    if found.gap is not None:
+        say(found.gap)
     left = _left_unpublished(config, registry, window)
     if left is not None:
         registry.make_current(left)
@@ -193,7 +216,7 @@ def _train(
     say(f"training on {len(window)} datasets")
     for dataset in window:
         check(dataset)
-    lives = read_lives(window, config.training.without_loss).born(since=since)
+    lives = read_lives(window, config.training.without_loss).born(since=found.since)
     champion = load(registry) if registry.current() is not None else None
     predicates = config.all_predicates().values()
     candidate, decision = succeed(champion, lives, config.training, predicates)

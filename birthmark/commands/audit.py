@@ -78,6 +78,10 @@ def warnings(found: Audit) -> list[str]:
     ]
     lines += [f"not judged: {n:,} rows of {version}" for version, n in found.unknown.items()]
     lines += [f"cannot be read: {path}: {why}" for path, why in found.damaged.items()]
+    lines += [
+        f"set aside: {n:,} rows of {path}: their times are of no year from 1 to 9999"
+        for path, n in found.set_aside.items()
+    ]
     if found.drift is None:
         lines.append("whether the files that are created changed cannot be judged")
     return lines or ["every bound holds, and nothing changed among the files that are created"]

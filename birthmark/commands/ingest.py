@@ -101,6 +101,9 @@ def _lines(summary: IngestSummary) -> list[str]:
         lines.append(f"period    {first} to {last}")
     rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items() if count)
     lines.append(f"rows      {rows or 0}")
+    if summary.others["servers"]:
+        servers, of_them = summary.others["servers"], summary.others["rows"]
+        lines.append(f"others    {servers:,} servers more than are kept apart, {of_them:,} rows")
     rate = summary.to_json()
     lines.append(
         f"rate      {rate['records_per_second'] or 0:,} records/s, "

@@ -211,6 +211,8 @@ def nightly(
         result |= {
             "waiting": len(night.waiting) or None,
             "refused": list(night.refused.values()),
+            "set_aside": [f"{count:,} {reason}" for reason, count in night.set_aside.items()],
+            "left_out": [f"{name}: {reason}" for name, reason in night.left_out.items()],
             "breaches": [f"{key}: {reason}" for key, reason in night.breaches.items()],
             "decision": night.decision and night.decision.reason,
         }

@@ -15,6 +15,7 @@ pub mod history;
 pub mod hook;
 pub mod image;
 pub mod input;
+pub mod instants;
 pub mod join;
 pub mod layout;
 pub mod lives;

@@ -77,8 +77,10 @@ impl Quarantine {
         self.held.len() >= WAITING
     }
 
-    /// The records set aside since the last time.
+    /// The records set aside since the last time, in the order of the trace: what is wrong with one
+    /// that was doubted comes to light later.
     pub fn take(&mut self) -> Vec<Damaged> {
+        self.held.sort_by_key(|record| record.offset);
         std::mem::take(&mut self.held)
     }
 }

@@ -14,6 +14,7 @@ use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// How many first bytes tell a capture, …
 const MAGIC: usize = 4;
@@ -40,6 +41,17 @@ pub enum TraceError {
     /// A capture that cannot be decoded.
     #[error("{0}")]
     Capture(String),
+    /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
+    #[error(
+        "{too_late} of {judged} records have times later than a day after this host's clock; \
+         expected a trace of the past"
+    )]
+    AfterClock {
+        /// The records whose times are later.
+        too_late: u64,
+        /// All whose times were judged.
+        judged: u64,
+    },
     /// Arrow refused a batch, which is a defect.
     #[error("rows that do not fit the operations table: {0}")]
     Arrow(#[from] arrow_schema::ArrowError),
@@ -120,17 +132,19 @@ impl Trace {
         Trace::new(compression, reader)
     }
 
-    /// Reads a trace's decompressed bytes.
+    /// Reads a trace's decompressed bytes; this host's clock says which times are possible.
     pub fn new(
         compression: Compression,
         reader: Box<dyn Read + Send>,
     ) -> Result<Trace, TraceError> {
-        Trace::with(compression, Input::new(reader))
+        let mut trace = Trace::with(compression, Input::new(reader))?;
+        trace.judge_by(now());
+        Ok(trace)
     }
 
     /// Opens a trace as [`Trace::open`] does, to be printed by [`Trace::print`]: its lines go to
     /// `taker`, those at hand before more of the trace is waited for; `all` as in
-    /// [`crate::text::write::Printer`].
+    /// [`crate::text::write::Printer`]. Times are printed as they are, possible or not.
     pub fn open_to_print(path: &Path, all: bool, taker: Taker) -> Result<Trace, TraceError> {
         let (compression, reader) = source::open(path)?;
         let log = Log::new(taker);
@@ -168,7 +182,17 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Reads bytes as a trace of the format given, whatever they begin with.
+    /// Sets records aside from now on whose time cannot be theirs, by a clock that shows so many
+    /// microseconds since the epoch ([`crate::instants`]).
+    pub fn judge_by(&mut self, clock: i64) {
+        match &mut self.decoder {
+            Decoder::Text(decoder) => decoder.judge_by(clock),
+            Decoder::Capture(decoder) => decoder.judge_by(clock),
+        }
+    }
+
+    /// Reads bytes as a trace of the format given, whatever they begin with. Every time is
+    /// believed.
     pub fn decode(format: Format, reader: Box<dyn Read + Send>) -> Trace {
         Trace::with_input(Compression::None, format, Input::new(reader))
     }
@@ -219,6 +243,7 @@ impl Trace {
         };
         if !more {
             self.end();
+            self.check_clock()?;
         }
         Ok(more)
     }
@@ -291,6 +316,18 @@ impl Trace {
         self.joiner.finish();
     }
 
+    fn check_clock(&self) -> Result<(), TraceError> {
+        let (too_late, plausible) = match &self.decoder {
+            Decoder::Text(decoder) => decoder.judged(),
+            Decoder::Capture(decoder) => decoder.judged(),
+        };
+        let judged = too_late + plausible;
+        match 2 * too_late > judged {
+            true => Err(TraceError::AfterClock { too_late, judged }),
+            false => Ok(()),
+        }
+    }
+
     /// Sets aside what no decoder saw.
     fn set_aside(&mut self, offset: u64, length: u64, reason: &'static str, expected: &str) {
         self.set_aside += 1;
@@ -298,3 +335,12 @@ impl Trace {
         quarantine.set_aside_long(offset, None, length, reason, expected, &[]);
     }
 }
+
+/// What this host's clock shows, in microseconds since the epoch.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

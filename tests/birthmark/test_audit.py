@@ -151,6 +151,27 @@ def test_an_audit_that_is_made_again_is_the_same_and_counts_once(
     assert [each["dataset"] for each in audits(registry)] == ["day2"]
 
 
+def test_rows_of_impossible_times_in_a_log_are_set_aside_and_told_of(
+    found: Audit, registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    (log,) = (tmp_path / "log").rglob("*.parquet")
+    rows = pq.read_table(log)
+    odd = rows.slice(0, 1)
+    for name, time in (("create_time", 2**63 - 1), ("time", -(2**63))):
+        times = pa.array([time]).cast(rows[name].type)
+        spoiled = odd.set_column(rows.schema.get_field_index(name), rows.schema.field(name), times)
+        path = log.with_name(f"{log.stem}-{name}.parquet")
+        pq.write_table(pa.concat_tables([rows.slice(0, 0), spoiled]), path)
+        again = audit(registry, days[1], tmp_path / "log")
+        assert again.set_aside[str(path)] == 1
+        assert again.damaged == {}
+        assert again.figures == found.figures
+    keep(registry, again)
+    assert audits(registry)[0]["set_aside"] == again.set_aside
+    page = (registry.path / "audits" / "day2.html").read_text()
+    assert f"1 rows of <b>{path}</b> are set aside" in page
+
+
 def test_a_damaged_audit_does_not_count_and_is_told_of(
     found: Audit, registry: Registry, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -146,7 +146,7 @@ def exchange(draw: st.DrawFn, xid: int) -> list[str]:
     shown = f"{xid:08x}" if draw(st.booleans()) else f"{xid:x}"
     procedure = f"{number:02x}" if two else f"{number:x}"
     way = draw(st.sampled_from("UT"))
-    seconds = 1_050_000_000 + draw(st.integers(0, 30_000_000))  # on both sides of 2003-09-09
+    seconds = 1_063_065_600 + draw(st.integers(-40_000, 40_000))  # on both sides of 2003-09-09
     call = f"{seconds}.{draw(MICROS):06d} {client} {server} {way} C{version} {shown}"
     reply = f"{seconds + 1}.{draw(MICROS):06d} {server} {client} {way} R{version} {shown}"
     wanted = keys(CALL_KEYS if version == 3 else CALL_KEYS_2).get(op, [])

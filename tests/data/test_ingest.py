@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from data import schema
-from data.datasets import DatasetWriter, partitions, read_files, read_names, read_table
+from data.datasets import DatasetWriter, read_files, read_names, read_table
 from data.ingest import ingest
+from data.partitions import Partitions, partitions
 from data.samples import DAYS
 from data.traces import open_trace
 
@@ -165,7 +166,10 @@ def test_rows_before_1970_fall_on_their_own_day() -> None:
             "time": pa.array([-1, 1], schema.TIME),
         }
     )
-    assert [day for _, day, _ in partitions(batch, batch["time"])] == ["1969-12-31", "1970-01-01"]
+    assert [day for _, day, _ in partitions(batch, batch["time"], Partitions())] == [
+        "1969-12-31",
+        "1970-01-01",
+    ]
 
 
 def test_a_directory_that_is_no_dataset_is_named(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -15,6 +15,20 @@ from serving.requests import MANY
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 WHEN = datetime(2026, 11, 21, 5, 44, tzinfo=UTC)
+
+
+FIRST = datetime(1, 1, 1, tzinfo=UTC)
+LAST = datetime(9999, 12, 31, 23, 59, 59, 999999, UTC)
+FIRST_US, LAST_US = (
+    (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) for at in (FIRST, LAST)
+)
+IMPOSSIBLE = (2**63 - 1, -(2**63), LAST_US + 1, FIRST_US - 1)
+"""Microseconds since the epoch of no year that a request in JSON can tell."""
+
+
+def micros(*times: int) -> pa.Array:
+    """Return a null, and times in microseconds since the epoch."""
+    return pa.array([None, *times]).cast(pa.timestamp("us", "UTC"))
 
 
 def stream(table: pa.Table, **options: Any) -> bytes:
@@ -66,6 +80,8 @@ def test_a_table_is_answered_as_a_list_is(client: httpx.Client) -> None:
         {"name": pa.array(["x.lock"], pa.large_utf8()), "uid": pa.array([1], pa.int8())},
         {"name": pa.array([b"x.lock"], pa.large_binary()), "mode": pa.nulls(1)},
         {"name": pa.array(["x.lock"]), "time": pa.array([WHEN], pa.timestamp("s", "UTC"))},
+        {"name": pa.array(["x.lock"]), "time": micros(FIRST_US).slice(1)},
+        {"name": pa.array(["x.lock"]), "time": micros(LAST_US).slice(1)},
         {"name": pa.array(["x.lock"]), "history": pa.array([bytes(HISTORY_BYTES)])},
     ],
 )
@@ -121,6 +137,7 @@ def refused(client: httpx.Client, columns: dict[str, Any]) -> str | None:
         ({"name": ["a", "b"], "client": [None, ""]}, "[1].client"),
         ({"name": ["a", "b"], "client": [None, "é" * 256]}, "[1].client"),
         ({"name": ["a", "b"], "history": [None, b"short"]}, "[1].history"),
+        *(({"name": ["a", "b"], "time": micros(time)}, "[1].time") for time in IMPOSSIBLE),
     ],
 )
 def test_what_a_file_cannot_have_is_refused_by_its_column_or_row(

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -284,3 +285,145 @@ def test_what_was_served_is_audited_once_with_each_new_dataset(
     assert (figures["predicate"], figures["n"], figures["n_correct"]) == ("lock", 1, 1)
     assert kept["drift"] == []
     assert (second.breaches, run(config).audited) == ({}, [])
+
+
+def shifted(text: str, days: float, files: int | None = None) -> str:
+    """Return a trace of other days, or the first so many files of it."""
+
+    def later(time: re.Match[str]) -> str:
+        return f"{float(time[0]) + days * 86_400:.6f}"
+
+    lines = text.splitlines(keepends=True)[: None if files is None else 2 * files]
+    return re.sub(r"\b\d{9,10}\.\d{6}", later, "".join(lines))
+
+
+def never(text: str) -> str:
+    """Return two lines of a trace, dated 2223."""
+    return shifted(text, 222 * 365.25, 1)
+
+
+def both_days_are_learned(night: Night, config: Config, registry: Registry) -> None:
+    """Check that a night learned from the two good days, and published that."""
+    manifest = registry.manifest(str(night.version))
+    assert night.current == night.version
+    assert manifest["trained_on"]["files"] == 120
+    assert manifest["trained_on"]["until"].startswith("2001-10-23")
+
+
+@pytest.mark.parametrize("when", ["2223", "2020", "1970"])
+def test_a_record_with_a_wrong_time_changes_no_night(
+    when: str, config: Config, bring: Bring, tmp_path: Path, traces: list[str], registry: Registry
+) -> None:
+    bring(0)
+    run(config)
+    days = (datetime(int(when), 6, 1, tzinfo=UTC) - datetime(2001, 10, 22, tzinfo=UTC)).days
+    lines = traces[1].splitlines(keepends=True)
+    lines.insert(len(lines) // 2, shifted(lines[0], days))
+    (tmp_path / "day1.txt").write_text("".join(lines))
+    night = run(config)
+    assert night.set_aside == {"after-clock" if when == "2223" else "odd-time": 1}
+    both_days_are_learned(night, config, registry)
+    bring(2)
+    third = run(config)
+    assert third.trained_on == [*night.trained_on, *third.datasets]
+    assert third.current == third.version
+
+
+def test_a_trace_of_2223_is_refused_and_the_nights_go_on(
+    first: Night,
+    config: Config,
+    bring: Bring,
+    tmp_path: Path,
+    traces: list[str],
+    registry: Registry,
+) -> None:
+    (tmp_path / "a.txt").write_text(never(traces[1]))
+    night = run(config)
+    assert (night.version, night.current) == (None, first.version)
+    (reason,) = night.refused.values()
+    assert "a.txt: 2 of 2 records have times later than a day after this host's clock" in reason
+    bring(1)
+    both_days_are_learned(run(config), config, registry)
+
+
+def test_records_of_every_far_year_keep_no_other_trace_waiting(
+    config: Config, bring: Bring, tmp_path: Path, traces: list[str], registry: Registry
+) -> None:
+    for year in (2256, 9999, 10_000, 33_000):
+        late = shifted(traces[0], (year - 2001) * 365.25, 1)
+        (tmp_path / f"{year}.txt").write_text(late)
+        (tmp_path / f"within{year}.txt").write_text(shifted(traces[0], 0, 8) + late)
+    bring(0)
+    bring(1)
+    night = run(config)
+    assert sorted(Path(path).name for path in night.refused) == sorted(
+        f"{year}.txt" for year in (2256, 9999, 10_000, 33_000)
+    )
+    assert night.set_aside == {"after-clock": 8}
+    assert night.current == night.version is not None
+
+
+def test_a_dataset_of_few_births_at_a_wrong_time_is_told_and_left_out_until_others_agree(
+    first: Night,
+    config: Config,
+    bring: Bring,
+    tmp_path: Path,
+    traces: list[str],
+    registry: Registry,
+) -> None:
+    (tmp_path / "a.txt").write_text(shifted(traces[0], 5000, 2))
+    said: list[str] = []
+    night = nightly.nightly(config, said.append)
+    (name,) = night.datasets
+    assert (night.version, night.tested, night.current) == (None, [], first.version)
+    assert night.left_out[name].startswith("1 births in the 7 days to 2015-")
+    assert f"leaving out {name}: {night.left_out[name]}" in said
+    bring(1)
+    second = run(config)
+    both_days_are_learned(second, config, registry)
+    assert name not in second.trained_on
+    assert list(second.left_out) == [name]
+
+
+def test_a_dataset_after_the_clock_is_left_out_until_the_clock_is_there(
+    first: Night, config: Config, bring: Bring
+) -> None:
+    bring(1)
+    early = datetime(2001, 10, 22, tzinfo=UTC)
+    night = nightly.nightly(config, now=early)
+    assert (night.version, night.current, night.tested) == (None, first.version, [])
+    assert night.left_out == {
+        night.datasets[0]: "reaches to 2001-10-23 00:29, after this host's clock"
+    }
+    later = nightly.nightly(config, now=early + timedelta(days=1))
+    assert (later.tested, later.trained_on) == (night.datasets, [*first.datasets, *night.datasets])
+
+
+def test_a_gap_longer_than_the_window_is_told_and_not_learned_across(
+    first: Night, config: Config, tmp_path: Path, traces: list[str], registry: Registry
+) -> None:
+    (tmp_path / "late.txt").write_text(shifted(traces[1], 30))
+    said: list[str] = []
+    night = nightly.nightly(config, said.append)
+    assert night.trained_on == night.datasets
+    assert night.gap in said
+    assert str(night.gap).startswith("no births from 2001-10-22 to 2001-11-22, longer than")
+    assert night.current == night.version
+
+
+def test_a_candidate_of_far_fewer_files_is_published_only_when_one_is_told_to(
+    first: Night, config: Config, tmp_path: Path, traces: list[str], registry: Registry
+) -> None:
+    shutil.rmtree(config.datasets.directory / first.datasets[0])
+    training = config.training.model_copy(update={"margin": 100.0})
+    config = config.model_copy(update={"training": training})
+    (tmp_path / "few.txt").write_text(shifted(traces[1], 30, 8))
+    night = run(config)
+    assert night.current == first.version
+    assert night.decision is not None
+    assert night.decision.reason.startswith(
+        "learned from 4 files, less than 0.1 of the 60 of the published model (no worse: "
+    )
+    assert run(config).version is None
+    registry.make_current(str(night.version))
+    assert run(config).current == night.version

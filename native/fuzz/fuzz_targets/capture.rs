@@ -1,19 +1,35 @@
-//! Any bytes, read as a packet capture: no panic, no endless loop, every record accounted for.
+//! Any bytes, read as a packet capture: no panic, no endless loop, every record accounted for,
+//! whatever times they tell, judged by a clock or not.
 #![no_main]
 
-use birthmark_native::trace::{Format, Trace};
+use birthmark_native::instants::AHEAD;
+use birthmark_native::trace::{Format, Trace, TraceError};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 
+/// What the clock shows: 2027-01-15, in microseconds since the epoch.
+const CLOCK: i64 = 1_800_000_000_000_000;
+
 fuzz_target!(|bytes: &[u8]| {
+    read(bytes, None);
+    read(bytes, Some(CLOCK));
+});
+
+fn read(bytes: &[u8], clock: Option<i64>) {
     let mut trace = Trace::decode(Format::Capture, Box::new(Cursor::new(bytes.to_vec())));
+    if let Some(clock) = clock {
+        trace.judge_by(clock);
+    }
     loop {
         match trace.next_batch() {
             Ok(Some(_)) => drop(trace.take_damaged()),
-            Ok(None) => break,
+            Ok(None) | Err(TraceError::AfterClock { .. }) => break,
             Err(_) => return, // what was read until then is not joined to its end
         }
     }
     let counts = trace.counts();
     assert_eq!(counts.records, counts.accounted_for());
-});
+    if let (Some(clock), Some((first, last))) = (clock, counts.joined.period) {
+        assert!(first >= 0 && last <= clock + AHEAD);
+    }
+}

@@ -1,16 +1,22 @@
-//! Any bytes, read as nfsdump text: no panic, no endless loop, every record accounted for, and
-//! every line that was read is written again as it was, up to the order of its words.
+//! Any bytes, read as nfsdump text: no panic, no endless loop, every record accounted for, whatever
+//! times they tell, and every line that was read is written again as it was, up to the order of its
+//! words.
 #![no_main]
 
+use birthmark_native::instants::AHEAD;
 use birthmark_native::text::write::TextWriter;
-use birthmark_native::trace::{Format, Trace};
+use birthmark_native::trace::{Format, Trace, TraceError};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
+/// What the clock shows that times are judged by: 2027-01-15, in microseconds since the epoch.
+const CLOCK: i64 = 1_800_000_000_000_000;
+
 type Lines<'a> = BTreeMap<Vec<&'a [u8]>, i64>;
 
 fuzz_target!(|bytes: &[u8]| {
+    judged(bytes);
     let once = rewritten(bytes);
     let mut left = lines(bytes);
     for (line, count) in lines(&once) {
@@ -19,6 +25,23 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert_eq!(lines(&rewritten(&once)), lines(&once));
 });
+
+/// Reads the bytes as a trace whose times are judged.
+fn judged(bytes: &[u8]) {
+    let mut trace = Trace::decode(Format::Text, Box::new(Cursor::new(bytes.to_vec())));
+    trace.judge_by(CLOCK);
+    loop {
+        match trace.next_batch() {
+            Ok(Some(_)) => drop(trace.take_damaged()),
+            Ok(None) | Err(TraceError::AfterClock { .. }) => break,
+            Err(error) => panic!("text is never refused: {error}"),
+        }
+    }
+    let counts = trace.counts();
+    assert_eq!(counts.records, counts.accounted_for());
+    let (first, last) = counts.joined.period.unwrap_or_default();
+    assert!(first >= 0 && last <= CLOCK + AHEAD);
+}
 
 /// What is read of the bytes, as text.
 fn rewritten(bytes: &[u8]) -> Vec<u8> {

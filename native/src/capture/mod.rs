@@ -51,8 +51,9 @@ pub use counts::CaptureCounts;
 pub use error::CaptureError;
 
 use crate::input::Input;
+use crate::instants::{Instants, Odd, Verdict};
 use crate::join::Joiner;
-use file::File;
+use file::{File, Frame};
 use messages::Origin;
 use network::{Captured, Network};
 
@@ -69,13 +70,33 @@ pub fn is_capture(first_bytes: &[u8]) -> bool {
 pub struct CaptureDecoder {
     file: Option<File>,
     network: Network,
+    instants: Instants<Doubted>,
     ended: bool,
+}
+
+/// A packet that waits until its time is judged.
+#[derive(Debug)]
+struct Doubted {
+    frame: Frame,
+    bytes: Vec<u8>,
+    offset: u64,
 }
 
 impl CaptureDecoder {
     /// A decoder for one capture.
     pub fn new() -> CaptureDecoder {
         CaptureDecoder::default()
+    }
+
+    /// Sets packets aside from now on whose time cannot be theirs, by a clock that shows so many
+    /// microseconds since the epoch; see [`crate::instants`].
+    pub fn judge_by(&mut self, clock: i64) {
+        self.instants.judge_by(clock);
+    }
+
+    /// How many packets the clock showed to be wrong, and how many had a time that is believed.
+    pub fn judged(&self) -> (u64, u64) {
+        (self.instants.too_late, self.instants.plausible)
     }
 
     /// Reads at most a thousand packets; false when the input has ended and all that waited for
@@ -88,26 +109,56 @@ impl CaptureDecoder {
         if self.ended {
             return Ok(false);
         }
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(File::open(input)?),
-        };
         for _ in 0..PACKETS {
+            let file = match &mut self.file {
+                Some(file) => file,
+                None => self.file.insert(File::open(input)?),
+            };
             let before = joiner.quarantine.total();
             let next = file.next(input, &mut joiner.quarantine);
             self.network.counts.damaged_stretches += joiner.quarantine.total() - before;
             let Some(frame) = next? else {
+                self.settle(true, joiner);
                 self.network.end(joiner);
                 self.ended = true;
                 return Ok(false);
             };
-            let origin = Origin { time: frame.time, offset: input.position() };
+            let offset = input.position();
             let bytes = &input.peek(frame.size)[frame.start..frame.start + frame.captured];
-            let packet = Captured { link: frame.link, bytes, length: frame.length, origin };
-            self.network.packet(&packet, joiner);
+            match self.instants.judge(frame.time) {
+                Verdict::Plausible => self.take(&frame, bytes, offset, joiner),
+                Verdict::Odd(odd) => self.set_aside(bytes, offset, odd, joiner),
+                Verdict::Doubted => {
+                    let doubted = Doubted { frame, bytes: bytes.to_vec(), offset };
+                    self.instants.hold(frame.time, doubted);
+                    self.settle(false, joiner);
+                }
+            }
             input.consume(frame.size);
         }
         Ok(true)
+    }
+
+    #[inline]
+    fn take(&mut self, frame: &Frame, bytes: &[u8], offset: u64, joiner: &mut Joiner) {
+        let origin = Origin { time: frame.time, offset };
+        let packet = Captured { link: frame.link, bytes, length: frame.length, origin };
+        self.network.packet(&packet, joiner);
+    }
+
+    /// Hands on, or sets aside, the packets that waited until their times were judged.
+    fn settle(&mut self, ended: bool, joiner: &mut Joiner) {
+        while let Some((Doubted { frame, bytes, offset }, odd)) = self.instants.settled(ended) {
+            match odd {
+                None => self.take(&frame, &bytes, offset, joiner),
+                Some(odd) => self.set_aside(&bytes, offset, odd, joiner),
+            }
+        }
+    }
+
+    fn set_aside(&mut self, bytes: &[u8], offset: u64, odd: Odd, joiner: &mut Joiner) {
+        self.network.counts.damaged_stretches += 1;
+        joiner.quarantine.set_aside(offset, None, odd.0, odd.1, bytes);
     }
 
     /// What was seen so far.

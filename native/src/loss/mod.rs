@@ -58,6 +58,10 @@ pub struct Hole {
     pub call: bool,
 }
 
+/// The most numbers passed over that may still come, in all conversations: each could have
+/// thousands of them, were it forged.
+const NUMBERS: usize = 1 << 20;
+
 /// Client and server of a conversation.
 type Ends = (Endpoint, Endpoint);
 
@@ -65,6 +69,8 @@ type Ends = (Endpoint, Endpoint);
 #[derive(Debug, Default)]
 pub struct Losses {
     conversations: HashMap<Ends, Sequence>,
+    /// The numbers of all of them that were passed over and may still come.
+    waiting: usize,
     periods: Periods,
     gaps: Vec<Gap>,
     began: Option<i64>,
@@ -81,7 +87,10 @@ impl Losses {
             self.make_room();
         }
         let sequence = self.conversations.entry((key.client, key.server)).or_default();
-        sequence.call(key.xid, envelope.time, |xid| held(&CallKey { xid, ..key }));
+        let room = NUMBERS.saturating_sub(self.waiting);
+        let before = sequence.waiting();
+        sequence.call(key.xid, envelope.time, room, |xid| held(&CallKey { xid, ..key }));
+        self.waiting = (self.waiting + sequence.waiting()).saturating_sub(before);
         let numbered = sequence.order().is_some();
         let tally = self.periods.at(envelope.time, key.server.host, key.client.host);
         tally.numbered += u64::from(numbered);
@@ -169,6 +178,7 @@ impl Losses {
         for (ends, sequence) in &mut self.conversations {
             give_up(ends, sequence, until, &mut self.periods, &mut self.gaps);
         }
+        self.waiting = self.conversations.values().map(Sequence::waiting).sum();
         self.periods.close(self.now);
     }
 
@@ -184,6 +194,7 @@ impl Losses {
             }
             kept
         });
+        self.waiting = self.conversations.values().map(Sequence::waiting).sum();
     }
 }
 

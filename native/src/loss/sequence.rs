@@ -8,6 +8,9 @@ const LONGEST: u32 = 4096;
 /// The most numbers passed over that may still come.
 const MOST: usize = 4096;
 
+/// For so many of them memory is kept when there are none.
+const KEPT: usize = 64;
+
 /// So many steps tell whether a client counts, …
 const TELLING: u32 = 16;
 
@@ -46,10 +49,18 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Takes the XID of a new call. `held` says whether the reply to an XID waits for its call.
-    pub fn call(&mut self, xid: u32, time: i64, held: impl Fn(u32) -> bool) {
-        self.plain.step(xid, time, &held);
-        self.swapped.step(xid.swap_bytes(), time, |number| held(number.swap_bytes()));
+    /// Takes the XID of a new call. `held` says whether the reply to an XID waits for its call, and
+    /// `room` how many more numbers may wait.
+    pub fn call(&mut self, xid: u32, time: i64, room: usize, held: impl Fn(u32) -> bool) {
+        let before = self.plain.missing.len();
+        self.plain.step(xid, time, room, &held);
+        let room = (room + before).saturating_sub(self.plain.missing.len());
+        self.swapped.step(xid.swap_bytes(), time, room, |number| held(number.swap_bytes()));
+    }
+
+    /// How many numbers that were passed over may still come.
+    pub fn waiting(&self) -> usize {
+        self.plain.missing.len() + self.swapped.missing.len()
     }
 
     /// Takes the XID of a reply whose call was not seen.
@@ -82,6 +93,9 @@ impl Sequence {
                     lost(missing);
                 }
             }
+            if count.missing.is_empty() {
+                count.missing.shrink_to(KEPT);
+            }
         }
     }
 }
@@ -96,7 +110,7 @@ struct Count {
 }
 
 impl Count {
-    fn step(&mut self, number: u32, time: i64, held: impl Fn(u32) -> bool) {
+    fn step(&mut self, number: u32, time: i64, room: usize, held: impl Fn(u32) -> bool) {
         let Some(highest) = self.highest.replace(number) else {
             self.time = time;
             return;
@@ -107,7 +121,7 @@ impl Count {
         if ahead == 1 {
             self.by_one += 1;
         } else if (2..=LONGEST).contains(&ahead) {
-            let passed = (1..ahead).take(MOST - self.missing.len().min(MOST));
+            let passed = (1..ahead).take(room.min(MOST - self.missing.len().min(MOST)));
             self.missing.extend(passed.map(|at| {
                 let number = highest.wrapping_add(at);
                 Missing { number, since: before, until: time, replied: held(number) }

@@ -1,6 +1,6 @@
 //! Messages lost on purpose, counted and placed in time.
 
-use super::{Gap, Losses, Tally};
+use super::{Gap, Losses, Tally, NUMBERS};
 use crate::message::{CallKey, Endpoint, Envelope, Transport};
 
 const SECOND: i64 = 1_000_000;
@@ -119,4 +119,21 @@ fn periods_are_five_minutes_of_the_clock_and_come_when_nothing_more_can() {
     losses.advance(500 * SECOND);
     let periods = losses.take_periods();
     assert_eq!((periods.len(), periods[0].time, periods[0].tally.calls), (1, 0, 50));
+}
+
+#[test]
+fn numbers_that_very_many_conversations_passed_over_are_bounded() {
+    let mut losses = Losses::default();
+    for number in 0..20_000_u32 {
+        let mut call = envelope(i64::from(number), number);
+        call.key.server.host = 10 + number % 2000;
+        losses.advance(call.time);
+        losses.call(&call, |_| false);
+        losses.answered(&call);
+        assert!(losses.waiting <= NUMBERS);
+    }
+    let waiting = losses.conversations.values().map(|each| each.waiting()).sum::<usize>();
+    assert_eq!((losses.waiting, waiting), (NUMBERS, NUMBERS));
+    losses.advance(60 * SECOND);
+    assert_eq!(losses.waiting, 0);
 }

@@ -10,6 +10,7 @@ pub mod write;
 
 use crate::fields::Fields;
 use crate::input::Input;
+use crate::instants::{Instants, Odd, Verdict};
 use crate::join::{HeldReply, Joiner, Procedure};
 use line::{Direction, Endpoints, Line};
 
@@ -27,6 +28,22 @@ pub struct TextDecoder {
     newlines: u64,
     endpoints: Endpoints,
     fields: Fields,
+    instants: Instants<Doubted>,
+}
+
+/// Where a line stands, and whether the trace ends in the middle of it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    offset: u64,
+    line: u64,
+    cut: bool,
+}
+
+/// A line that waits until its time is judged.
+#[derive(Debug)]
+struct Doubted {
+    text: Vec<u8>,
+    place: Place,
 }
 
 /// What a text trace holds besides calls and replies.
@@ -65,8 +82,27 @@ pub fn is_text(first: &[u8]) -> bool {
 }
 
 impl TextDecoder {
+    /// Sets lines aside from now on whose time cannot be theirs, by a clock that shows so many
+    /// microseconds since the epoch; see [`crate::instants`].
+    pub fn judge_by(&mut self, clock: i64) {
+        self.instants.judge_by(clock);
+    }
+
+    /// How many lines the clock showed to be wrong, and how many had a time that is believed.
+    pub fn judged(&self) -> (u64, u64) {
+        (self.instants.too_late, self.instants.plausible)
+    }
+
     /// Reads the lines at hand, about a megabyte of them; false when the trace has ended.
     pub fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+        let more = self.read(input, joiner);
+        if !more {
+            self.settle(true, joiner);
+        }
+        more
+    }
+
+    fn read(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
         let position = input.position();
         let window = input.peek(1);
         let mut done = 0;
@@ -106,17 +142,15 @@ impl TextDecoder {
         if seen == 0 {
             return false;
         }
-        let (reason, expected) = if seen >= LONGEST {
-            ("too-long", "a newline within the first megabyte of a line")
-        } else {
-            ("cut-short", "a whole line: the trace ends in the middle of this one")
-        };
+        let place = Place { offset: position, line: self.newlines + 1, cut: true };
         self.counts.lines += 1;
-        self.counts.comments += u64::from(window[0] == b'#');
-        if window[0] != b'#' && (seen >= LONGEST || self.message(window, joiner).is_err()) {
-            self.fields.clear();
-            let line = Some(self.newlines + 1);
-            joiner.quarantine.set_aside(position, line, reason, expected, window);
+        if window[0] == b'#' {
+            self.counts.comments += 1;
+        } else if seen >= LONGEST {
+            let damage = ("too-long", "a newline within the first megabyte of a line");
+            set_aside(place, damage, window, joiner);
+        } else {
+            self.judge(window, place, joiner);
         }
         input.consume(seen);
         true
@@ -137,18 +171,56 @@ impl TextDecoder {
         self.counts.lines += 1;
         if matches!(text, [] | [b'\r'] | [b'#', ..]) {
             self.counts.comments += 1;
-        } else if let Err((reason, expected)) = self.message(text, joiner) {
-            self.fields.clear();
-            let line = Some(self.newlines + 1);
-            joiner.quarantine.set_aside(position, line, reason, expected, text);
+        } else {
+            let place = Place { offset: position, line: self.newlines + 1, cut: false };
+            self.judge(text, place, joiner);
         }
     }
 
-    /// Decodes one line and hands it on.
-    fn message(&mut self, text: &[u8], joiner: &mut Joiner) -> Result<(), Damage> {
+    /// Decodes one line, and hands it on as soon as its time is believed.
+    fn judge(&mut self, text: &[u8], place: Place, joiner: &mut Joiner) {
+        let line = match self.parse(text, joiner) {
+            Ok(line) => line,
+            Err(damage) => return set_aside(place, damage, text, joiner),
+        };
+        let time = line.envelope.time;
+        match self.instants.judge(time) {
+            Verdict::Plausible => self.take(line, text, place, joiner),
+            Verdict::Odd(odd) => set_aside_odd(place, odd, text, joiner),
+            Verdict::Doubted => {
+                self.instants.hold(time, Doubted { text: text.to_vec(), place });
+                self.settle(false, joiner);
+            }
+        }
+    }
+
+    /// Hands on, or sets aside, the lines that waited until their times were judged.
+    fn settle(&mut self, ended: bool, joiner: &mut Joiner) {
+        while let Some((Doubted { text, place }, odd)) = self.instants.settled(ended) {
+            match (odd, self.parse(&text, joiner)) {
+                (Some(odd), _) => set_aside_odd(place, odd, &text, joiner),
+                (None, Ok(line)) => self.take(line, &text, place, joiner),
+                (None, Err(damage)) => set_aside(place, damage, &text, joiner),
+            }
+        }
+    }
+
+    fn parse<'a>(&mut self, text: &'a [u8], joiner: &mut Joiner) -> Result<Line<'a>, Damage> {
         let bare = text.strip_suffix(b"\r").unwrap_or(text);
         let mut line = Line::parse(bare, &mut self.endpoints, &mut joiner.hosts)?;
         line.plain &= bare.len() == text.len();
+        Ok(line)
+    }
+
+    fn take(&mut self, line: Line, text: &[u8], place: Place, joiner: &mut Joiner) {
+        if let Err(damage) = self.message(line, text, joiner) {
+            self.fields.clear();
+            set_aside(place, damage, text, joiner);
+        }
+    }
+
+    /// Hands one line on.
+    fn message(&mut self, line: Line, text: &[u8], joiner: &mut Joiner) -> Result<(), Damage> {
         match line.direction {
             Direction::Call => {
                 let short = fields::read(&line, text, &mut self.fields)?;
@@ -178,9 +250,7 @@ impl TextDecoder {
         joiner: &mut Joiner,
     ) -> Result<(), Damage> {
         let text = &held.bytes;
-        let bare = text.strip_suffix(b"\r").unwrap_or(text);
-        let mut line = Line::parse(bare, &mut self.endpoints, &mut joiner.hosts)?;
-        line.plain &= bare.len() == text.len();
+        let mut line = self.parse(text, joiner)?;
         line.envelope = held.envelope;
         self.answer(line, text, procedure, joiner)
     }
@@ -202,4 +272,17 @@ impl TextDecoder {
         joiner.reply(line.envelope, status, short, &mut self.fields);
         Ok(())
     }
+}
+
+/// Sets a line aside that cannot be read; where the trace ends in its middle, for that reason.
+fn set_aside(place: Place, (reason, expected): Damage, text: &[u8], joiner: &mut Joiner) {
+    let (reason, expected) = match place.cut && reason != "too-long" {
+        true => ("cut-short", "a whole line: the trace ends in the middle of this one"),
+        false => (reason, expected),
+    };
+    joiner.quarantine.set_aside(place.offset, Some(place.line), reason, expected, text);
+}
+
+fn set_aside_odd(place: Place, (reason, expected): Odd, text: &[u8], joiner: &mut Joiner) {
+    joiner.quarantine.set_aside(place.offset, Some(place.line), reason, expected, text);
 }
