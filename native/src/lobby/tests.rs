@@ -34,8 +34,7 @@ fn let_in(lobby: &Lobby, many: usize) -> Vec<OwnedFd> {
 }
 
 fn is_rung(lobby: &Lobby) -> bool {
-    let mut bell = lobby.bell();
-    match rustix::net::recv(&mut bell, &mut [0; 1][..], rustix::net::RecvFlags::PEEK) {
+    match rustix::net::recv(lobby.bell(), &mut [0; 1][..], rustix::net::RecvFlags::PEEK) {
         Ok((read, _)) => read > 0,
         Err(_) => false,
     }
