@@ -11,7 +11,8 @@ from typing import cast
 import httpx
 import pytest
 
-from serving.connections import AT_ONCE, FIELDS, HEAD_BYTES, PIPELINED
+from serving.connections import PIPELINED
+from serving.parsing import AT_ONCE, FIELDS, HEAD_BYTES
 from tests.serving.answers import Answer, read
 
 BODY = b'{"name": "a.lock"}'
