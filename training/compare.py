@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from predictor import Predicate, TrainedModel
 from training.assess import Assessment, assess
 from training.config import Training
 from training.evaluate import evaluate
+from training.horizon import learned_until
 from training.newest import Period, newest
 from training.train import Lives, fit
 
@@ -67,7 +68,7 @@ def decide(
     threshold. The champion's histories are brought up to the beginning of the test, as the
     candidate's are. Returns the decision, and the test where there was one.
     """
-    until = datetime.fromisoformat(manifest["trained_on"]["until"])
+    until = learned_until(manifest, datetime.now(UTC))
     period = newest(lives, settings.zone, until)
     if period is None:
         return Decision(False, "the published model has learned from the newest complete day"), None
@@ -75,7 +76,7 @@ def decide(
     if not len(older.files) or not len(newer.files):
         return Decision(True, "the new lives are too few to compare models on"), None
     # The candidate knows what was seen just before the test; the champion is to know it, too.
-    unseen = older.born(since=until + timedelta(microseconds=1))
+    unseen = older if until is None else older.born(since=until + timedelta(microseconds=1))
     champion.follow(unseen.files, unseen.names)
     theirs = evaluate(champion, newer.with_others(), newer.names)
     test = _tested(older, newer, period, settings, predicates, theirs)

@@ -7,9 +7,10 @@ window of training would hold that trace alone, and nothing that comes after it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from training.intake import Dataset
 
@@ -62,6 +63,15 @@ def horizon(
     since = past[-1].until - length
     window = [each for each in past if each.until > since]
     return Horizon(past, window, since, left_out, _gap(past, since, window_days))
+
+
+def learned_until(manifest: Mapping[str, Any], now: datetime) -> datetime | None:
+    """Return until when a version learned; None where it says a time that is after `now`.
+
+    A version that learned from a wrong clock's trace has seen no day that is still to come.
+    """
+    until = datetime.fromisoformat(manifest["trained_on"]["until"])
+    return until if until <= now + AHEAD else None
 
 
 def _born(births: Counter[date], until: datetime, length: timedelta) -> int:

@@ -22,7 +22,7 @@ from training.candidate import succeed
 from training.compare import Decision
 from training.config import Config
 from training.engine import current, opened
-from training.horizon import Horizon, horizon
+from training.horizon import Horizon, horizon, learned_until
 from training.intake import (
     Dataset,
     check,
@@ -168,8 +168,9 @@ def _test(
         return
     champion = load(registry)
     trained = champion.manifest["trained_on"]
-    until = datetime.fromisoformat(trained["until"])
-    later = [d for d in held if d.path.name not in trained["datasets"] and d.until > until]
+    until = learned_until(champion.manifest, datetime.now(UTC))
+    unseen = [each for each in held if each.path.name not in trained["datasets"]]
+    later = [each for each in unseen if until is None or each.until > until]
     untested = [d.path for d in later if not (d.path / EVALUATION).exists()]
     if untested:
         say(f"testing {champion.version} on {len(untested)} datasets")

@@ -123,6 +123,20 @@ def test_models_are_compared_on_the_newest_complete_day_and_not_on_the_one_that_
     assert test.files == 96
 
 
+def test_a_published_model_that_learned_from_a_wrong_clock_is_compared_all_the_same(
+    lives: Callable[..., Lives], two_days: Callable[..., Lives]
+) -> None:
+    """It says that it has learned until a time that is still to come."""
+    champion, manifest = fit(lives(b"data", b"zero", day=-7), SMALL, EMPTY)
+    manifest["trained_on"]["until"] = "2094-01-01T00:00:00+00:00"
+    days = two_days(b"zero", b"zero", b"data")
+    decision, test = decide(champion, manifest, days, SMALL, EMPTY)
+    assert decision.publish
+    assert decision.day == "2001-10-23"
+    assert test is not None
+    assert test.files == 96
+
+
 def test_where_the_newest_complete_day_taught_the_published_model_none_is_published(
     two_days: Callable[..., Lives],
 ) -> None:
