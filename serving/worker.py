@@ -64,9 +64,12 @@ def _reserve() -> None:
         return
     try:
         for kind in ("counter", "histogram"):
-            with Path(directory, f"{kind}_{os.getpid()}.db").open("wb", buffering=0) as file:
+            place = Path(directory, f"{kind}_{os.getpid()}.db")
+            aside = place.with_suffix(".new")  # others read what is there at any time
+            with aside.open("wb", buffering=0) as file:
                 if file.write(bytes(ROOM)) < ROOM:
                     file.write(b"0")  # says why
+            aside.replace(place)
     except OSError as error:
         log.warning("%s: what this worker counts, other workers do not tell: %s", directory, error)
         del os.environ[METRICS]
