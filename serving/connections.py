@@ -83,6 +83,7 @@ class Connection(Parsing):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
         self.limits.idle.pop(self, None)
+        self.limits.sending.pop(self, None)
         super().connection_lost(exc)
 
     def parse(self, data: bytes) -> None:
@@ -95,6 +96,7 @@ class Connection(Parsing):
         """Note when a request began."""
         super().on_message_begin()
         self.limits.idle.pop(self, None)
+        self.limits.sending[self] = None
         self._mark = time.monotonic()
         self._whole = False
 
@@ -146,6 +148,7 @@ class Connection(Parsing):
     def end(self) -> None:
         """Note that a request is whole."""
         self._whole = True
+        self.limits.sending.pop(self, None)
         super().end()
         self._rest_if_idle()
 

@@ -49,7 +49,8 @@ class Limits:
     """What one worker has taken on: `open` and `arriving` connections, of `connections` at most.
 
     Others wait in the `lobby`. Those `arriving` have not agreed upon TLS yet; those `idle` are open
-    and ask nothing, first who has been so longest. `queued` are requests whose task has not begun,
+    and ask nothing; those `sending` have begun a request that is not whole: of each, first who has
+    been so longest. `queued` are requests whose task has not begun,
     `requests` those that are worked on: of each there are `Settings.max_requests` at most. `room`
     is that for bytes on their way. `busy` is the answer to a request that could not be begun soon,
     with and without closing the connection. `shed` is called with how many requests, or
@@ -62,6 +63,7 @@ class Limits:
     open: set[Any] = field(default_factory=set)
     idle: dict[Any, None] = field(default_factory=dict)
     arriving: dict[Any, None] = field(default_factory=dict)
+    sending: dict[Any, None] = field(default_factory=dict)
     batches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BATCHES))
     explanations: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPLAINED))
     requests: int = 0
@@ -81,7 +83,7 @@ class Limits:
     def make_room(self) -> bool:
         """Tell whether there are no more connections than may be; close one, if that helps.
 
-        It is one that is idle, or else arrives; that which has been so longest.
+        It is one that is idle, or else arrives, or else sends; that which has been so longest.
         """
         if len(self.open) + len(self.arriving) <= self.connections:
             return True
@@ -91,6 +93,10 @@ class Limits:
             return True
         if (arriving := next(iter(self.arriving), None)) is not None:
             arriving.leave()
+            return True
+        if (sending := next(iter(self.sending), None)) is not None:
+            del self.sending[sending]
+            sending.refuse(self.overloaded("others came, and as many are connected as may be"))
             return True
         return False
 

@@ -30,9 +30,9 @@ def _size(text: str) -> str:
     return text
 
 
-def names(text: str) -> list[str]:
+def names(text: str | None) -> list[str]:
     """Return the names of hosts in a list that is parted by commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def _names(text: str) -> str:
@@ -62,8 +62,8 @@ class Settings(BaseModel):
     uds: Path | None = Field(
         default=None, description="Unix socket to listen at, instead of a host and port"
     )
-    known_hosts: Annotated[str, AfterValidator(_names)] = Field(
-        default="",
+    known_hosts: Annotated[str, AfterValidator(_names)] | None = Field(
+        default=None,
         description="names, parted by commas, that this service is called by besides localhost,"
         " its addresses and --host: called otherwise, it changes nothing",
     )

@@ -41,7 +41,7 @@ def serve(
     host: Annotated[str, _setting("host")] = DEFAULTS.host,
     port: Annotated[int, _setting("port")] = DEFAULTS.port,
     uds: Annotated[Path | None, _setting("uds")] = DEFAULTS.uds,
-    known_hosts: Annotated[str, _setting("known_hosts")] = DEFAULTS.known_hosts,
+    known_hosts: Annotated[str | None, _setting("known_hosts")] = DEFAULTS.known_hosts,
     model: ModelOption = DEFAULTS.model,
     point: PointOption = DEFAULTS.point,
     region: RegionOption = DEFAULTS.region,

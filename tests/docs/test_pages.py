@@ -246,5 +246,5 @@ def test_what_the_packages_import_is_what_the_project_depends_on() -> None:
     ]
     needed = {name.replace("-", "_") for name in direct(asked)}
     needed = needed - {"scikit_learn"} | {"sklearn"}
-    needed -= {"httptools", "uvloop"}  # uvicorn imports them, where they are there
+    needed -= {"uvloop"}  # uvicorn imports it, where it is there
     assert imported - own - sys.stdlib_module_names == needed

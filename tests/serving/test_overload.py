@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,3 +113,23 @@ def test_who_says_nothing_waits_and_is_answered_in_the_end(
     for connection in every[:: CROWD // 50]:
         connection.sendall(REQUEST % (b"", len(BODY), BODY))
         assert read(connection, 1)[0].status == 200
+
+
+def test_who_begins_to_ask_and_stops_keeps_nobody_out(
+    started: Callable[..., Any], publish: Callable[..., str], tmp_path: Path
+) -> None:
+    """Of more connections than may be, who has been sending longest is closed."""
+    publish(tmp_path / "registry")
+    most = 20
+    with (
+        started(tmp_path / "registry", tmp_path, "--max-connections", str(most)) as service,
+        ExitStack() as stack,
+    ):
+        begun = [stack.enter_context(socket.create_connection(service.address)) for _ in range(50)]
+        for connection in begun:
+            connection.sendall(b"GET /heal")
+        for _ in range(3):
+            with service.client() as client:
+                assert client.get("/readyz").status_code == 200
+        begun[0].settimeout(60)
+        assert [answer.status for answer in read(begun[0])] in ([], [503])
