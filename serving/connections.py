@@ -11,7 +11,6 @@ import logging
 import time
 from typing import Any
 
-from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.protocols.utils import get_local_addr
 
@@ -24,6 +23,9 @@ PIPELINED = 64
 """The most requests that may wait on one connection for the answers before them."""
 
 LOOK_SECONDS = 1.0
+
+_CONTINUE = b"HTTP/1.1 100"
+_SMALL = 64 * 1024
 
 # What is no HTTP is told to who sent it; told to the log as well, it could fill the disk.
 _log = logging.getLogger(__name__)
@@ -116,6 +118,8 @@ class Connection(Parsing):
         self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
         self.scope["arrived"] = time.monotonic()  # type: ignore[typeddict-unknown-key]
         super().begin()
+        if self.scope["method"] != "HEAD":  # of which there is no body
+            self.cycle.transport = _Together(self.transport)  # type: ignore[assignment]
         if self.limits.stopping.is_set():
             self.cycle.keep_alive = False
 
@@ -139,11 +143,7 @@ class Connection(Parsing):
             cycle.answer()
         else:
             self.limits.queued += 1
-            super()._start_asgi_task(cycle, self._begin)  # type: ignore[arg-type]
-
-    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.limits.queued -= 1
-        await self.app(scope, receive, send)
+            super()._start_asgi_task(cycle, app)
 
     def end(self) -> None:
         """Note that a request is whole."""
@@ -212,6 +212,37 @@ class Connection(Parsing):
             self.transport.close()
         else:
             refusal.answer()
+
+
+class _Together:
+    """Sends the head of an answer with the first of its body: a system call takes a tenth of it."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head: bytes | None = None
+        self.is_closing = transport.is_closing
+
+    def write(self, data: bytes) -> None:
+        if self._head is None:
+            if data.startswith(_CONTINUE):
+                self._transport.write(data)
+            else:
+                self._head = data
+        elif self._head and len(data) < _SMALL:
+            self._transport.write(self._head + data)
+            self._head = b""
+        else:
+            self._flush()
+            self._transport.write(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._head:
+            self._transport.write(self._head)
+            self._head = b""
 
 
 class _Refusal:

@@ -66,11 +66,14 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        connection = scope.get("connection")
+        if connection is not None:
+            self.limits.queued -= 1
         try:
             self._check(scope)
             message = await receive()
             if message.get("more_body"):
-                message = await self._rest(message, receive, scope.get("connection"))
+                message = await self._rest(message, receive, connection)
             size = len(message.get("body", b""))
             if size > self._most:
                 raise self._too_large()
@@ -86,7 +89,6 @@ class Guard:
                 await self._in_turn(turns, scope, message, receive, send)
         finally:
             self.limits.end()
-        connection = scope.get("connection")
         if connection is not None and connection.flow.write_paused:
             await self._taken(connection)
 
@@ -111,26 +113,24 @@ class Guard:
 
     def _check(self, scope: Asgi) -> None:
         """Raise `ApiError` where the head alone is enough to."""
-        size, authorization = None, b""
+        size, authorization, origin = None, b"", None
         for name, value in scope["headers"]:
             if name == b"content-length":
                 size = int(value)  # digits: the parser takes nothing else
             elif name == b"authorization":
                 authorization = value
+            elif name == b"origin":
+                origin = value
         if (arrived := scope.get("arrived")) is not None:
             self.limits.in_time(time.monotonic() - arrived)
         if self.tokens is not None:
             self._authorize(self.tokens, scope, authorization)
-        if scope["method"] not in SAFE:
-            self._check_where_from(scope)
-        if size is not None and size > self._most:
-            raise self._too_large()
-
-    def _check_where_from(self, scope: Asgi) -> None:
         if (scope["method"], scope["path"]) in CHANGES:
             self._changes.check(scope["headers"], _reached(scope))
-        else:
+        elif origin is not None and scope["method"] not in SAFE:
             refuse_foreign(scope["headers"])
+        if size is not None and size > self._most:
+            raise self._too_large()
 
     def _authorize(self, tokens: Tokens, scope: Asgi, authorization: bytes) -> None:
         need = needed(scope["method"], scope["path"])

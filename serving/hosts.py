@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from serving.errors import ApiError
 
@@ -17,6 +18,7 @@ _VALID = re.compile(rb"(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[A-Za-z0-9:.%-]+\])(?::
 _JSON = re.compile(rb"application/json\s*(?:;.*)?", re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)
 def is_valid(host: bytes) -> bool:
     """Tell whether a ``Host`` field's value may be one (RFC 9110 section 7.2)."""
     return _VALID.fullmatch(host) is not None
