@@ -25,6 +25,7 @@
 
 #define STATUSES 600
 #define EVENTS 1024
+#define OFTEN 8		/* answers are looked for after so many are begun */
 
 struct connection {
 	int fd;
@@ -37,7 +38,7 @@ struct connection {
 
 static char request[1 << 16];
 static size_t length;
-static int polled;
+static int polled, together, ready, left;
 
 static double now(void)
 {
@@ -144,12 +145,35 @@ static void print(struct connection *all, int count)
 	free(took);
 }
 
+/* Looks at what has happened, and waits for it for so many milliseconds. */
+static int look(int pause)
+{
+	static struct epoll_event events[EVENTS];
+	int i, n = epoll_wait(polled, events, EVENTS, pause);
+
+	for (i = 0; i < n; i++) {
+		struct connection *c = events[i].data.ptr;
+
+		if (events[i].events & EPOLLIN) {
+			left -= in(c);
+		} else if (events[i].events & (EPOLLERR | EPOLLHUP)) {
+			end(c, 0);
+			left--, ready++;
+		} else if (together) {
+			watch(c, EPOLL_CTL_MOD, EPOLLIN);
+			ready++;
+		} else {
+			ask(c);
+		}
+	}
+	return n;
+}
+
 int main(int argc, char **argv)
 {
-	struct epoll_event events[EVENTS];
 	struct rlimit files;
 	struct connection *all;
-	int together, count, ready, left, n, i;
+	int count, i;
 
 	if (argc != 4 || (count = atoi(argv[2])) < 1)
 		errx(2, "usage: crowd PORT CONNECTIONS open|ask < REQUEST");
@@ -162,31 +186,26 @@ int main(int argc, char **argv)
 	all = calloc(count, sizeof(*all));
 	if (all == NULL)
 		err(1, "memory");
-	for (i = 0; i < count; i++)
+	left = count;
+	for (i = 0; i < count; i++) {
 		begin(&all[i], atoi(argv[1]));
-	for (left = count, ready = 0; left > 0;) {
-		n = epoll_wait(polled, events, EVENTS, 60000);
-		if (n <= 0)
-			errx(1, "no answer within 60 s");
-		for (i = 0; i < n; i++) {
-			struct connection *c = events[i].data.ptr;
-
-			if (events[i].events & EPOLLIN)
-				left -= in(c);
-			else if (events[i].events & (EPOLLERR | EPOLLHUP))
-				end(c, 0), left--, ready++;
-			else if (!together)
-				ask(c);
-			else
-				watch(c, EPOLL_CTL_MOD, EPOLLIN), ready++;
-		}
-		if (together && ready >= count) {
-			together = 0;
-			for (i = 0; i < count; i++)
-				if (all[i].took == 0)
-					all[i].begun = now(), ask(&all[i]);
-		}
+		if (i % OFTEN == 0)
+			look(0);
 	}
+	while (together && ready < count)
+		if (look(60000) <= 0)
+			errx(1, "not connected within 60 s");
+	for (i = 0; together && i < count; i++) {
+		if (all[i].took == 0) {
+			all[i].begun = now();
+			ask(&all[i]);
+		}
+		if (i % OFTEN == 0)
+			look(0);
+	}
+	while (left > 0)
+		if (look(60000) <= 0)
+			errx(1, "no answer within 60 s");
 	print(all, count);
 	return 0;
 }

@@ -3,7 +3,7 @@
     python -m benchmarks.overload --registry REGISTRY [--crowds 1000 4000 10000] [--realtime]
                                   [--json OUT]
 
-One worker on a processor of its own, clients on the other: a crowd (``crowd.c``), of which each
+One worker, and clients, on all processors: a crowd (``crowd.c``), of which each
 asks once, and a client that asks all the time on four connections (``load.c``), which is measured
 alone and then beside crowds that come one after the other. Of a crowd that is connected before it
 asks (``ask``) time begins where each begins to send, else (``open``) where it begins to connect.
@@ -29,10 +29,10 @@ SECONDS = 5.0
 PORT = "8407"
 
 
-def on_its_own(program: Path, *arguments: str | int | float, realtime: bool) -> list[str]:
-    """Return the command of a client, on a processor beside the service's."""
+def client(program: Path, *arguments: str | int | float, realtime: bool) -> list[str]:
+    """Return the command of a client."""
     first = ["chrt", "-f", "1"] if realtime else []
-    return [*first, "taskset", "-c", str(CPUS[-1]), str(program), *map(str, arguments)]
+    return [*first, str(program), *map(str, arguments)]
 
 
 def crowd(command: list[str], body: bytes) -> dict[str, dict[str, float]]:
@@ -58,11 +58,12 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     for name, program in programs.items():
         subprocess.run(["cc", "-O2", "-o", program, HERE / f"{name}.c"], check=True)
     body = request("/v1/predictions", json.dumps(FILE).encode())
-    serve = [BIN / "birthmark", "serve", "--registry", args.registry, "--port", PORT]
-    always = on_its_own(programs["load"], PORT, 4, SECONDS, realtime=args.realtime)
+    every = ["taskset", "-c", ",".join(map(str, CPUS))]  # ``started`` would have it on one
+    serve = [*every, BIN / "birthmark", "serve", "--registry", args.registry, "--port", PORT]
+    always = client(programs["load"], PORT, 4, SECONDS, realtime=args.realtime)
 
     def come(size: int, mode: str) -> dict[str, dict[str, float]]:
-        command = on_its_own(programs["crowd"], PORT, size, mode, realtime=args.realtime)
+        command = client(programs["crowd"], PORT, size, mode, realtime=args.realtime)
         return crowd(command, body)
 
     with started("birthmark", serve, PORT) as server:

@@ -123,16 +123,15 @@ impl Porter {
 
     fn said_something(&mut self, number: usize) {
         let Some((socket, _)) = self.waiting.remove(&number) else { return };
+        if self.shared.ready().len() >= self.rules.ready {
+            self.refuse(&socket);
+            return;
+        }
         let source = socket.as_raw_fd();
         if self.poll.registry().deregister(&mut SourceFd(&source)).is_err() {
             return;
         }
         let mut ready = self.shared.ready();
-        if ready.len() >= self.rules.ready {
-            drop(ready);
-            self.refuse(&socket);
-            return;
-        }
         ready.push_back(socket);
         if ready.len() == 1 {
             let _ = retry_on_intr(|| write(&self.rope, b"."));
