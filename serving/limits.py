@@ -50,11 +50,10 @@ class Limits:
 
     Others wait in the `lobby`. Those `arriving` have not agreed upon TLS yet; those `idle` are open
     and ask nothing; those `sending` have begun a request that is not whole: of each, first who has
-    been so longest. `queued` are requests whose task has not begun,
-    `requests` those that are worked on: of each there are `Settings.max_requests` at most. `room`
-    is that for bytes on their way. `busy` is the answer to a request that could not be begun soon,
-    with and without closing the connection. `shed` is called with how many requests, or
-    connections, there was no room for.
+    been so longest. `queued` are requests whose task has not begun, `requests` those that are
+    worked on: of each there are `Settings.max_requests` at most. `room` is that for bytes on their
+    way. `busy` is the answer to a request that could not be begun soon, with and without closing
+    the connection. `shed` is called with how many requests, or connections, there was no room for.
     """
 
     settings: Settings
