@@ -169,7 +169,7 @@ def test_rows_of_impossible_times_in_a_log_are_set_aside_and_told_of(
     keep(registry, again)
     assert audits(registry)[0]["set_aside"] == again.set_aside
     page = (registry.path / "audits" / "day2.html").read_text()
-    assert f"1 rows of <b>{path}</b> are set aside" in page
+    assert f"<b>{path}</b>: rows set aside, whose times are of no year from 1 to 9999: 1<" in page
 
 
 def test_a_damaged_audit_does_not_count_and_is_told_of(
