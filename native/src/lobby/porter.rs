@@ -123,6 +123,9 @@ impl Porter {
 
     fn said_something(&mut self, number: usize) {
         let Some((socket, _)) = self.waiting.remove(&number) else { return };
+        if has_left(&socket) {
+            return;
+        }
         if self.shared.ready().len() >= self.rules.ready {
             self.refuse(&socket);
             return;
@@ -138,7 +141,6 @@ impl Porter {
         }
     }
 
-    /// Who has left without a word is sent nothing.
     fn refuse(&mut self, socket: &OwnedFd) {
         if let Ok((1.., _)) = recv(socket, &mut self.scratch[..], RecvFlags::empty()) {
             let _ = send(socket, &self.rules.busy, SendFlags::NOSIGNAL);
@@ -154,4 +156,9 @@ impl Porter {
             first.remove();
         }
     }
+}
+
+/// Whether somebody has left without a word, who would only take the place of others.
+fn has_left(socket: &OwnedFd) -> bool {
+    !matches!(recv(socket, &mut [0; 1][..], RecvFlags::PEEK), Ok((1.., _)))
 }

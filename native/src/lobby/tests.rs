@@ -134,6 +134,19 @@ fn who_leaves_is_forgotten() {
 }
 
 #[test]
+fn who_leaves_takes_no_place_of_who_says_something() {
+    let (lobby, address) = lobby(Rules { ready: 1, ..rules() });
+    drop((0..50).map(|_| guest(address)).collect::<Vec<_>>());
+    let mut after = guest(address);
+    after.write_all(b"x").unwrap();
+    let mut stream = TcpStream::from(let_in(&lobby, 1).pop().unwrap());
+    stream.set_nonblocking(false).unwrap();
+    let mut heard = [0; 1];
+    stream.read_exact(&mut heard).unwrap();
+    assert_eq!((&heard, lobby.take_refused()), (b"x", 0));
+}
+
+#[test]
 fn nobody_is_taken_once_it_is_closed() {
     let (lobby, address) = lobby(rules());
     let mut waiting = guest(address);
