@@ -73,7 +73,7 @@ class Peers:
     def __init__(
         self, train: Mapping[str, Labelled], model: TrainedModel, seed: int, budget: int
     ) -> None:
-        self.bound = model.limit.bound
+        self.bound = model.limits.yes.bound
         self.models: dict[tuple[str, str], Tuned] = {}
         self.points: dict[tuple[str, str], OperatingPoints] = {}
         for subject, own in train.items():
@@ -97,7 +97,7 @@ class Peers:
                         answers.drop_null().to_numpy(zero_copy_only=False),
                         holdout.block[holdout.held][known],
                     )
-                    self.points[peer.name, key] = choose(part, model.limit)
+                    self.points[peer.name, key] = choose(part, model.limits.yes)
 
     def cases(self, test: Mapping[str, Labelled], guesses: Mapping[str, bool]) -> Iterator[Case]:
         """Yield the cases of a test."""

@@ -654,6 +654,23 @@ class Tally:
     def take(self) -> dict[str, tuple[int, int]]:
         """Return the counts since they were taken last."""
 
+class Certainty:
+    """What the levels of scores say, made consistent (``predictor.certainty``)."""
+
+    predicates: list[str]  # their keys
+
+    def __init__(self, described: str, abstaining: list[str] = []) -> None:
+        """Read what ``predictor.certainty.described`` wrote; those ``abstaining`` are never a yes.
+
+        Raises ``ValueError`` for anything else.
+        """
+
+    def say(self, levels: list[pa.UInt8Array]) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
+        """Return the answers, 0 no, 1 unsure, 2 yes, and how likely a yes is (null: unknown).
+
+        ``levels`` has a column for each predicate and a row for each file, as what is returned has.
+        """
+
 class Answerer:
     """What a compiled image answers to requests, from JSON to JSON.
 
@@ -668,11 +685,14 @@ class Answerer:
         model: tuple[str, str, str],
         abstaining: list[str],
         tally: Tally,
+        certainty: str | None = None,
+        levels: list[pa.UInt8Array] = [],
     ) -> None:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
-        Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. Raises
-        ``ValueError`` as ``Image`` does.
+        Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What
+        ``predictor.certainty`` described, and images of ``levels``, say how sure the answers are.
+        Raises ``ValueError`` as ``Image`` does, and for images of other levels than described.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int] | None:
@@ -689,6 +709,9 @@ class Answerer:
 
     def columns(self, creates: pa.RecordBatch, counted: bool) -> list[pa.BooleanArray]:
         """Return every predicate's answer for each row of creates, as ``Image.predict`` does."""
+
+    def said(self, creates: pa.RecordBatch) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
+        """Return what is said of each row of creates, as ``Certainty.say`` does."""
 
 def requested(bodies: list[bytes]) -> pa.RecordBatch | None:
     """Return the creates that bodies ask about: the columns of ``features.CREATES`` that they tell.

@@ -15,10 +15,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from data.samples import DAYS
+from serving.evidence import STYLES, in_percent
 
 DIRECTORY = Path("quickstart")
 SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")
@@ -105,8 +107,14 @@ def show(answer: dict[str, Any]) -> None:
     table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
     for prediction in answer["predictions"]:
         name = prediction.get("name") or prediction.get("name_percent")
-        table.add_row(name, *(prediction["predicates"][key] for key in SHOWN))
+        table.add_row(name, *(_said(prediction, key) for key in SHOWN))
     console.print(table)
+
+
+def _said(prediction: dict[str, Any], key: str) -> Text:
+    """Return an answer and how likely a yes is."""
+    answer = prediction["answers"][key]
+    return Text(f"{answer}, {in_percent(prediction['probabilities'][key])}", STYLES[answer])
 
 
 def explain(answer: dict[str, Any]) -> None:

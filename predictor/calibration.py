@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from predictor import certainty
 from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Ints, Limit, OperatingPoints, Scores, Slice, choose
+from predictor.thresholds import POINTS, Bools, Ints, Limits, OperatingPoints, Scores, Slice, choose
+from predictor.worlds import Worlds
 
 BLOCKS = 100
 """The births of a period are divided, in order of time, into this many blocks of equal size."""
@@ -84,17 +86,18 @@ class Holdout:
         models: ModelSet[Any],
         found: Sequence[Mapping[str, Scores]],
         labels: Mapping[str, pa.BooleanArray],
-        limit: Limit,
+        limits: Limits,
+        worlds: Sequence[Worlds] | None = None,
     ) -> None:
         """Choose the operating points of ``models`` by how the births in folds were scored.
 
         ``models`` learned from the births ``learned``. ``found`` has the scores of each fold by
         key: given by ``models``, or where births are ``crossed`` by others, that learned from the
         births of the other folds. ``labels`` are of all births; those whose label is unknown do not
-        count.
+        count. ``worlds`` are those of the predicates; without (None) only a yes gets thresholds.
         """
         if self.crossed:
-            limit = replace(limit, confidence=(1 + limit.confidence) / 2)
+            limits = limits.surer()
         scores = {key: np.zeros(len(self.fold)) for key in labels}
         for number, answers in zip(self.folds, found, strict=True):
             for key, some in answers.items():
@@ -105,7 +108,42 @@ class Holdout:
             truth = labelled.filter(pa.array(known)).to_numpy(zero_copy_only=False)
             fold = self.fold[known] if self.crossed else None
             part = Slice(scores[key][known], truth, self.block[known], fold)
-            models.points[key] = choose(part, limit, decision)
+            no_limit = None if worlds is None else limits.no
+            models.points[key] = choose(part, limits.yes, decision, no_limit)
+        if worlds is not None and self.held.any():
+            self._let_follow(models, scores, labels, limits, worlds)
+
+    def _let_follow(
+        self,
+        models: ModelSet[Any],
+        scores: Mapping[str, Scores],
+        labels: Mapping[str, pa.BooleanArray],
+        limits: Limits,
+        worlds: Sequence[Worlds],
+    ) -> None:
+        """Let what follows from other answers be said of the predicates that keep bounds with it.
+
+        What follows is wrong where that is wrong from which it follows, so that it could break a
+        bound which both keep. At the accurate point a yes has none.
+        """
+        related = {key for each in worlds for key in each if key in scores}
+        asked = {key: scores[key][self.held] for key in scores if key in related}
+        for point in POINTS:
+            points = {key: replace(models.points[key], follows=(point,)) for key in asked}
+            for key, said in certainty.say(asked, points, worlds, point).items():
+                label = labels[key].filter(pa.array(self.held))
+                known = label.is_valid().to_numpy(zero_copy_only=False)
+                truth = label.drop_null().to_numpy(zero_copy_only=False).astype(bool)
+                block = self.block[self.held][known]
+                false_yes, false_no = (
+                    said.is_word("yes")[known] & ~truth,
+                    said.is_word("no")[known] & truth,
+                )
+                if limits.no.keeps(false_no, block) and (
+                    point == "accurate" or limits.yes.keeps(false_yes, block)
+                ):
+                    own = models.points[key]
+                    models.points[key] = replace(own, follows=(*own.follows, point))
 
 
 def points_from_json(saved: Mapping[str, dict[str, float]]) -> dict[str, OperatingPoints]:

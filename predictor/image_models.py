@@ -40,6 +40,34 @@ def compile_models(models: ModelSet[Any], point: Point) -> bytes:
     return compile_image(list(models), sections, abstained)
 
 
+def compile_levels(models: ModelSet[Any]) -> list[bytes]:
+    """Return images that tell the level of each predicate's score (``predictor.levels``).
+
+    Their predicates are ``PLACE KEY``: whether the score reaches that cut of KEY. They are as many
+    as an image's room makes necessary. Raises ``ValueError`` as ``compile_models`` does.
+    """
+    cuts = {
+        f"{place} {key}": (model, cut)
+        for key, model in models.items()
+        for place, cut in enumerate(models.point(key).levels.cuts)
+    }
+    return _compile_cuts(_section_maker(models.kind), cuts) if cuts else []
+
+
+def _compile_cuts(make: _Sections, cuts: Mapping[str, tuple[Any, float]]) -> list[bytes]:
+    models = {name: model for name, (model, _) in cuts.items()}
+    try:
+        sections = make(models, {name: cut for name, (_, cut) in cuts.items()})
+        return [compile_image(list(cuts), sections)]
+    except ValueError:
+        if len(cuts) == 1:
+            raise
+    every, half = list(cuts.items()), len(cuts) // 2
+    return [
+        image for some in (every[:half], every[half:]) for image in _compile_cuts(make, dict(some))
+    ]
+
+
 def sections_of(
     models: ModelSet[Any], point: Point, keys: Iterable[str]
 ) -> tuple[list[Section], set[str]]:
@@ -47,15 +75,20 @@ def sections_of(
 
     Raises ``ValueError`` for a kind of models that has no section.
     """
-    if models.kind not in _SECTIONS:
-        raise ValueError(f"no image can be made of models of kind {models.kind!r}")
     some = {key: models[key] for key in keys}
     thresholds = {key: models.point(key).at(point) for key in some}
     abstained = {key for key, threshold in thresholds.items() if threshold is None}
-    return _SECTIONS[models.kind](some, thresholds), abstained
+    return _section_maker(models.kind)(some, thresholds), abstained
 
 
-Thresholds = dict[str, float | None]
+def _section_maker(kind: str) -> _Sections:
+    if kind not in _SECTIONS:
+        raise ValueError(f"no image can be made of models of kind {kind!r}")
+    return _SECTIONS[kind]
+
+
+Thresholds = Mapping[str, float | None]
+_Sections = Callable[[Any, Any], list[Section]]
 
 
 def _name_sections(models: Mapping[str, NameModel], thresholds: Thresholds) -> list[Section]:
@@ -159,7 +192,7 @@ def _forest_sections(models: Mapping[str, ForestModel], thresholds: Thresholds) 
     return [forest_section(encoding, groups) for encoding, groups in encodings.values()]
 
 
-_SECTIONS: dict[str, Callable[[Any, Thresholds], list[Section]]] = {
+_SECTIONS: dict[str, _Sections] = {
     NameModels.kind: _name_sections,
     AbleModels.kind: _able_sections,
     "rules": _decided_sections,

@@ -6,8 +6,9 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from predictor import certainty
 from predictor.hints import hint_image
-from predictor.image_models import compile_models
+from predictor.image_models import compile_levels, compile_models
 from predictor.thresholds import Point
 
 if TYPE_CHECKING:
@@ -28,6 +29,16 @@ def hints_name(kind: str, point: Point) -> str:
     return f"{DIRECTORY}/hints-{kind}-{point}.image"
 
 
+def levels_name(kind: str, number: int) -> str:
+    """Return the name of one of the images that tell how sure the models are."""
+    return f"{DIRECTORY}/{kind}-levels-{number}.image"
+
+
+def certainty_name(kind: str, point: Point) -> str:
+    """Return the name of what says what those levels mean (``predictor.certainty``)."""
+    return f"{DIRECTORY}/{kind}-{point}-certainty.json"
+
+
 def save(trained: TrainedModel, directory: Path) -> list[str]:
     """Write every image that can be made; return their names.
 
@@ -46,7 +57,27 @@ def save(trained: TrainedModel, directory: Path) -> list[str]:
                 continue
             (directory / name(kind, point)).write_bytes(content)
             saved.append(name(kind, point))
-    return saved
+    return [
+        *saved,
+        *(name for kind in trained.kinds for name in _save_levels(trained, kind, directory)),
+    ]
+
+
+def _save_levels(trained: TrainedModel, kind: str, directory: Path) -> list[str]:
+    models = trained.of_kind(kind)
+    try:
+        images = compile_levels(models)
+    except ValueError as error:
+        log.warning("no images of the levels of %s: %s", kind, error)
+        return []
+    points = {key: models.point(key) for key in models}
+    parts = {levels_name(kind, number): image for number, image in enumerate(images)}
+    for point in get_args(Point) if images else ():
+        text = certainty.described(points, trained.worlds, point)
+        parts[certainty_name(kind, point)] = text.encode()
+    for name, content in parts.items():
+        (directory / name).write_bytes(content)
+    return list(parts)
 
 
 def _image(trained: TrainedModel, kind: str, point: Point) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +11,8 @@ from joblib import Parallel, delayed
 
 from predictor.calibration import Holdout
 from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Limit, Scores
+from predictor.thresholds import Bools, Limit, Limits, Scores
+from predictor.worlds import Worlds
 
 Sets = Mapping[str, ModelSet[Any]]
 """Sets of models by their kind."""
@@ -49,10 +50,16 @@ class Lesson:
             models = self.train(type(models)(), self.holdout.fold != fold)
         return self.scores(models, fold)
 
-    def finish(self, models: ModelSet[Any], found: Iterable[Mapping[str, Scores]]) -> None:
+    def finish(
+        self,
+        models: ModelSet[Any],
+        found: Iterable[Mapping[str, Scores]],
+        worlds: Sequence[Worlds] | None,
+    ) -> None:
         """Give trained models their operating points, by the scores of each fold."""
-        limit = Limit(self.parameters["bound"], self.parameters["confidence"])
-        self.holdout.choose(models, list(found), self.labels, limit)
+        bounds = (self.parameters["bound"], self.parameters["false_negative_bound"])
+        limits = Limits(*(Limit(bound, self.parameters["confidence"]) for bound in bounds))
+        self.holdout.choose(models, list(found), self.labels, limits, worlds)
         models.condense(self.creates, self.labels)
 
 
@@ -66,10 +73,12 @@ class Learner(Protocol):
         creates: pa.Table,
         labels: Mapping[str, pa.BooleanArray],
         parameters: Mapping[str, Any],
+        worlds: Sequence[Worlds] | None = None,
     ) -> Bools:
         """Train every one of ``sets`` on ``labels``, and return which rows they learn from.
 
-        ``lives``, ``creates`` and ``labels`` have the same rows.
+        ``lives``, ``creates`` and ``labels`` have the same rows; ``worlds`` are those of the
+        predicates; without (None) nothing but a yes is asked for.
         """
 
     def finish(self) -> None:
@@ -86,13 +95,14 @@ class Here:
         creates: pa.Table,
         labels: Mapping[str, pa.BooleanArray],
         parameters: Mapping[str, Any],
+        worlds: Sequence[Worlds] | None = None,
     ) -> Bools:
         """See `Learner`."""
         lesson = Lesson(creates, labels, Holdout.of(lives, parameters["calibration"]), parameters)
         for models in sets.values():
             lesson.train(models, lesson.holdout.learned)
             folds = (delayed(lesson.asked)(models, fold) for fold in lesson.holdout.folds)
-            lesson.finish(models, Parallel(n_jobs=-1, prefer="threads")(folds))
+            lesson.finish(models, Parallel(n_jobs=-1, prefer="threads")(folds), worlds)
         return lesson.holdout.learned
 
     def finish(self) -> None:

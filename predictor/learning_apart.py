@@ -27,6 +27,7 @@ from predictor.counting import COUNTS, added, count
 from predictor.learning import Lesson, Sets
 from predictor.model_set import ModelSet
 from predictor.thresholds import Bools, Scores
+from predictor.worlds import Worlds
 
 SLICE = 1 << 20
 """How many rows are counted by one task."""
@@ -45,7 +46,7 @@ class Apart:
 
     def __init__(self, directory: Path, run: Run, slice_rows: int = SLICE) -> None:
         self._directory, self._run, self._slice_rows = directory, run, slice_rows
-        self._lessons: list[tuple[Path, Sets]] = []
+        self._lessons: list[tuple[Path, Sets, Sequence[Worlds] | None]] = []
 
     def learn(
         self,
@@ -54,6 +55,7 @@ class Apart:
         creates: pa.Table,
         labels: Mapping[str, pa.BooleanArray],
         parameters: Mapping[str, Any],
+        worlds: Sequence[Worlds] | None = None,
     ) -> Bools:
         """See ``predictor.learning.Learner``."""
         holdout = Holdout.of(lives, parameters["calibration"])
@@ -62,28 +64,28 @@ class Apart:
         folder = self._directory / f"lesson{len(self._lessons)}"
         folder.mkdir()
         write_lesson(Lesson(creates, labels, holdout, parameters), folder, self._slice_rows)
-        self._lessons.append((folder, sets))
+        self._lessons.append((folder, sets, worlds))
         return holdout.learned
 
     def finish(self) -> None:
         """Train all."""
-        read = {folder: read_lesson(folder) for folder, _ in self._lessons}
+        read = {folder: read_lesson(folder) for folder, *_ in self._lessons}
         slices = {folder: range(_slices(folder)) for folder in read}
         self._run(
             delayed(count_slice)(folder, number)
-            for folder, sets in self._lessons
+            for folder, sets, _ in self._lessons
             if any(isinstance(models, ComponentModels) for models in sets.values())
             for number in slices[folder]
         )
         self._run(
             delayed(train_apart)(folder, type(models), fold)
-            for folder, sets in self._lessons
+            for folder, sets, _ in self._lessons
             for models in reversed(list(sets.values()))  # the slowest kind first
             for fold in _trained(read[folder].holdout)
         )
-        for folder, sets in self._lessons:
+        for folder, sets, worlds in self._lessons:
             for models in sets.values():
-                part = _gathered(read[folder], folder, type(models))
+                part = _gathered(read[folder], folder, type(models), worlds)
                 models.update(part)
                 models.points |= part.points
 
@@ -197,7 +199,9 @@ def _from_counts(
     return models
 
 
-def _gathered(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> ModelSet[Any]:
+def _gathered(
+    lesson: Lesson, folder: Path, kind: type[ModelSet[Any]], worlds: Sequence[Worlds] | None
+) -> ModelSet[Any]:
     """Return trained models with their operating points."""
     own = kind.own(lesson.parameters)
     models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
@@ -207,5 +211,5 @@ def _gathered(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> ModelS
     for fold in lesson.holdout.folds:
         path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
         found.append(dict(zip(lesson.labels, np.load(path, allow_pickle=False), strict=True)))
-    lesson.finish(models, found)
+    lesson.finish(models, found, worlds)
     return models

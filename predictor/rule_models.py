@@ -45,8 +45,8 @@ class RuleModels(ComponentModels[RuleModel]):
         """Keep only the rules that the operating points need, on training's names and these."""
         for key in keys:
             points = self.point(key)
-            at = [t for t in (points.accurate, points.bounded) if t is not None]
-            self[key].condense(at, self.columns(creates))
+            at = {t for t in (points.accurate, points.bounded) if t is not None}
+            self[key].condense(at.union(points.levels.cuts), self.columns(creates))
         self.__dict__.pop("index", None)
         self.__dict__.pop("rows", None)
 

@@ -15,19 +15,27 @@ same minutes do not: they are counted for fewer than they are, by the design eff
 time, as Korn and Graubard do for surveys ("Confidence intervals for proportions with small expected
 number of positive counts estimated from survey data", 1998). It holds for lives like those it was
 chosen on: tomorrow's drift is for an audit to find.
+
+What is no yes is not yet a no. A no has a bound of its own, on false negatives as a share of all
+files, and a threshold that is chosen by the same method, from the lowest score on; between the two
+the answer is that the model is unsure.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import beta, t
 
+from predictor.levels import NO_LEVELS, Levels, levels_of
+
 Point = Literal["accurate", "bounded"]
-"""Which of a model's two thresholds decides."""
+"""Which of a model's two thresholds decides whether the answer is a yes."""
+
+POINTS: tuple[Point, ...] = ("accurate", "bounded")
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
 """Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
@@ -42,7 +50,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Limit:
-    """What is promised of false positives: their greatest share of all files, and how surely."""
+    """What is promised of wrong answers: their greatest share of all files, and how surely."""
 
     bound: float = 0.01
     confidence: float = 0.95
@@ -52,6 +60,23 @@ class Limit:
             value = getattr(self, name)
             if not least < value < 1:
                 raise ValueError(f"{name} must be between {least} and 1, not {value!r}")
+
+    def keeps(self, wrong: Bools, block: Ints) -> bool:
+        """Return whether so many are ``wrong``, of the rows of blocks of time, that it is kept."""
+        return len(wrong) > 0 and upper_limit(wrong, block, self.confidence) <= self.bound
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is promised of a ``yes``, about false positives, and of a ``no``, of false negatives."""
+
+    yes: Limit = Limit()
+    no: Limit = Limit()
+
+    def surer(self) -> Limits:
+        """Return limits of half the risk."""
+        half = [replace(own, confidence=(1 + own.confidence) / 2) for own in (self.yes, self.no)]
+        return Limits(*half)
 
 
 @dataclass(frozen=True)
@@ -78,12 +103,17 @@ class Slice:
 
 @dataclass(frozen=True)
 class OperatingPoints:
-    """The two thresholds of one model: a score of at least that much is a yes.
+    """The thresholds of one model: a score of at least that much is a yes.
 
     ``accurate`` is right most often, ``bounded`` keeps the limit on false positives; ``None``
-    abstains: no threshold keeps it and is right as often as a constant answer, so the answer is no.
-    ``n`` lives were calibrated on; ``false_positives`` is the share of them that ``bounded`` is
-    wrongly yes on, and ``upper`` the upper confidence limit that admitted it.
+    abstains: no threshold keeps it and is right as often as a constant answer, so it is never a
+    yes. ``n`` lives were calibrated on; ``false_positives`` is the share of them that ``bounded``
+    is wrongly yes on, and ``upper`` the upper confidence limit that admitted it.
+
+    What is no yes is a no where the score is below ``no``, which keeps the limit on false
+    negatives (``None``: never); ``false_negatives`` and ``no_upper`` are those of it.
+    ``levels`` say how likely each score makes a yes. At the points in ``follows`` what follows from
+    other answers is said of the predicate, too (``predictor.certainty``).
     """
 
     accurate: float
@@ -91,6 +121,11 @@ class OperatingPoints:
     n: int = 0
     false_positives: float | None = None
     upper: float | None = None
+    no: float | None = None
+    false_negatives: float | None = None
+    no_upper: float | None = None
+    levels: Levels = NO_LEVELS
+    follows: tuple[Point, ...] = ()
 
     def at(self, point: Point) -> float | None:
         """Return the threshold at ``point``."""
@@ -99,8 +134,12 @@ class OperatingPoints:
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> OperatingPoints:
         """Return what ``dataclasses.asdict`` wrote; raise ``ValueError`` if it is none."""
-        points = cls(**saved)
-        for threshold in (points.accurate, points.bounded):
+        levels = saved.get("levels")
+        follows = tuple(saved.get("follows", ()))
+        points = cls(
+            **{**saved, "levels": Levels(**levels) if levels else NO_LEVELS, "follows": follows}
+        )
+        for threshold in (points.accurate, points.bounded, points.no, *points.levels.cuts):
             if threshold is not None and not ALWAYS <= threshold <= NEVER:
                 raise ValueError(f"a threshold is from 0 to 1, not {threshold!r}")
         return points
@@ -113,19 +152,30 @@ def says_yes(scores: Scores, threshold: float | None) -> Bools:
     return np.asarray(scores >= threshold)
 
 
-def choose(slice_: Slice, limit: Limit, decision: float | None = None) -> OperatingPoints:
+def choose(
+    slice_: Slice, limit: Limit, decision: float | None = None, no_limit: Limit | None = None
+) -> OperatingPoints:
     """Return the operating points of a model by how it scores ``slice_``.
 
+    ``limit`` is that of a yes, ``no_limit`` that of a no (None: only a yes is asked for).
     ``decision`` is the threshold that the model's own definition gives, where it gives one: it is
     then ``accurate``.
     """
     accurate = most_accurate(slice_) if decision is None else decision
-    bounded = within_limit(slice_, limit)
-    if bounded is None:
-        return OperatingPoints(accurate, None, len(slice_.truth))
-    wrong = slice_.said(bounded) & ~slice_.truth
-    upper = upper_limits(_in_blocks(wrong, slice_.block)[:, None], len(wrong), limit.confidence)
-    return OperatingPoints(accurate, bounded, len(wrong), float(wrong.mean()), float(upper[0]))
+    points = OperatingPoints(accurate, within_limit(slice_, limit), len(slice_.truth))
+    if points.bounded is not None:
+        wrong = slice_.said(points.bounded) & ~slice_.truth
+        upper = upper_limit(wrong, slice_.block, limit.confidence)
+        points = replace(points, false_positives=float(wrong.mean()), upper=upper)
+    if no_limit is None:
+        return points
+    points = replace(points, no=surely_no(slice_, no_limit))
+    if points.no is not None:
+        missed = ~slice_.said(points.no) & slice_.truth
+        upper = upper_limit(missed, slice_.block, no_limit.confidence)
+        points = replace(points, false_negatives=float(missed.mean()), no_upper=upper)
+    thresholds = (points.no, points.accurate, points.bounded)
+    return replace(points, levels=levels_of(slice_.scores, slice_.truth, thresholds))
 
 
 def within_limit(slice_: Slice, limit: Limit) -> float | None:
@@ -142,16 +192,27 @@ def within_limit(slice_: Slice, limit: Limit) -> float | None:
     kept = np.logical_and.accumulate(kept)
     correct = (n - int(slice_.truth.sum()) + 2 * true - yes) / n
     constant = 1 - float(slice_.truth.mean())
-    always = (~slice_.truth).astype(float)
-    if (
-        upper_limits(_in_blocks(always, slice_.block)[:, None], n, limit.confidence)[0]
-        <= limit.bound
-    ):
+    if upper_limit(~slice_.truth, slice_.block, limit.confidence) <= limit.bound:
         constant = max(constant, float(slice_.truth.mean()))
         if not np.any(kept & (correct >= constant)):
             return ALWAYS
     useful = np.flatnonzero(kept & (correct >= constant) & (true > 0))
     return float(thresholds[useful[-1]]) if len(useful) else None
+
+
+def surely_no(slice_: Slice, limit: Limit) -> float | None:
+    """Return the highest threshold below which a no keeps ``limit``; ``None`` where none is."""
+    turned = Slice(-slice_.scores, ~slice_.truth, slice_.block)
+    if not len(turned.truth):
+        return None
+    thresholds, wrong, _, _ = _cumulated(turned)
+    kept = upper_limits(wrong, len(turned.truth), limit.confidence) <= limit.bound
+    kept = np.logical_and.accumulate(kept)
+    if not kept[0]:
+        return None
+    last = -thresholds[np.flatnonzero(kept)[-1]]
+    above = slice_.scores[slice_.scores > last]
+    return float(above.min()) if len(above) else NEVER
 
 
 def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
@@ -192,6 +253,11 @@ def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:
         effective[clustered] = np.maximum(n / effect[clustered] * fewer, 1.0)
     limits = beta.ppf(confidence, share * effective + 1, np.maximum((1 - share) * effective, 1e-9))
     return np.asarray(np.where(share >= 1, 1.0, limits))
+
+
+def upper_limit(wrong: Bools, block: Ints, confidence: float) -> float:
+    """Return the upper confidence limit of the share of rows that are ``wrong``."""
+    return float(upper_limits(_in_blocks(wrong, block)[:, None], len(wrong), confidence)[0])
 
 
 def _cumulated(slice_: Slice) -> tuple[Scores, Scores, Ints, Ints]:

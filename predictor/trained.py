@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from features import History, from_directories, from_files, from_names
-from predictor import hint_models, images, parts
+from predictor import certainty, hint_models, images, parts
 from predictor.able_models import AbleModels
 from predictor.calibration import points_from_json
+from predictor.certainty import Said
 from predictor.forest_models import ForestModels
 from predictor.heat import Heat, directories
 from predictor.labels import births, tally
@@ -22,7 +23,8 @@ from predictor.name_models import NameModels
 from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
 from predictor.rule_models import RuleModels
-from predictor.thresholds import Limit, Point, Scores
+from predictor.thresholds import Limit, Limits, Point, Scores
+from predictor.worlds import Worlds, worlds_of
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
@@ -42,12 +44,14 @@ class TrainedModel:
     ``seed`` are parameters of the kinds of models. Thresholds are chosen on
     births by models that did not learn from them, a share ``calibration`` at a time
     (``predictor.calibration``; 0: not at all), so that false positives are at most ``bound`` of all
-    files with ``confidence`` (``predictor.thresholds``).
+    files, and false negatives ``false_negative_bound``, each with ``confidence``
+    (``predictor.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
     that the next period's are told of these: ``creates`` goes on from it.
 
-    After ``fit`` or ``load``: ``kinds``; ``predicates`` by key; ``models`` by kind, then key;
+    After ``fit`` or ``load``: ``kinds``; ``predicates`` by key, and the ``worlds`` in which they
+    hold (``predictor.worlds``); ``models`` by kind, then key;
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
     subject, ``file`` and ``name``; ``heat`` (``predictor.heat``); and ``hints``, by kind, what
     answers HotName for file systems (``predictor.hint_models``), if HotName is a predicate.
@@ -65,6 +69,7 @@ class TrainedModel:
         calibration: float = 0.2,
         bound: float = 0.01,
         confidence: float = 0.95,
+        false_negative_bound: float = 0.01,
     ) -> None:
         self.parameters: dict[str, Any] = {
             "minfrac": minfrac,
@@ -77,9 +82,11 @@ class TrainedModel:
             "calibration": calibration,
             "bound": bound,
             "confidence": confidence,
+            "false_negative_bound": false_negative_bound,
         }
-        self.limit = Limit(bound, confidence)
+        self.limits = Limits(Limit(bound, confidence), Limit(false_negative_bound, confidence))
         self.predicates: dict[str, Predicate] = {}
+        self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}
         self.models: dict[str, ModelSet[Any]] = {}
         self.histories: dict[str, History] = {}
@@ -114,6 +121,7 @@ class TrainedModel:
         if predicates is None:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
+        self.worlds = worlds_of(self.predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
         self.histories = {"file": History(), "name": History()}
         for subject, lives, known in (
@@ -148,7 +156,7 @@ class TrainedModel:
         creates: pa.Table,
         labels: dict[str, pa.BooleanArray],
     ) -> None:
-        mask = learner.learn(self.models, lives, creates, labels, self.parameters)
+        mask = learner.learn(self.models, lives, creates, labels, self.parameters, self.worlds)
         learned = pa.array(mask)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
 
@@ -194,6 +202,24 @@ class TrainedModel:
         ``creates`` has the columns of ``features.CREATES``; ``point`` says which threshold decides.
         """
         return self.of_kind(kind).predict(creates, point, keys)
+
+    def say(
+        self,
+        creates: pa.Table,
+        kind: str,
+        point: Point = "bounded",
+        keys: Iterable[str] | None = None,
+        abstaining: Iterable[str] = (),
+    ) -> dict[str, Said]:
+        """Return by key yes, no or unsure of each row, and how likely it is: they are consistent.
+
+        ``keys`` (None: all) and ``creates`` are as in ``predict``; predicates ``abstaining`` are
+        never a yes.
+        """
+        models = self.of_kind(kind)
+        points = {key: models.point(key) for key in models}
+        scores = models.scores(creates, keys)
+        return certainty.say(scores, points, self.worlds, point, abstaining)
 
     def explain(
         self, creates: pa.Table, kind: str, point: Point = "accurate"
@@ -259,6 +285,7 @@ class TrainedModel:
         try:
             model = cls(**content["parameters"])
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
+            model.worlds = worlds_of(model.predicates)
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             kinds = {kind: _set_of(kind) for kind in content["kinds"]}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}

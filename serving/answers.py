@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
 from birthmark._native import requested
 from features.creates import from_requests
 from predictor import model_set
+from serving import responses
 from serving.hints import Hints
 from serving.loaded import LoadedModel
 from serving.requests import FileRequest, canonical, parse, parse_hint
@@ -83,9 +84,20 @@ def _explain(model: LoadedModel, files: Sequence[FileRequest]) -> list[Explanati
                 predicate: _answer(found, predicate in model.abstaining)
                 for predicate, found in answers.items()
             },
+            **said,
         }
-        for file, answers in zip(files, explained, strict=True)
+        for file, answers, said in zip(files, explained, _said(model, creates), strict=True)
     ]
+
+
+def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
+    """Yield what is said of each create."""
+    columns = model.said(creates)
+    for row in range(len(creates)):
+        yield {
+            "answers": {key: said.word(row) for key, said in columns.items()},
+            "probabilities": {key: said.probability(row) for key, said in columns.items()},
+        }
 
 
 def _answer(found: model_set.Answer, abstains: bool) -> Answer:

@@ -54,17 +54,28 @@ class Prediction:
     kind: str | None = None
     point: str | None = None
     why: str | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
+    probabilities: Mapping[str, float | None] = field(default_factory=dict)
 
     def yes(self, predicate: str) -> bool:
         """Return the answer by a predicate's key; no where there is none."""
         return self.predicates.get(predicate, False)
+
+    def answer(self, predicate: str) -> str:
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where there is none."""
+        return self.answers.get(predicate, "unsure")
+
+    def probability(self, predicate: str) -> float | None:
+        """Return how likely it holds, from 0 to 1; None where that is not known."""
+        return self.probabilities.get(predicate)
 
 
 @dataclass(frozen=True)
 class Predictions:
     """What so many `files` will become, in their order; where nobody answered, no to everything.
 
-    `table` has a boolean column for each predicate, and is None where nothing answered.
+    `table` has a boolean column for each predicate, and is None where nothing answered. If the
+    three answers were asked for, each predicate has ``KEY answer`` and ``KEY probability`` as well.
     """
 
     answered: bool
@@ -82,6 +93,24 @@ class Predictions:
         if self.table is not None and predicate in self.table.column_names:
             return self.table[predicate]
         return pa.chunked_array([pa.repeat(False, self.files)])
+
+    def answers(self, predicate: str) -> pa.ChunkedArray:
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where there is none."""
+        import pyarrow as pa
+
+        column = f"{predicate} answer"
+        if self.table is not None and column in self.table.column_names:
+            return self.table[column].cast(pa.utf8())
+        return pa.chunked_array([pa.repeat("unsure", self.files)])
+
+    def probabilities(self, predicate: str) -> pa.ChunkedArray:
+        """Return how likely each is to hold, from 0 to 1; null where that is not known."""
+        import pyarrow as pa
+
+        column = f"{predicate} probability"
+        if self.table is not None and column in self.table.column_names:
+            return self.table[column]
+        return pa.chunked_array([pa.nulls(self.files, pa.float64())])
 
 
 @dataclass(frozen=True)
@@ -127,8 +156,10 @@ def prediction(name: Name, known: Known) -> Question[Prediction]:
     return Question("/v1/predictions", json.dumps(_file(name, known)).encode(), _prediction)
 
 
-def predictions(files: pa.Table | Sequence[Name]) -> tuple[Question[Predictions], int]:
-    """Return the question what files will become, and how many these are."""
+def predictions(
+    files: pa.Table | Sequence[Name], three: bool = False
+) -> tuple[Question[Predictions], int]:
+    """Return the question what files will become, with `three` answers, and how many they are."""
     import pyarrow as pa
 
     table = files if isinstance(files, pa.Table) else _named(files)
@@ -139,7 +170,8 @@ def predictions(files: pa.Table | Sequence[Name]) -> tuple[Question[Predictions]
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
     body = stream.getvalue().to_pybytes()
-    return Question("/v1/predictions", body, lambda found: _predictions(found, rows), ARROW), rows
+    path = "/v1/predictions?answers=three" if three else "/v1/predictions"
+    return Question(path, body, lambda found: _predictions(found, rows), ARROW), rows
 
 
 def _named(names: Sequence[Name]) -> pa.Table:
@@ -200,12 +232,17 @@ def _member(body: bytes, name: str, kind: type[Answer]) -> Answer:
 
 
 def _prediction(body: bytes) -> Prediction:
-    predicates = _member(body, "prediction", dict).get("predicates")
+    found = _member(body, "prediction", dict)
+    predicates = found.get("predicates")
     if not isinstance(predicates, dict) or not set(predicates.values()) <= {"yes", "no"}:
         raise ValueError("expected 'yes' or 'no' for every predicate")
-    answers = {key: answer == "yes" for key, answer in predicates.items()}
+    yes = {key: answer == "yes" for key, answer in predicates.items()}
     told = {name: _member(body, name, str) for name in ("model", "kind", "point")}
-    return Prediction(True, answers, **told)
+    # a service of before there were three answers has none of these
+    answers, probabilities = found.get("answers", {}), found.get("probabilities", {})
+    if not isinstance(answers, dict) or not isinstance(probabilities, dict):
+        raise ValueError("expected answers and probabilities by predicate")
+    return Prediction(True, yes, **told, answers=answers, probabilities=probabilities)
 
 
 def _predictions(body: bytes, rows: int) -> Predictions:
@@ -217,9 +254,17 @@ def _predictions(body: bytes, rows: int) -> Predictions:
     except pa.ArrowException as error:
         raise ValueError(f"expected a stream of Arrow: {error}") from error
     told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    if len(table) != rows or {field.type for field in table.schema} != {pa.bool_()}:
-        raise ValueError(f"expected {rows} rows of boolean columns")
+    if len(table) != rows or not all(_is_told(field) for field in table.schema):
+        raise ValueError(f"expected {rows} rows of answers and probabilities")
     return Predictions(True, rows, table, told["model"], told["kind"], told["point"])
+
+
+def _is_told(field: pa.Field) -> bool:
+    import pyarrow as pa
+
+    if field.name.endswith(" answer"):
+        return bool(pa.types.is_dictionary(field.type))
+    return bool(field.type == (pa.float64() if field.name.endswith(" probability") else pa.bool_()))
 
 
 def _hint(body: bytes) -> Hint:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from data.prediction_log import FIRST_US, LAST_US
 from features import CREATES, HISTORY_BYTES
+from predictor.certainty import WORDS
 from serving.arrow_messages import refuse_compressed
 from serving.errors import ApiError
 from serving.loaded import LoadedModel
@@ -46,16 +47,25 @@ def are_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return False
 
 
-def answer(model: LoadedModel, body: bytes) -> tuple[bytes, pa.Table]:
+THREE = b"answers=three"
+"""The query of who wants the three answers, too."""
+
+
+def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes, pa.Table]:
     """Return a stream of what the model answers to one, a boolean column for each predicate.
 
-    The rows stay in their order. The table is the creates that were asked about. Raises `ApiError`
-    for what is no stream of such columns.
+    With the `three` answers, each has two columns more: ``KEY answer`` (a dictionary of yes, no and
+    unsure) and ``KEY probability``. The rows stay in their order. The table is the creates that
+    were asked about. Raises `ApiError` for what is no stream of such columns.
     """
     asked = creates(body)
-    answers = model.answers(asked)
+    columns: dict[str, Any] = dict(model.answers(asked))
+    if three:
+        for key, said in model.said(asked).items():
+            columns[f"{key} answer"] = pa.DictionaryArray.from_arrays(said.words, WORDS)
+            columns[f"{key} probability"] = said.probabilities
     told = {"model": model.version, "kind": model.kind, "point": model.point}
-    table = pa.table(answers).replace_schema_metadata(told)
+    table = pa.table(columns).replace_schema_metadata(told)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

@@ -88,13 +88,18 @@ class AsyncClient:
         return await self._prediction(name, known, self._end(deadline))
 
     async def predict_many(
-        self, files: pa.Table | Sequence[Name], *, deadline: float | None = None
+        self,
+        files: pa.Table | Sequence[Name],
+        *,
+        three: bool = False,
+        deadline: float | None = None,
     ) -> Predictions:
         """Predict what up to 10,000 files will become, by one version of the model.
 
-        A table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
+        With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
+        table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
         """
-        return await self._predictions(files, self._end(deadline))
+        return await self._predictions(files, three, self._end(deadline))
 
     async def hint(
         self,
@@ -141,8 +146,10 @@ class AsyncClient:
         except ServiceError as error:
             return Prediction(False, why=str(error))
 
-    async def _predictions(self, files: pa.Table | Sequence[Name], end: float) -> Predictions:
-        question, rows = asking.predictions(files)
+    async def _predictions(
+        self, files: pa.Table | Sequence[Name], three: bool, end: float
+    ) -> Predictions:
+        question, rows = asking.predictions(files, three)
         try:
             return await self._ask(question, end)
         except ServiceError as error:
@@ -282,14 +289,19 @@ class Client:
         return self._run(self._client._prediction(name, known, end))
 
     def predict_many(
-        self, files: pa.Table | Sequence[Name], *, deadline: float | None = None
+        self,
+        files: pa.Table | Sequence[Name],
+        *,
+        three: bool = False,
+        deadline: float | None = None,
     ) -> Predictions:
         """Predict what up to 10,000 files will become, by one version of the model.
 
-        A table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
+        With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
+        table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
         """
         end = self._client._end(deadline)
-        return self._run(self._client._predictions(files, end))
+        return self._run(self._client._predictions(files, three, end))
 
     def hint(
         self,

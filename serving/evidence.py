@@ -6,6 +6,14 @@ from typing import Any
 
 from serving.responses import Evidence, ForestEvidence, Reason, RuleEvidence, Step, TreeEvidence
 
+STYLES = {"yes": "green", "no": "red", "unsure": "dim"}
+"""How answers look in a terminal."""
+
+
+def in_percent(probability: float | None) -> str:
+    """Return how likely something is, such as ``99.6%``; a dash where that is not known."""
+    return "–" if probability is None else f"{probability:.2%}"
+
 
 def in_words(evidence: Evidence) -> str:
     """Return `evidence` as a phrase, such as ``tex$  in 812 of 830 files``."""

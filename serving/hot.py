@@ -64,7 +64,8 @@ async def predictions(request: Request) -> Response:
     body = await body_of(request)
     model = service.model()
     if batches.are_meant(request.scope["headers"]):
-        answer, asked = await run_in_threadpool(batches.answer, model, body)
+        three = batches.THREE in request.scope["query_string"].split(b"&")
+        answer, asked = await run_in_threadpool(batches.answer, model, body, three)
         service.logged.stream(model, body, len(asked))
         return Answer(answer, batches.MEDIA_TYPE)
     answer, files = await _answered(usual_prediction, predict, model, body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark._native import Answerer, Tally
-from predictor import Kind, Point
+from predictor import Kind, Point, certainty
 from predictor.hints import HINTS, USUAL_ROOM, Room, hint_image
-from predictor.image import is_older
+from predictor.image import Image, is_older
 from predictor.image_models import compile_models
-from predictor.images import hints_name, image_name
+from predictor.images import certainty_name, hints_name, image_name, levels_name
 from predictor.trained import TrainedModel
 from serving.hints import Hints, etag_of
 from serving.shared import shared
@@ -60,7 +60,17 @@ class LoadedModel:
         """What answers, from the image of all predicates."""
         stored = self._stored(image_name(self.kind, self.point))
         content = stored or compile_models(self.trained.of_kind(self.kind), self.point)
-        return self._answerer(content, self.tallies.predictions)
+        return self._answerer(content, self.tallies.predictions, *self._levels(content))
+
+    def _levels(self, content: bytes) -> tuple[str, list[bytes]]:
+        """Return what says how sure the answers of an image are, and the images that it is of."""
+        described = self._part(certainty_name(self.kind, self.point))
+        levels: list[bytes] = []
+        while described and (image := self._stored(levels_name(self.kind, len(levels)))):
+            levels.append(image)
+        if not described or not levels:  # of a version published before there were any
+            return certainty.plainly(Image(content).predicates), []
+        return described.decode(), levels
 
     @cached_property
     def hints(self) -> Hints | None:
@@ -88,17 +98,37 @@ class LoadedModel:
         columns = self.answerer.columns(batches[0], counted)
         return dict(zip(self.answerer.predicates, columns, strict=True))
 
+    def said(self, creates: pa.Table) -> dict[str, certainty.Said]:
+        """Return by key what is said of each row of ``features.CREATES``, and how likely it is."""
+        batches = creates.combine_chunks().to_batches() or [
+            pa.RecordBatch.from_pylist([], creates.schema)
+        ]
+        columns = zip(self.answerer.predicates, *self.answerer.said(batches[0]), strict=True)
+        return {key: certainty.Said(words, likely) for key, words, likely in columns}
+
     def _stored(self, name: str) -> bytes | None:
         """Return an image of the version, if it has it and readers of today take it."""
-        if name not in self.manifest["parts"]:
-            return None
-        content = (self.directory / name).read_bytes()
-        if is_older(content):
+        content = self._part(name)
+        if content is not None and is_older(content):
             log.info("model %s: %s is of an older format and made anew", self.version, name)
             return None
         return content
 
-    def _answerer(self, content: bytes, tally: Tally) -> Answerer:
-        image = pa.Array.from_buffers(pa.uint8(), len(content), [None, shared(content)])
+    def _part(self, name: str) -> bytes | None:
+        known = name in self.manifest["parts"]
+        return (self.directory / name).read_bytes() if known else None
+
+    def _answerer(
+        self,
+        content: bytes,
+        tally: Tally,
+        described: str | None = None,
+        levels: Sequence[bytes] = (),
+    ) -> Answerer:
         told = (self.version, self.kind, self.point)
-        return Answerer(image, told, list(self.abstaining), tally)
+        images = [_array(level) for level in levels]
+        return Answerer(_array(content), told, list(self.abstaining), tally, described, images)
+
+
+def _array(content: bytes) -> pa.UInt8Array:
+    return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared(content)])

@@ -94,7 +94,7 @@ Evidence = NameEvidence | TreeEvidence | RuleEvidence | ForestEvidence
 class Answer(TypedDict):
     """Whether a predicate is predicted to hold of a file, and why.
 
-    It is yes where `score`, how sure the model is from 0 to 1, is at least `threshold`; a model
+    It is yes where `score`, from 0 to 1 and no probability, is at least `threshold`; a model
     without a threshold (null) abstains. `upper` is the confidence limit of false positives, as a
     share of all files, that admitted a bounded threshold; else null.
     """
@@ -114,13 +114,28 @@ class Named(TypedDict):
     name_percent: NotRequired[str]
 
 
-class Prediction(Named):
-    """Every predicate's answer for one file."""
+class Said(TypedDict):
+    """What is said of every predicate of one file, and how likely it holds, from 0 to 1.
+
+    A `yes` keeps the bound on false positives at the bounded point, a `no` that on false negatives;
+    `unsure` is what is neither. They do not contradict each other. A probability is null where the
+    model was not calibrated.
+    """
+
+    answers: dict[str, Literal["yes", "no", "unsure"]]
+    probabilities: dict[str, float | None]
+
+
+class Prediction(Named, Said):
+    """Every predicate's answer for one file.
+
+    In `predicates`, where each predicate answers for itself, a `no` is what is no yes.
+    """
 
     predicates: dict[str, Literal["yes", "no"]]
 
 
-class Explanation(Named):
+class Explanation(Named, Said):
     """Every predicate's answer for one file, and why."""
 
     predicates: dict[str, Answer]

@@ -75,8 +75,8 @@ def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
     """Return what is promised of false positives, and by predicate what admitted it."""
     points = {key: model.models[kind].point(key) for key in model.predicates}
     return {
-        "bound": 100 * model.limit.bound,
-        "confidence": 100 * model.limit.confidence,
+        "bound": 100 * model.limits.yes.bound,
+        "confidence": 100 * model.limits.yes.confidence,
         "predicates": {
             key: {
                 "abstains": own.bounded is None,

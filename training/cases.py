@@ -148,5 +148,5 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
                     scores[key],
                     majority(model.tallies[key]),
                     {point: points.at(point) for point in POINTS},
-                    model.limit.bound,
+                    model.limits.yes.bound,
                 )

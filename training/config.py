@@ -25,6 +25,7 @@ rounds = 60
 seed = 0
 calibration = 0.2
 bound = 0.01
+false_negative_bound = 0.01
 confidence = 0.95
 serve = "rules"
 point = "bounded"
@@ -146,7 +147,10 @@ class Settings(_Strict):
     bound: float = Field(
         default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"
     )
-    confidence: float = Field(default=0.95, gt=0.5, lt=1, description="how surely the bound holds")
+    false_negative_bound: float = Field(
+        default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said no of"
+    )
+    confidence: float = Field(default=0.95, gt=0.5, lt=1, description="how surely the bounds hold")
     serve: Kind = Field(default="rules", description="the kind of model that answers")
     point: Point = Field(default="bounded", description="the threshold that answers")
     without_loss: bool = Field(

@@ -65,7 +65,7 @@ class Answered:
     @property
     def bound(self) -> float | None:
         """The share of false positives that was promised; None where none was."""
-        return self.model.limit.bound if self.point == "bounded" else None
+        return self.model.limits.yes.bound if self.point == "bounded" else None
 
 
 @dataclass(frozen=True)

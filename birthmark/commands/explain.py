@@ -39,7 +39,7 @@ def explain(
     point: PointOption = DEFAULTS.point,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
-    """Tell of new files what they will become, and why: each yes with the evidence for it."""
+    """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
     from serving.answers import explain_list
     from serving.models import load_model
     from training.registry import Registry
@@ -62,27 +62,27 @@ def _draw(response: ListExplained, names: list[str]) -> None:
 
 
 def _tree(name: str, prediction: Explanation) -> Tree:
-    from serving.evidence import in_words
+    from serving.evidence import STYLES, in_percent, in_words
 
     tree = Tree(Text(name, style="bold"))
-    answers = prediction["predicates"]
-    for predicate, answer in answers.items():
-        if answer["answer"] == "yes":
-            branch = tree.add(Text(f"{predicate}: yes", style="green"))
-            branch.add(Text(in_words(answer["evidence"])))
-            branch.add(Text(_admitted(answer)))
-    said = {"no": [], "abstains": []}  # type: dict[str, list[str]]
-    for predicate, answer in answers.items():
-        if answer["answer"] == "no":
-            said["no" if answer["threshold"] is not None else "abstains"].append(predicate)
-    for what, predicates in said.items():
-        if predicates:
-            tree.add(Text(f"{what}: {', '.join(predicates)}", style="dim"))
+    predicates, answers = prediction["predicates"], prediction["answers"]
+    likely = {key: in_percent(share) for key, share in prediction["probabilities"].items()}
+    for predicate, said in answers.items():
+        if said == "yes":
+            branch = tree.add(Text(f"{predicate}: yes, {likely[predicate]}", style=STYLES["yes"]))
+            branch.add(Text(in_words(predicates[predicate]["evidence"])))
+            branch.add(Text(_admitted(predicates[predicate])))
+    for word in ("no", "unsure"):
+        own = [f"{key} {likely[key]}" for key, said in answers.items() if said == word]
+        if own:
+            tree.add(Text(f"{word}: {', '.join(own)}", style=STYLES[word]))
     return tree
 
 
 def _admitted(answer: Answer) -> str:
     """Return what the threshold was, and the limit of false positives that admitted it."""
+    if answer["answer"] == "no":
+        return "it follows from the others"
     score = f"score {answer['score']:.3f}, yes from {answer['threshold']:.3g}"
     if answer["upper"] is None:
         return f"{score}, without a bound"

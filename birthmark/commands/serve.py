@@ -142,11 +142,16 @@ def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
 
 def _show(response: OneExplained) -> None:
     """Print a row for each predicate, at full width where nobody's terminal limits it."""
-    from serving.evidence import in_words
+    from serving.evidence import STYLES, in_percent, in_words
 
-    table = Table("predicate", "answer", "evidence")
-    for predicate, answer in response["prediction"]["predicates"].items():
-        table.add_row(predicate, answer["answer"], Text(in_words(answer["evidence"])))
+    table = Table("predicate", "answer", "likely", "evidence")
+    table.columns[2].justify = "right"
+    prediction = response["prediction"]
+    for predicate, why in prediction["predicates"].items():
+        said = prediction["answers"][predicate]
+        likely = in_percent(prediction["probabilities"][predicate])
+        evidence = Text(in_words(why["evidence"]))
+        table.add_row(predicate, Text(said, STYLES[said]), likely, evidence)
     table.caption = f"model {response['model']}, {response['kind']}, {response['point']}"
     console = Console()
     if not console.is_terminal:

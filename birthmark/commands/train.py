@@ -66,8 +66,11 @@ def train(
     bound: Annotated[
         float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said yes of.")
     ] = 0.01,
+    false_negative_bound: Annotated[
+        float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said no of.")
+    ] = 0.01,
     confidence: Annotated[
-        float, typer.Option(min=0.5, max=1, help="How surely the bound holds.")
+        float, typer.Option(min=0.5, max=1, help="How surely the bounds hold.")
     ] = 0.95,
     serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
@@ -95,6 +98,7 @@ def train(
         seed=seed,
         calibration=calibration,
         bound=bound,
+        false_negative_bound=false_negative_bound,
         confidence=confidence,
         serve=serve.value,
         point=point.value,

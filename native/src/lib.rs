@@ -4,6 +4,7 @@ pub mod anonymize;
 pub mod attributes;
 pub mod batch;
 pub mod capture;
+pub mod certainty;
 pub mod components;
 pub mod compound;
 pub mod disk;

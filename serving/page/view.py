@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from pydantic import ValidationError
 
 from serving.answers import explain_one
-from serving.evidence import in_words
+from serving.evidence import in_percent, in_words
 from serving.loaded import LoadedModel
 from serving.page import audited, traffic, versions
 from serving.page.history import History
@@ -83,12 +83,17 @@ class Page:
         except ValidationError as error:
             said = error.errors(include_url=False)[0]["msg"]
             return {"name": name, "error": said, "answers": []}
-        found = explain_one(model, file)["prediction"]["predicates"]
+        found = explain_one(model, file)["prediction"]
         answers = [
-            {"predicate": key, **answer, "evidence": in_words(answer["evidence"])}
-            for key, answer in found.items()
+            {
+                "predicate": key,
+                "answer": found["answers"][key],
+                "likely": in_percent(found["probabilities"][key]),
+                "evidence": in_words(why["evidence"]),
+            }
+            for key, why in found["predicates"].items()
         ]
-        answers.sort(key=lambda each: each["answer"] != "yes")
+        answers.sort(key=lambda each: ("yes", "no", "unsure").index(each["answer"]))
         return {"name": name, "error": None, "answers": answers}
 
 

@@ -25,3 +25,15 @@ pub struct Needs {
     /// The hour.
     pub hour: bool,
 }
+
+impl Needs {
+    /// What either uses.
+    pub fn or(self, other: Needs) -> Needs {
+        Needs {
+            owner: self.owner || other.owner,
+            client: self.client || other.client,
+            history: self.history || other.history,
+            hour: self.hour || other.hour,
+        }
+    }
+}

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 mod anonymize;
 mod captures;
+mod certainty;
 mod components;
 mod ffs;
 mod forest;
@@ -33,6 +34,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<text::PyTraceLines>()?;
     module.add_class::<image::PyImage>()?;
     module.add_class::<hook::PyHook>()?;
+    module.add_class::<certainty::PyCertainty>()?;
     components::register(module)?;
     ffs::register(module)?;
     forest::register(module)?;

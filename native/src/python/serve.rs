@@ -1,7 +1,9 @@
 //! `Answerer` and `Tally`, for Python.
 
+use super::certainty::{Column, Columns};
+use crate::certainty::Certainty;
 use crate::image::Image;
-use crate::serve::{self, Answerer, Model, Table, Tally};
+use crate::serve::{self, Answerer, Levels, Model, Table, Tally};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
@@ -41,29 +43,30 @@ pub struct PyAnswerer {
 #[pymethods]
 impl PyAnswerer {
     #[new]
+    #[pyo3(signature = (image, model, abstaining, tally, certainty=None, levels=Vec::new()))]
     fn new(
         py: Python<'_>,
         image: PyArrowType<ArrayData>,
         model: (String, String, String),
         abstaining: Vec<String>,
         tally: &PyTally,
+        certainty: Option<&str>,
+        levels: Vec<PyArrowType<ArrayData>>,
     ) -> PyResult<PyAnswerer> {
-        let array = make_array(image.0);
-        let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
-            return Err(PyValueError::new_err("expected an array of uint8"));
-        };
-        let bytes = bytes.values().inner().clone();
-        let image = py.detach(|| Image::open(bytes)).map_err(raise)?;
+        let image = open(py, image)?;
+        let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
+        let keys = keys_of(&image);
+        let read = |described| read_levels(&keys, described, &abstaining, images);
+        let levels = certainty.map(read);
         let (model, kind, point) = model;
         let model = Model { model, kind, point };
-        let answerer = Answerer::new(image, &model, &abstaining, &tally.tally).map_err(raise)?;
-        Ok(PyAnswerer { answerer })
+        let answerer = Answerer::new(image, &model, &abstaining, &tally.tally, levels.transpose()?);
+        Ok(PyAnswerer { answerer: answerer.map_err(raise)? })
     }
 
     #[getter]
     fn predicates(&self) -> Vec<String> {
-        let keys = self.answerer.image().predicates().iter();
-        keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+        keys_of(self.answerer.image())
     }
 
     fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> Option<(Bound<'py, PyBytes>, u64)> {
@@ -91,6 +94,44 @@ impl PyAnswerer {
         let answers = py.detach(|| self.answerer.columns(&creates, counted)).map_err(raise)?;
         Ok(answers.iter().map(|column| PyArrowType(column.to_data())).collect())
     }
+
+    fn said(
+        &self,
+        py: Python<'_>,
+        creates: &Bound<'_, PyAny>,
+    ) -> PyResult<(Vec<Column>, Vec<Column>)> {
+        let creates = RecordBatch::from_pyarrow_bound(creates)?;
+        let predicates = self.answerer.image().predicates().len();
+        let mut columns = Columns::new(predicates, creates.num_rows());
+        py.detach(|| self.answerer.said(&creates, |said| columns.push(said))).map_err(raise)?;
+        Ok(columns.finish())
+    }
+}
+
+fn keys_of(image: &Image) -> Vec<String> {
+    let keys = image.predicates().iter();
+    keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+}
+
+fn open(py: Python<'_>, image: PyArrowType<ArrayData>) -> PyResult<Image> {
+    let array = make_array(image.0);
+    let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
+        return Err(PyValueError::new_err("expected an array of uint8"));
+    };
+    let bytes = bytes.values().inner().clone();
+    py.detach(|| Image::open(bytes)).map_err(raise)
+}
+
+/// What says how sure an image is whose predicates are `keys`.
+fn read_levels(
+    keys: &[String],
+    described: &str,
+    abstaining: &[String],
+    images: Vec<Image>,
+) -> PyResult<Levels> {
+    let certainty = Certainty::read(described, abstaining).map_err(PyValueError::new_err)?;
+    let levels = Levels::of(certainty, images).filter(|levels| levels.keys() == keys);
+    levels.ok_or_else(|| PyValueError::new_err("expected images of the levels described"))
 }
 
 #[pyfunction]

@@ -3,8 +3,9 @@
 use super::names::Name;
 use super::reader::{Files, Shape};
 use super::tally::{add, Counted};
-use super::{File, Tally};
-use crate::image::{predict, Answers, Image};
+use super::{File, Levels, Tally};
+use crate::certainty::{Said, Word, STEPS};
+use crate::image::{predict, Answers, Create, Image};
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
 use serde::Serialize;
@@ -32,12 +33,14 @@ pub struct Answerer {
     /// All of an answer before its predictions.
     head: Vec<u8>,
     predicates: Vec<Predicate>,
+    /// What says how sure it is; none of hints.
+    levels: Option<Levels>,
 }
 
 struct Predicate {
     key: Vec<u8>,
-    /// The answers no and yes, with its key.
-    written: [Vec<u8>; 2],
+    /// Its key as JSON.
+    member: Vec<u8>,
     counted: Counted,
 }
 
@@ -48,6 +51,7 @@ impl Answerer {
         model: &Model,
         abstaining: &[String],
         tally: &Tally,
+        levels: Option<Levels>,
     ) -> serde_json::Result<Self> {
         let mut head = serde_json::to_vec(model)?;
         head.pop();
@@ -57,15 +61,12 @@ impl Answerer {
             let key = String::from_utf8_lossy(&predicate.key).into_owned();
             let abstains = abstaining.contains(&key);
             open[place / 64] |= u64::from(!abstains) << (place % 64);
-            let member = serde_json::to_string(&key)?;
-            let written = ["no", "yes"].map(|word| format!("{member}:\"{word}\",").into_bytes());
-            predicates.push(Predicate {
-                key: predicate.key.clone(),
-                written,
-                counted: tally.of(&key),
-            });
+            let mut member = serde_json::to_vec(&key)?;
+            member.push(b':');
+            let counted = tally.of(&key);
+            predicates.push(Predicate { key: predicate.key.clone(), member, counted });
         }
-        Ok(Answerer { image, open, head, predicates })
+        Ok(Answerer { image, open, head, predicates, levels })
     }
 
     /// The image.
@@ -97,25 +98,51 @@ impl Answerer {
         if let Some(directory) = &file.directory {
             directory.bytes()?;
         }
-        let answers = self.answers(file, &name);
+        let create = file.create(&name);
+        let answers = self.answers(&create);
         to.extend(b"{\"name");
         to.extend(sent.form.suffix().as_bytes());
         to.extend(b"\":");
         serde_json::to_writer(&mut *to, &*sent.text.0).ok()?;
-        to.extend(b",\"predicates\":{");
-        for (place, (predicate, yes)) in self.predicates.iter().zip(&mut counts.yes).enumerate() {
-            let answer = answers[place / 64] >> (place % 64) & 1;
-            to.extend(&predicate.written[answer as usize]);
-            *yes += answer;
+        self.write_each(to, "predicates", |place, to| {
+            let yes = answers[place / 64] >> (place % 64) & 1;
+            counts.yes[place] += yes;
+            to.extend([&b"\"no\""[..], b"\"yes\""][yes as usize]);
+        });
+        if let Some(levels) = &self.levels {
+            levels.say(&create, &answers, &mut counts.said);
+            let said = &counts.said;
+            self.write_each(to, "answers", |place, to| to.extend(word(said[place].word)));
+            self.write_each(to, "probabilities", |place, to| {
+                write_probability(said[place].probability, to);
+            });
         }
         counts.all += 1;
-        to.pop();
-        to.extend(b"}},");
+        to.extend(b"},");
         Some(())
     }
 
-    fn answers(&self, file: &File, name: &[u8]) -> Answers {
-        let mut answers = self.image.lookup(&file.create(name));
+    /// Writes a member with a value for each predicate, whose place `write` is told.
+    fn write_each(
+        &self,
+        to: &mut Vec<u8>,
+        member: &str,
+        mut write: impl FnMut(usize, &mut Vec<u8>),
+    ) {
+        to.extend(b",\"");
+        to.extend(member.as_bytes());
+        to.extend(b"\":{");
+        for (place, predicate) in self.predicates.iter().enumerate() {
+            to.extend(&predicate.member);
+            write(place, to);
+            to.push(b',');
+        }
+        to.pop();
+        to.push(b'}');
+    }
+
+    fn answers(&self, create: &Create) -> Answers {
+        let mut answers = self.image.lookup(create);
         answers.iter_mut().zip(self.open).for_each(|(word, open)| *word &= open);
         answers
     }
@@ -124,7 +151,7 @@ impl Answerer {
     pub fn hint(&self, body: &[u8]) -> Option<u8> {
         let file: File = serde_json::from_slice(body).ok().filter(File::is_hinted)?;
         let name = file.name.as_ref().map(Name::bytes)??;
-        let answers = self.answers(&file, &name);
+        let answers = self.answers(&file.create(&name));
         let asked = HINTED[usize::from(file.is_directory)];
         let mut verdict = 0;
         for (place, predicate) in self.predicates.iter().enumerate() {
@@ -160,18 +187,57 @@ impl Answerer {
         }
         Ok(columns)
     }
+
+    /// Calls `take` with what is said of each row of a table of creates, predicate by predicate.
+    ///
+    /// # Errors
+    ///
+    /// As of `columns`, and if there is nothing that says how sure it is.
+    pub fn said(&self, creates: &RecordBatch, take: impl FnMut(&[Said])) -> Result<(), ArrowError> {
+        let levels = self.levels.as_ref().ok_or_else(|| {
+            ArrowError::InvalidArgumentError("nothing says how sure this image is".into())
+        })?;
+        levels.say_all(creates, |create| self.answers(create), self.image.needs(), take)
+    }
 }
 
-/// The yes of one request by predicate.
+fn word(word: Word) -> &'static [u8] {
+    match word {
+        Word::No => b"\"no\"",
+        Word::Unsure => b"\"unsure\"",
+        Word::Yes => b"\"yes\"",
+    }
+}
+
+/// Writes a share of `STEPS`, or null where none is known: as Python writes it, but sooner.
+fn write_probability(probability: u16, to: &mut Vec<u8>) {
+    const { assert!(STEPS == 10_000) };
+    if probability == 0 {
+        to.extend(b"null");
+        return;
+    }
+    to.extend(b"0.");
+    let mut rest = probability;
+    for unit in [1000, 100, 10, 1] {
+        to.push(b'0' + (rest / unit) as u8);
+        rest %= unit;
+        if rest == 0 {
+            return;
+        }
+    }
+}
+
+/// The yes of one request by predicate, and what was said of its last file.
 struct Counts<'a> {
     answerer: &'a Answerer,
     yes: Vec<u64>,
     all: u64,
+    said: Vec<Said>,
 }
 
 impl<'a> Counts<'a> {
     fn of(answerer: &'a Answerer) -> Self {
-        Counts { answerer, yes: vec![0; answerer.predicates.len()], all: 0 }
+        Counts { answerer, yes: vec![0; answerer.predicates.len()], all: 0, said: Vec::new() }
     }
 
     fn add(&self) {

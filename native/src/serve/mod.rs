@@ -7,6 +7,7 @@ mod answerer;
 mod base64;
 mod file;
 mod instant;
+mod levels;
 mod member;
 mod names;
 mod objects;
@@ -18,6 +19,7 @@ mod tests;
 
 pub use answerer::{Answerer, Model};
 pub use file::File;
+pub use levels::Levels;
 pub use objects::{objects, Fault, Kind};
 pub use reader::{Files, MANY};
 pub use table::Table;
