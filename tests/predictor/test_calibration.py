@@ -12,7 +12,7 @@ from predictor.calibration import BLOCKS, CROSSED, Holdout
 from predictor.learning import Lesson
 from predictor.model_set import ModelSet
 from predictor.rule_models import RuleModels
-from predictor.thresholds import Bools, Limit
+from predictor.thresholds import Bools, Limit, Limits
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 
@@ -29,10 +29,11 @@ def creates(names: list[bytes]) -> pa.Table:
 
 def calibrated(names: list[bytes], truth: Bools, limit: Limit, holdout: Holdout) -> ModelSet[Any]:
     """Return rules that learned which of ``names`` are true, and were calibrated on them."""
-    limits = {"bound": limit.bound, "confidence": limit.confidence}
+    bounds = dict.fromkeys(("bound", "false_negative_bound"), limit.bound)
+    limits = {**bounds, "confidence": limit.confidence}
     lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, {"prefix": False, **limits})
     models = lesson.train(RuleModels(), holdout.learned)
-    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
+    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds], [])
     return models
 
 
@@ -91,3 +92,38 @@ def test_the_bound_holds_as_often_as_it_promises() -> None:
     allowed = splits * (1 - limit.confidence)
     assert broken <= allowed + 2 * np.sqrt(allowed)
     assert spoke > 0.9 * splits
+
+
+@pytest.mark.parametrize(("bound", "follows"), [(0.012, False), (0.03, True)])
+def test_what_follows_is_said_only_where_the_bounds_are_kept_with_it(
+    bound: float, follows: bool
+) -> None:
+    """A yes to `a` implies one to `b`; each is wrong of other files, 1% of all."""
+    n = 100_000
+    row = np.random.default_rng(0).permutation(n)
+    truth = {"a": row < 10_000, "b": row < 60_000}
+    scores = {key: np.where(own, 0.9, 0.1) for key, own in truth.items()}
+    scores["b"][(row >= 50_000) & (row < 70_000)] = 0.5
+    scores["a"][(row >= 60_000) & (row < 61_000)] = 0.9
+    scores["b"][(row >= 70_000) & (row < 71_000)] = 0.9
+    models: ModelSet[Any] = ModelSet()
+    labels = {key: pa.array(own) for key, own in truth.items()}
+    limits = Limits(Limit(bound), Limit(bound))
+    holdout = Holdout(np.arange(n) // 1000, np.zeros(n, np.int64))
+    worlds = [{"a": [True, False, False], "b": [True, True, False]}]
+    holdout.choose(models, [scores], labels, limits, worlds)
+    assert models.points["b"].bounded == 0.9
+    assert ("bounded" in models.points["b"].follows) is follows
+
+
+def test_without_worlds_only_a_yes_gets_a_threshold() -> None:
+    names = [b"a%d.lock" % n if n % 2 else b"b%d.txt" % n for n in range(2000)]
+    truth = np.arange(2000) % 2 == 1
+    holdout = Holdout.of(births(2000), 0.2)
+    limits = {"bound": 0.01, "false_negative_bound": 0.01, "confidence": 0.95, "prefix": False}
+    lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, limits)
+    models = lesson.train(RuleModels(), holdout.learned)
+    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds], None)
+    assert models.points["yes"].bounded is not None
+    assert models.points["yes"].no is None
+    assert models.points["yes"].levels.cuts == ()

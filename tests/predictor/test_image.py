@@ -14,11 +14,12 @@ from data.datasets import read_files, read_names
 from data.ingest import ingest
 from data.samples import DAYS
 from features import CREATES as EVERY_COLUMN
+from predictor import image as image_format
 from predictor import image_dictionary
 from predictor.hints import hint_image
 from predictor.image import compile_image, predict
 from predictor.image_forest import ByteTree, Feature, ForestSection, Group
-from predictor.image_models import compile_models
+from predictor.image_models import compile_levels, compile_models
 from predictor.image_rules import ImageRule, RulesSection
 from predictor.image_steps import STEPS
 from predictor.image_trees import ImageTree, TreesSection
@@ -268,6 +269,35 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
         said |= {key for key, answers in found.items() if answers.true_count}
     assert said
     assert said.isdisjoint(image.abstained)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
+    model, tables = sampled
+    models = model.models[kind]
+    images = [Image(content) for content in compile_levels(models)]
+    cuts = {key: models.point(key).levels.cuts for key in models}
+    assert sum(len(image.predicates) for image in images) == sum(map(len, cuts.values())) > 50
+    for creates in tables:
+        reached = {
+            name: found for image in images for name, found in predict(image, creates).items()
+        }
+        for key, scores in model.scores(creates, kind).items():
+            found = [np.asarray(reached[f"{place} {key}"]) for place in range(len(cuts[key]))]
+            assert np.array_equal(
+                sum(found, np.zeros(len(scores))), models.point(key).levels.of(scores)
+            )
+
+
+def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monkeypatch):
+    model, tables = sampled
+    models = model.models["rules"]
+    (whole,) = compile_levels(models)
+    monkeypatch.setattr(image_format, "PREDICATES", 60)
+    parts = [Image(content) for content in compile_levels(models)]
+    assert len(parts) > 2
+    whole = predict(Image(whole), tables[0])
+    assert {k: v for part in parts for k, v in predict(part, tables[0]).items()} == whole
 
 
 @pytest.mark.parametrize("kind", KINDS)

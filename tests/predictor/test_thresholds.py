@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from scipy.stats import beta
 
+from predictor.levels import NO_LEVELS
 from predictor.thresholds import (
     ALWAYS,
     EVEN,
@@ -14,6 +18,7 @@ from predictor.thresholds import (
     choose,
     most_accurate,
     says_yes,
+    surely_no,
     upper_limits,
     within_limit,
 )
@@ -147,3 +152,54 @@ def test_a_limit_that_promises_nothing_is_refused(values: dict[str, float]) -> N
 def test_points_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match="from 0 to 1"):
         OperatingPoints.from_json({"accurate": 0.5, "bounded": 3.0})
+
+
+@pytest.mark.parametrize(("bound", "confidence"), [(0.01, 0.95), (0.05, 0.9)])
+def test_the_bound_of_a_no_holds_as_often_as_it_promises(bound: float, confidence: float) -> None:
+    broken, spoke, splits = 0, 0, 300
+    for seed in range(splits):
+        scores, truth = population(seed)
+        picked = np.zeros(len(scores), bool)
+        picked[np.random.default_rng(seed).choice(len(scores), 3000, replace=False)] = True
+        no = surely_no(slice_of(scores[picked], truth[picked]), Limit(bound, confidence))
+        said_no = ~says_yes(scores[~picked], no)
+        broken += np.mean(said_no & truth[~picked]) > bound
+        spoke += said_no.any()
+    allowed = splits * (1 - confidence)
+    assert broken <= allowed + 2 * np.sqrt(allowed)
+    assert spoke == splits
+
+
+def test_a_no_goes_as_far_as_its_limit_admits() -> None:
+    scores, truth = population(1, 5000)
+    points = choose(slice_of(scores, truth), Limit(), no_limit=Limit(0.02))
+    assert points.no is not None
+    missed = (scores < points.no) & truth
+    assert points.false_negatives == missed.mean()
+    assert points.no_upper is not None
+    assert missed.mean() < points.no_upper <= 0.02
+    further = np.sort(scores)[np.searchsorted(np.sort(scores), points.no) + 25]
+    wrong = ((scores < further) & truth).astype(float).reshape(BLOCKS, -1).sum(axis=1)
+    assert upper_limits(wrong[:, None], 5000, 0.95)[0] > 0.02
+    assert {points.no, points.accurate, points.bounded} <= {*points.levels.cuts}
+
+
+def test_what_happens_more_often_than_the_limit_at_the_lowest_score_is_never_a_no() -> None:
+    part = slice_of(np.zeros(1000), np.arange(1000) % 4 == 0)
+    assert surely_no(part, Limit()) is None
+    assert surely_no(slice_of(np.array([]), np.array([])), Limit()) is None
+
+
+def test_what_hardly_ever_happens_is_a_no_whatever_the_score() -> None:
+    scores = np.random.default_rng(0).random(5000)
+    points = choose(slice_of(scores, np.zeros(5000)), Limit(), no_limit=Limit())
+    assert points.no == NEVER
+
+
+def test_points_are_read_as_they_were_written() -> None:
+    points = choose(slice_of(*population(1, 5000)), Limit(), no_limit=Limit())
+    assert OperatingPoints.from_json(json.loads(json.dumps(asdict(points)))) == points
+    before = {"accurate": 0.5, "bounded": 0.9, "n": 3, "false_positives": 0.0, "upper": 0.1}
+    assert OperatingPoints.from_json(before).levels == NO_LEVELS
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        OperatingPoints.from_json(asdict(points) | {"no": 2.0})

@@ -121,7 +121,10 @@ def test_what_the_schema_reads_is_answered_under_its_names(model: Any, files: li
     columns = model.answers(table(read), counted=False)
     for row, (file, prediction) in enumerate(zip(read, said, strict=True)):
         answers = prediction.pop("predicates")
+        words, likely = prediction.pop("answers"), prediction.pop("probabilities")
         assert prediction == file.echo()
+        assert words == {key: "yes" if yes == "yes" else "unsure" for key, yes in answers.items()}
+        assert likely == dict.fromkeys(answers), "a model that was not calibrated knows none"
         assert answers == {
             key: "yes" if column[row].as_py() else "no" for key, column in columns.items()
         }

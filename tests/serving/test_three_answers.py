@@ -1,0 +1,153 @@
+"""Yes, no and unsure, of a model that was calibrated, in every form that they are asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from birthmark._native import Answerer, Tally
+from data.datasets import read_files, read_names
+from data.ingest import ingest
+from data.samples import DAYS
+from predictor import TrainedModel, births
+from predictor.image_models import compile_models
+from serving.answers import explain_one, predict
+from serving.client import Client
+from serving.loaded import LoadedModel
+from serving.models import load_model
+from serving.requests import FileRequest
+from training.registry import Registry
+
+MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("three") / "day"
+    ingest([str(DAYS[0])], path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def registry(day: Path) -> Path:
+    """A registry with rules that learned from the first bundled day."""
+    model = TrainedModel().fit(read_files(day), read_names(day), kinds=("rules",))
+    Registry(day.parent / "registry").publish(model.save, MANIFEST)
+    return day.parent / "registry"
+
+
+@pytest.fixture(scope="module")
+def model(registry: Path) -> LoadedModel:
+    return load_model(Registry(registry))
+
+
+@pytest.fixture(scope="module")
+def creates(day: Path, model: LoadedModel) -> pa.Table:
+    return model.trained.creates("file", births(read_files(day)))
+
+
+@pytest.fixture
+def url(started: Callable[..., Any], registry: Path, tmp_path: Path) -> Iterator[str]:
+    with started(registry, tmp_path) as service:
+        yield service.url
+
+
+def asked(model: LoadedModel, **file: Any) -> dict[str, Any]:
+    answer, _ = predict(model, json.dumps(file).encode())
+    found: dict[str, Any] = json.loads(answer)["prediction"]
+    return found
+
+
+def test_images_say_of_every_file_what_the_models_say(
+    model: LoadedModel, creates: pa.Table
+) -> None:
+    said, expected = model.said(creates), model.trained.say(creates, "rules", "bounded")
+    assert said.keys() == expected.keys()
+    for key, own in said.items():
+        assert own.words.equals(expected[key].words), key
+        assert own.probabilities.equals(expected[key].probabilities), key
+    for word in ("yes", "no", "unsure"):
+        assert any(own.is_word(word).any() for own in said.values())
+
+
+def test_json_says_it_as_tables_do(model: LoadedModel, creates: pa.Table) -> None:
+    for name in creates["name"].to_pylist()[:200]:
+        found = asked(model, name=name.decode())
+        alone = {"name": pa.array([name], pa.binary())}
+        columns = {
+            field.name: alone.get(field.name, pa.nulls(1, field.type)) for field in creates.schema
+        }
+        said = model.said(pa.table(columns, schema=creates.schema))
+        assert found["answers"] == {key: own.word(0) for key, own in said.items()}
+        assert found["probabilities"] == {key: own.probability(0) for key, own in said.items()}
+
+
+def test_an_explanation_says_what_the_prediction_does(model: LoadedModel) -> None:
+    explained = explain_one(model, FileRequest(name="conftest.c"))["prediction"]
+    found = asked(model, name="conftest.c")
+    assert explained["answers"] == found["answers"]
+    assert explained["probabilities"] == found["probabilities"]
+    assert {key: why["answer"] for key, why in explained["predicates"].items()} == found[
+        "predicates"
+    ]
+
+
+def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
+    name = "conftest.c"
+    (key, *_) = [key for key, word in asked(model, name=name)["answers"].items() if word == "yes"]
+    abstaining = replace(model, abstaining={key: "its bound is broken"})
+    found = asked(abstaining, name=name)
+    assert found["predicates"][key] == "no"
+    assert found["answers"][key] == "unsure"
+    assert explain_one(abstaining, FileRequest(name=name))["prediction"]["answers"][key] == "unsure"
+
+
+def test_a_version_of_before_says_yes_and_is_else_unsure(model: LoadedModel) -> None:
+    kept = {name: part for name, part in model.manifest["parts"].items() if "-levels-" not in name}
+    before = replace(model, manifest={**model.manifest, "parts": kept})
+    found = asked(before, name="conftest.c")
+    assert found["predicates"] == asked(model, name="conftest.c")["predicates"]
+    yes = {key for key, answer in found["predicates"].items() if answer == "yes"}
+    assert {key for key, word in found["answers"].items() if word == "yes"} == yes
+    assert set(found["answers"].values()) == {"yes", "unsure"}
+    assert set(found["probabilities"].values()) == {None}
+
+
+def test_levels_of_other_predicates_are_refused(model: LoadedModel) -> None:
+    content = compile_models(model.trained.models["rules"], "bounded")
+    image = pa.array(list(content), pa.uint8())
+    described = '{"predicates": [], "worlds": []}'
+    with pytest.raises(ValueError, match="expected images of the levels described"):
+        Answerer(image, ("v", "rules", "bounded"), [], Tally(), described, [])
+
+
+def test_a_client_is_told_over_http(url: str) -> None:
+    with Client(url, deadline=20) as client:
+        one = client.predict("conftest.c")
+        many = client.predict_many(["conftest.c", "a.lock"], three=True)
+        plain = client.predict_many(["conftest.c"])
+    assert one.answered
+    assert set(one.answers.values()) == {"yes", "no", "unsure"}
+    for key in one.answers:
+        assert many.answers(key)[0].as_py() == one.answer(key)
+        assert many.probabilities(key)[0].as_py() == one.probability(key)
+        assert plain.yes(key)[0].as_py() is one.yes(key)
+    assert plain.table is not None
+    assert {field.type for field in plain.table.schema} == {pa.bool_()}
+    assert plain.answers("lock").to_pylist() == ["unsure"]
+
+
+def test_who_asked_before_is_answered_as_before(url: str) -> None:
+    """The members that there were mean what they meant."""
+    found = httpx.post(f"{url}/v1/predictions", json={"name": "conftest.c"}, timeout=20).json()
+    assert set(found["prediction"]["predicates"].values()) == {"yes", "no"}
+    answers = found["prediction"]["answers"]
+    for key, yes in found["prediction"]["predicates"].items():
+        assert yes == ("yes" if answers[key] == "yes" else "no")
