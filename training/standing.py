@@ -103,7 +103,7 @@ def summary(standings: Iterable[Standing]) -> str:
     """Return what is known of bounds in words; `every bound holds` only where each one does."""
     counted = Counter(standings)
     if not counted:
-        return "nothing was seen of any bound"
+        return "there is none to judge"
     if counted.keys() == {Standing.HOLDS}:
         return "every bound holds"
     each = ", ".join(f"{one} {counted[one]}" for one in Standing if counted[one])
