@@ -106,8 +106,7 @@ def summary(standings: Iterable[Standing]) -> str:
         return "there is none to judge"
     if counted.keys() == {Standing.HOLDS}:
         return "every bound holds"
-    each = ", ".join(f"{one} {counted[one]}" for one in Standing if counted[one])
-    return f"of {counted.total()} bounds: {each}"
+    return ", ".join(f"{one} {counted[one]}" for one in Standing if counted[one])
 
 
 def in_words(rows: Iterable[Mapping[str, Any]]) -> str:

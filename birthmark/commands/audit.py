@@ -64,7 +64,7 @@ def audit(
         return
     console = Console(width=max(160, Console().width))
     console.print(_joined(found), _figures(found))
-    for line in [found.bounds_in_words(), *warnings(found)]:
+    for line in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
         console.print(line, markup=False, highlight=False)
 
 

@@ -138,7 +138,7 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
         "BirthmarkDown": 'up{job="birthmark"}',
         "BirthmarkModelTooOld": "birthmark_model_created_time_seconds",
         "BirthmarkAbstaining": 'birthmark_abstaining{predicate="lock"}',
-        "BirthmarkAboveBound": 'birthmark_bound_standing{predicate="hot",standing="above it today"}',
+        "BirthmarkAboveBound": 'birthmark_bound_standing{standing="above it today"}',
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
     }
     values = dict.fromkeys(("BirthmarkAbstaining", "BirthmarkAboveBound"), "1x6000")

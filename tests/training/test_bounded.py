@@ -53,10 +53,10 @@ def test_what_is_served_comes_first_and_its_bounds_furthest_over_on_top() -> Non
     )
     first, *others = known_bounds(table, "rules")
     assert first.model == "rules"
-    assert first.in_words == ("of 3 bounds: not enough seen 1, above it today 1, shown broken 1")
+    assert first.in_words == ("not enough seen 1, above it today 1, shown broken 1")
     assert [each["false_positives"] for each in first.over] == [3, 2]
     assert [(each.model, each.in_words) for each in others] == [
-        ("name", "of 1 bounds: shown broken 1"),
+        ("name", "shown broken 1"),
         ("able", "every bound holds"),
     ]
 

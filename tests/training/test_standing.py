@@ -58,14 +58,14 @@ def test_nothing_is_said_where_nothing_is_promised_or_no_yes_is_given() -> None:
 def test_every_bound_is_said_to_hold_only_where_each_one_does() -> None:
     holds, unseen = Standing.HOLDS, Standing.UNSEEN
     assert summary([holds, holds]) == "every bound holds"
-    assert summary([unseen, holds, unseen]) == "of 3 bounds: holds 1, not enough seen 2"
+    assert summary([unseen, holds, unseen]) == "holds 1, not enough seen 2"
     assert summary([]) == "there is none to judge"
 
 
 def test_a_test_that_was_too_short_is_said_to_be() -> None:
     short = row(block_seconds=2, standing="not enough seen")
     assert "the time is too short to tell" in in_words([short])
-    assert in_words([row(), short]) == "of 2 bounds: holds 1, not enough seen 1"
+    assert in_words([row(), short]) == "holds 1, not enough seen 1"
     assert in_words([row(block_seconds=1, n=0, standing="not enough seen")]).endswith("seen 1")
 
 
