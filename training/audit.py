@@ -36,7 +36,7 @@ from training.profile import Profile
 from training.registry import Registry, RegistryError
 from training.served import GROUPS, SERVED, Answered, Figures, figures
 from training.shifts import Shift, shifts
-from training.standing import by_key, in_words, key_of, of_row
+from training.standing import by_key, in_words, key_of, of_row, over
 from training.trial import load
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,16 @@ class Audit:
 
     def bounds_in_words(self) -> str:
         """Return what is known of all bounds together."""
-        return in_words(by_key(self.figures.to_pylist(), self.version).values())
+        return in_words(self._told().values())
+
+    def over(self) -> list[str]:
+        """Return which bounds false positives are over, beside those of `breaches`, and by what."""
+        told = self._told()
+        rows = over(row for key, row in told.items() if key not in self.breaches)
+        return [f"{key_of(row)}: {row['standing']}: {_reason(row, self)}" for row in rows]
+
+    def _told(self) -> dict[str, Mapping[str, Any]]:
+        return by_key(self.figures.to_pylist(), self.version)
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit, but for its groups, as JSON objects."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from training import charts
-from training.standing import Standing, in_words
+from training.standing import in_words, over
 
 Row = dict[str, Any]
 
@@ -42,12 +42,12 @@ def _within(row: Row) -> bool:
 class Known:
     """What is known `in_words` of the bounds of a `model`.
 
-    `over` are the rows that are over theirs, those with most false positives first.
+    `over` are the rows that are over theirs (`training.standing.over`).
     """
 
     model: str
     in_words: str
-    over: list[Row]
+    over: list[Mapping[str, Any]]
 
 
 def known_bounds(evaluation: pa.Table, served: str) -> list[Known]:
@@ -61,8 +61,7 @@ def known_bounds(evaluation: pa.Table, served: str) -> list[Known]:
 
 
 def _known(model: str, rows: list[Row]) -> Known:
-    over = [row for row in rows if row["standing"] in (Standing.ABOVE, Standing.BROKEN)]
-    return Known(model, in_words(rows), sorted(over, key=lambda row: -row["false_positives"]))
+    return Known(model, in_words(rows), over(rows))
 
 
 def abstentions(evaluation: pa.Table) -> dict[str, list[str]]:

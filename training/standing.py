@@ -93,10 +93,17 @@ def by_key(rows: Iterable[Mapping[str, Any]], version: str | None) -> dict[str, 
     It is of `version`, the published one, where that answered; else of what answered most.
     """
     found: dict[str, Mapping[str, Any]] = {}
-    for row in sorted(rows, key=lambda row: (row["version"] == version, row["n"])):
-        if row["standing"]:
+    for row in sorted(rows, key=lambda row: (row["n"] > 0 and row["version"] == version, row["n"])):
+        if row.get("standing"):  # which older audits do not have
             found[key_of(row)] = row
     return found
+
+
+def over(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows that are above their bound, or show it broken: most false positives first."""
+    worse = (Standing.ABOVE, Standing.BROKEN)
+    some = (row for row in rows if row["n"] and row["standing"] in worse)
+    return sorted(some, key=lambda row: -row["false_positives"])
 
 
 def summary(standings: Iterable[Standing]) -> str:

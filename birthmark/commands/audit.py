@@ -69,8 +69,9 @@ def audit(
 
 
 def warnings(found: Audit) -> list[str]:
-    """Return what an administrator should know beside the bounds, or that nothing changed."""
+    """Return what an administrator should know, or that nothing changed."""
     lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
+    lines += found.over()
     lines += [
         f"changed: {each.aspect} {each.value}: {each.change}, {each.before:.2f}% of all files when"
         f" the model learned, {each.now:.2f}% now"

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
+from birthmark.commands.audit import warnings
 from data.anonymize import anonymize
 from data.datasets import read_files, read_names
 from data.ingest import ingest
@@ -165,6 +166,16 @@ def test_a_day_of_seconds_breaks_no_bound_however_much_was_wrong(
     assert row["false_positives"] > 5
     assert (row["standing"], short.breaches) == ("not enough seen", {})
     assert "the time is too short to tell" in short.bounds_in_words()
+
+
+def test_false_positives_above_a_bound_are_told_of_before_it_is_shown_broken(
+    found: Audit, registry: Registry
+) -> None:
+    (name,) = (name for name in found.over() if name.startswith("0<size<=64k: "))
+    assert name.startswith("0<size<=64k: above it today: 3.61% false positives on day2 (195 of")
+    assert name in warnings(found)
+    keep(registry, found)
+    assert name.replace("<", "&lt;") in (registry.path / "audits" / "day2.html").read_text()
 
 
 def test_what_is_known_of_each_bound_is_kept_for_the_service(

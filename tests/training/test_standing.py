@@ -4,7 +4,17 @@ from typing import Any
 
 import pytest
 
-from training.standing import BURST, STYLES, Standing, by_key, in_words, of_row, standing, summary
+from training.standing import (
+    BURST,
+    STYLES,
+    Standing,
+    by_key,
+    in_words,
+    of_row,
+    over,
+    standing,
+    summary,
+)
 
 
 def row(**columns: Any) -> dict[str, Any]:
@@ -72,8 +82,23 @@ def test_a_test_that_was_too_short_is_said_to_be() -> None:
 def test_of_several_versions_the_published_one_tells_else_who_answered_most() -> None:
     old, more = row(version="old", n=9000), row(version="older", n=9500)
     assert by_key([row(n=10), old], "now")["lock"]["n"] == 10
+    assert by_key([row(n=0), old], "now")["lock"]["n"] == 9000
     assert by_key([old, more], "now")["lock"]["n"] == 9500
     assert by_key([row(subject="name"), row(standing=None)], "now").keys() == {"name:lock"}
+
+
+def test_an_audit_of_before_there_were_standings_tells_nothing() -> None:
+    assert by_key([{"version": "now", "n": 9}], "now") == {}
+
+
+def test_who_is_over_is_told_most_false_positives_first() -> None:
+    rows = [
+        row(standing="above it today", false_positives=2.0),
+        row(standing="shown broken", false_positives=3.0),
+        row(standing="not enough seen", false_positives=9.0),
+        row(standing="shown broken", false_positives=None, n=0),
+    ]
+    assert [each["false_positives"] for each in over(rows)] == [3, 2]
 
 
 def test_each_has_a_colour_of_its_own() -> None:
