@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from serving.errors import NOSNIFF, failed
 from serving.loaded import LoadedModel, Tallies
 from serving.reports import Reports
 from serving.worker import METRICS
+from training.standing import Standing
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""
@@ -99,6 +100,10 @@ class Metrics:
         self._loads.labels("loaded").inc()
         self._model.loaded = model
 
+    def bounds_known(self, standings: Mapping[str, Standing]) -> None:
+        """Tell what the newest audits know of each predicate's bound."""
+        self._model.standings = standings
+
     def model_failed(self) -> None:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
@@ -140,6 +145,7 @@ class _Model(Collector):
 
     def __init__(self) -> None:
         self.loaded: LoadedModel | None = None
+        self.standings: Mapping[str, Standing] = {}
         self.reached = True
         self.tokens = True
 
@@ -169,7 +175,22 @@ class _Model(Collector):
             "Whether the file of tokens, if there is one, could be read when it was last looked at",
             self.tokens,
         )
-        yield from (info, created, abstaining, reached, tokens)
+        yield from (info, created, abstaining, self._bounds(), reached, tokens)
+
+    def _bounds(self) -> Metric:
+        """Return a sample for each predicate that has a bound, and each standing it may have."""
+        found = GaugeMetricFamily(
+            "birthmark_bound_standing",
+            "Whether this is what audits know of a predicate's bound",
+            labels=["predicate", "standing"],
+        )
+        model = self.loaded
+        if model is not None and model.point == "bounded":
+            for predicate in model.answerer.predicates:
+                known = self.standings.get(predicate, Standing.UNSEEN)
+                for standing in Standing:
+                    found.add_metric([predicate, standing], standing is known)
+        return found
 
 
 class Measured:

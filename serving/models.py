@@ -13,8 +13,10 @@ from predictor import Kind, Point
 from predictor.hints import USUAL_ROOM, Room
 from serving.loaded import LoadedModel, Tallies
 from serving.metrics import Metrics
+from training import bounds
 from training.abstaining import ABSTAINING
 from training.abstaining import read as read_abstaining
+from training.bounds import BOUNDS
 from training.registry import Registry, RegistryError
 
 log = logging.getLogger(__name__)
@@ -98,6 +100,7 @@ class ModelSlot:
         self._wanted = kind, point, room
         self._metrics = metrics
         self._seen: Hashable = None
+        self._seen_bounds: Hashable = None
         self._refreshing = asyncio.Lock()
 
     async def watch(self, seconds: float) -> None:
@@ -160,7 +163,19 @@ class ModelSlot:
         log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
 
     def _look(self) -> tuple[Hashable, Hashable]:
+        self._look_at_bounds()
         return self._registry.stamp(), self._registry.stamp(ABSTAINING)
+
+    def _look_at_bounds(self) -> None:
+        """Tell the metrics what audits know of the bounds, if that changed."""
+        seen = self._registry.stamp(BOUNDS)
+        if seen == self._seen_bounds:
+            return
+        try:
+            self._metrics.bounds_known(bounds.read(self._registry))
+        except RegistryError as error:
+            log.warning("it is not known what audits know of the bounds: %s", error)
+        self._seen_bounds = seen
 
     def _load(self) -> LoadedModel:
         model = load_model(self._registry, *self._wanted, tallies=self._metrics.tallies)

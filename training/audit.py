@@ -3,6 +3,7 @@
 <registry>/audits/<dataset>.json       figures, breaches and drift (`Audit.to_json`)
 <registry>/audits/<dataset>.parquet    the figures by hour, user and client
 <registry>/audits/<dataset>.html       all of it, to look at
+<registry>/bounds.json                 what the newest know of each bound (`training.bounds`)
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from data.datasets import read_files, read_names
 from data.prediction_log import LogFiles
 from predictor import births
 from predictor.parts import DamagedModelError
-from training import abstaining
+from training import abstaining, bounds
 from training.bootstrap import Floats
 from training.breach import evidence, needed
 from training.join import Join, Joining, join
@@ -35,6 +36,7 @@ from training.profile import Profile
 from training.registry import Registry, RegistryError
 from training.served import GROUPS, SERVED, Answered, Figures, figures
 from training.shifts import Shift, shifts
+from training.standing import by_key, in_words, key_of, of_row, over
 from training.trial import load
 
 log = logging.getLogger(__name__)
@@ -75,6 +77,19 @@ class Audit:
     broken: list[str] = field(default_factory=list)
     breaches: dict[str, str] = field(default_factory=dict)
     drift: list[Shift] | None = None
+
+    def bounds_in_words(self) -> str:
+        """Return what is known of all bounds together."""
+        return in_words(self._told().values())
+
+    def over(self) -> list[str]:
+        """Return which bounds false positives are over, beside those of `breaches`, and by what."""
+        told = self._told()
+        rows = over(row for key, row in told.items() if key not in self.breaches)
+        return [f"{key_of(row)}: {row['standing']}: {_reason(row, self)}" for row in rows]
+
+    def _told(self) -> dict[str, Mapping[str, Any]]:
+        return by_key(self.figures.to_pylist(), self.version)
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit, but for its groups, as JSON objects."""
@@ -137,6 +152,7 @@ def keep(registry: Registry, found: Audit) -> None:
     registry.write(f"{place}.parquet", groups.getvalue().to_pybytes())
     registry.write(f"{place}.html", render(found).encode())
     registry.write(f"{place}.json", text.encode())
+    bounds.keep(registry, audits(registry))
 
 
 def is_kept(registry: Registry, dataset: str) -> bool:
@@ -225,10 +241,10 @@ def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
 
 
 def _weigh(row: dict[str, Any], weights: Mapping[str, float], found: Audit) -> None:
-    """Say of one row whether its bound is broken, and of the published version that it is."""
-    subject, name = row["subject"], row["predicate"]
-    key = name if subject == "file" else f"{subject}:{name}"
+    """Say of one row what is known of its bound, and of the published version if it is broken."""
+    key = key_of(row)
     row |= {"evidence": weights[key], "broken": key in found.broken}
+    row["standing"] = of_row(row)
     over = row["n"] > 0 and row["false_positives"] > row["bound"]
     if row["broken"] and over and row["version"] == found.version:
         found.breaches[key] = _reason(row, found)

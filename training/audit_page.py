@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from training.metrics import percent
-from training.report import KINDS, SUBJECTS
+from training.report import KINDS, page
 
 if TYPE_CHECKING:
     from training.audit import Audit
@@ -21,27 +19,15 @@ GROUPINGS = {"hour": "Hour (UTC)", "user": "User", "client": "Client"}
 
 def render(audit: Audit) -> str:
     """Return the page of an audit: complete in itself, and the same for the same audit."""
-    environment = Environment(
-        loader=PackageLoader("training"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["percent"] = _percent
     rows = [{**row, "marks": _marks(row)} for row in audit.figures.to_pylist()]
-    return environment.get_template("audit.html.j2").render(
+    return page(
+        "audit.html.j2",
         audit=audit,
         rows=rows,
         groups=_groups(audit),
         groupings=GROUPINGS,
         kinds=KINDS,
-        subjects=SUBJECTS,
     )
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}%"
 
 
 def _marks(row: Mapping[str, Any]) -> dict[str, float] | None:

@@ -56,12 +56,12 @@ class Blocks:
         return np.bincount(self.of_row, rows, self.count).astype(np.float64)
 
 
-def blocks_of(times: Ints) -> Blocks:
-    """Return the blocks of rows born at `times`, µs since the epoch."""
+def blocks_of(times: Ints, least: int = 1) -> Blocks:
+    """Return the blocks of rows born at `times`, µs since the epoch, of `least` seconds or more."""
     seconds = DAY
     of_row, count = _blocks(times, DAY)
     if count < ENOUGH_DAYS:
-        for seconds in UNITS:
+        for seconds in (unit for unit in UNITS if unit >= least):
             of_row, count = _blocks(times, seconds)
             if count >= ENOUGH:
                 break

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from training import charts
+from training.standing import in_words, over
 
 Row = dict[str, Any]
 
@@ -17,25 +19,49 @@ Row = dict[str, Any]
 def bounded_tables(evaluation: pa.Table) -> dict[str, list[Row]]:
     """Return the rows of each subject's table: one per predicate, with every model's figures.
 
-    The row of the models with most true positives, of those that kept the bound, is `best`;
+    The row of the models with most true positives, of those within the bound, is `best`;
     `marks` are what is drawn, in percent of an axis from 0 to 100%.
     """
     tables: dict[str, list[Row]] = {}
     rows = [row for row in evaluation.to_pylist() if row["point"] == "bounded"]
     for (subject, _), group in groupby(rows, key=lambda row: (row["subject"], row["predicate"])):
         own = list(group)
-        most = max((row["n_true_positive"] for row in own if not row["broken"]), default=0)
+        most = max((row["n_true_positive"] for row in own if _within(row)), default=0)
         for row in own:
-            row["best"] = row["n_true_positive"] == most > 0 and not row["broken"]
+            row["best"] = row["n_true_positive"] == most > 0 and _within(row)
             row["marks"] = charts.whisker(row, "true_positives")
         tables.setdefault(subject, []).append({**own[0], "of": {row["model"]: row for row in own}})
     return tables
 
 
-def broken_bounds(evaluation: pa.Table) -> list[Row]:
-    """Return the rows whose bound did not hold, those furthest over it first."""
-    rows = [row for row in evaluation.to_pylist() if row["broken"]]
-    return sorted(rows, key=lambda row: -row["false_positives"])
+def _within(row: Row) -> bool:
+    return row["false_positives"] is not None and row["false_positives"] <= row["bound"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known `in_words` of the bounds of a `model`.
+
+    `over` are the rows that are over theirs (`training.standing.over`).
+    """
+
+    model: str
+    in_words: str
+    over: list[Mapping[str, Any]]
+
+
+def known_bounds(evaluation: pa.Table, served: str) -> list[Known]:
+    """Return what is known of the bounds of each model: first of the one that is `served`."""
+    models = dict.fromkeys(evaluation["model"].to_pylist())
+    rows = [row for row in evaluation.to_pylist() if row["standing"]]
+    return [
+        _known(model, [row for row in rows if row["model"] == model])
+        for model in sorted(models, key=lambda model: model != served)
+    ]
+
+
+def _known(model: str, rows: list[Row]) -> Known:
+    return Known(model, in_words(rows), over(rows))
 
 
 def abstentions(evaluation: pa.Table) -> dict[str, list[str]]:

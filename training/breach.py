@@ -11,7 +11,8 @@ share is expected to be at most `bound`, whatever came before), no such bet is e
 capital is an e-process (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random
 variables by betting", Journal of the Royal Statistical Society B 86(1), 2024). `BETS` are a mixture
 of stakes b, as shares of the greatest possible, 1 / bound. As logarithms are concave, a night whose
-own share is within the bound lets no capital grow, however its blocks scatter.
+own share is within the bound lets no capital grow, however its blocks scatter. A block lasts a
+minute at least (`training.standing.BURST`): one build is one event and not one for each second.
 
 Drift begins on some night, so that a bet is opened each night, and the evidence is the sum of all:
 the Shiryaev-Roberts e-detector (J. Shin, A. Ramdas and A. Rinaldo, "E-detectors: a nonparametric

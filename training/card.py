@@ -18,6 +18,7 @@ from predictor import Point, TrainedModel
 from training.bounded import failures
 from training.compare import Comparison
 from training.report import page
+from training.standing import in_words
 from training.trial import Stored
 
 HTML = "card.html"
@@ -114,6 +115,7 @@ def _test(test: Comparison, kind: str) -> dict[str, Any]:
         "before": period.before and period.before.isoformat(),
         "files": test.files,
         "names": test.names,
+        "bounds": in_words(figures),
         "figures": figures,
         "failures": {
             by: [{**row, "of": row["of"][kind]} for row in rows if kind in row["of"]]

@@ -15,9 +15,10 @@ from training import drift
 from training.bootstrap import DAY, SEED
 from training.by_kind import by_kind
 from training.cases import Case, cases, labelled
-from training.metrics import INTERVALS, brier, counts, intervals, percent
+from training.metrics import INTERVALS, Bools, brier, counts, intervals, percent
+from training.standing import BURST, of_row
 
-__all__ = ["EVALUATION", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
+__all__ = ["EVALUATION", "STANDING", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
 
 TABLE_6_5 = [
     field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
@@ -45,6 +46,13 @@ TABLE_6_5 = [
     field("recall", pa.float64(), "n_true_positive, percent of n_true"),
 ]
 """What follows from the answers alone: the columns of Table 6.5, and the counts behind them."""
+
+STANDING = field(
+    "standing",
+    pa.utf8(),
+    "what is known of the bound: holds, not enough seen, above it today, or shown broken; null"
+    " where none is promised, or where the model abstains",
+)
 
 _ENDS = {"low": "lower", "high": "upper"}
 
@@ -78,13 +86,15 @@ EVALUATION = pa.schema(
         field(
             "chance",
             pa.float64(),
-            "how likely so many false positives are, or more, if their rate is the bound",
+            "how likely so many false positives are, or more, if their rate is the bound; null"
+            " where blocks are shorter than a minute, so that one burst of files spans many",
         ),
         field(
             "broken",
             pa.bool_(),
             "whether that is too unlikely to be sampling: the bound did not hold",
         ),
+        STANDING,
     ]
 )
 """One row per predicate, kind of model and point.
@@ -126,7 +136,7 @@ def _evaluate(
 
 
 def rows_of(case: Case, seed: int = SEED) -> list[dict[str, Any]]:
-    """Return the rows of a case, one per point, without what needs the others: `broken`."""
+    """Return a case's rows, one per point, without what needs the others: `broken`, `standing`."""
     return [_row(case, point, seed) for point in case.thresholds]
 
 
@@ -146,16 +156,15 @@ def _model(row: dict[str, Any]) -> str:
 
 
 def _judge(rows: list[dict[str, Any]]) -> None:
-    """Say of all bounds of a model, taken together, which are broken."""
+    """Say of all bounds of a model, taken together, which are broken, and what is known of each."""
     for row, broken in zip(rows, drift.broken([row["chance"] for row in rows]), strict=True):
         row["broken"] = broken
+        row["standing"] = of_row(row)
 
 
 def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
     said, blocks = case.said(point), case.blocks
     bounded = point == "bounded"
-    alarms = blocks.sums(said & ~case.truth)
-    chance = drift.excess(alarms, blocks.sums(case.known[case.known]), case.bound)
     return {
         **case.names,
         "point": point,
@@ -169,5 +178,10 @@ def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
         "blocks": blocks.count,
         "block_seconds": blocks.seconds if blocks.count else DAY,
         "seed": seed,
-        "chance": chance if bounded else None,
+        "chance": _chance(case, said) if bounded and blocks.seconds >= BURST else None,
     }
+
+
+def _chance(case: Case, said: Bools) -> float:
+    alarms = case.blocks.sums(said & ~case.truth)
+    return drift.excess(alarms, case.blocks.sums(case.known[case.known]), case.bound)

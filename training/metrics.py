@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import brier_score_loss
 
+from training import drift
 from training.bootstrap import LEVEL, RESAMPLES, SEED, Blocks, interval, resampled
 
 Bools = npt.NDArray[np.bool_]
@@ -73,7 +74,10 @@ def intervals(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> dict[str, float | None]:
-    """Return the columns `…_low` and `…_high` of `INTERVALS`."""
+    """Return the columns `…_low` and `…_high` of `INTERVALS`.
+
+    They are by a bootstrap, but for false positives, which are rare: theirs is exact.
+    """
     hit, alarm, miss = truth & said, ~truth & said, truth & ~said
     rows = [np.ones(len(truth), bool), hit, alarm, miss, (scores - truth) ** 2]
     drawn = resampled([blocks.sums(each) for each in rows], seed, resamples)
@@ -83,7 +87,13 @@ def intervals(
     for name, top in INTERVALS.items():
         ends = interval(figures[name], blocks.count, top, level) or (None, None)
         found |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-    return found
+    return found | _of_false_positives(blocks.sums(alarm), blocks.sums(rows[0]), level)
+
+
+def _of_false_positives(alarms: Floats, rows: Floats, level: float) -> dict[str, float | None]:
+    found = drift.interval(alarms, rows, level)
+    low, high = (100 * end for end in found) if found else (None, None)
+    return {"false_positives_low": low, "false_positives_high": high}
 
 
 def _figures(

@@ -26,7 +26,7 @@ def draw(evaluation: pa.Table, curves: pa.Table, out: str | Path, title: str = "
     """Write the picture as SVG or PNG, whole or not at all.
 
     Above, a panel per model: true positives at the bound, with their intervals, in front of how
-    often each predicate occurs; a bound that did not hold is a cross. In the middle, its
+    often each predicate occurs; a bound shown broken is a cross. In the middle, its
     calibration: a line per predicate. Below, precision over recall of all models, a panel for each
     of `SHOWN`. `evaluation` and `curves` are tables of `EVALUATION` and `CURVES`.
 
@@ -83,7 +83,7 @@ def _bounded(
     _heading(
         figure,
         f"true positives at the bound ({bound:g}% false positives), percent of all files, in front"
-        " of how often it occurs; × where the bound did not hold"
+        " of how often it occurs; × where the bound is shown broken"
         if bound is not None
         else "no bound",
     )

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from features.components import component_text
 from training import charts
 from training.assess import Assessment
-from training.bounded import abstentions, bounded_tables, broken_bounds, failures
+from training.bounded import abstentions, bounded_tables, failures, known_bounds
 
 REPORT = "report.html"
 """What the page is called in a dataset, and the newest in a registry."""
@@ -37,14 +37,15 @@ SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
 
 def render(
     about: Mapping[str, Mapping[str, str]],
+    served: str,
     assessment: Assessment,
     sensitivity: pa.Table,
     distributions: pa.Table,
 ) -> str:
     """Return the page: complete in itself, and the same for the same input.
 
-    `about` holds lists of label and text under the headings they are to have. The tables are of
-    `SENSITIVITY` and `DISTRIBUTIONS`.
+    `about` holds lists of label and text under the headings they are to have; `served` is the kind
+    of model that answers. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
     boxes = [_box_row(row) for row in distributions.to_pylist()]
@@ -59,7 +60,7 @@ def render(
         accuracy=_accuracy(evaluation),
         promise=_promise(evaluation),
         bounded=bounded_tables(evaluation),
-        broken=broken_bounds(evaluation),
+        known=known_bounds(evaluation, served),
         abstained=abstentions(evaluation),
         curves=_curves(assessment.curves),
         failures=failures(assessment.breakdown),

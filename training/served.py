@@ -17,9 +17,10 @@ from training.bootstrap import SEED, Blocks, Floats, blocks_of
 from training.breach import growth
 from training.breakdown import BREAKDOWN, Grouping, break_down, grouping
 from training.cases import majority
-from training.evaluate import EVALUATION, TABLE_6_5
+from training.evaluate import EVALUATION, STANDING, TABLE_6_5
 from training.join import Join
 from training.metrics import Bools, counts, intervals, percent
+from training.standing import BURST
 
 _ENDS = [
     name for name in EVALUATION.names if name.endswith(("_low", "_high")) and "brier" not in name
@@ -35,6 +36,7 @@ SERVED = pa.schema(
         *(EVALUATION.field(name) for name in [*_ENDS, "blocks", "block_seconds", "seed"]),
         field("evidence", pa.float64(), "against the bound, of all nights, log10; null: none"),
         field("broken", pa.bool_(), "whether that is enough to call the bound broken"),
+        STANDING,
     ]
 )
 """One row per version, predicate, kind of model and point: what it answered, and was right of."""
@@ -121,7 +123,8 @@ class _Own:
         self.truth = _bools(truth.filter(known))
         self.said = _bools(said.filter(known).combine_chunks())
         born = lives["born"].cast(pa.int64()).to_numpy()
-        self.blocks: Blocks = blocks_of(born[self.known])
+        self.born = born[self.known]
+        self.blocks: Blocks = blocks_of(self.born)
         self.guess = majority(answered.model.tallies[key])
         self.bound = answered.bound
         self.names = {
@@ -152,8 +155,9 @@ class _Own:
                     yield {**self.names, **row}
 
     def growth(self, bound: float) -> Floats:
-        alarms = self.blocks.sums(self.said & ~self.truth)
-        return growth(alarms, self.blocks.sums(np.ones(len(self.truth), bool)), bound)
+        blocks = blocks_of(self.born, BURST)
+        alarms = blocks.sums(self.said & ~self.truth)
+        return growth(alarms, blocks.sums(np.ones(len(self.truth), bool)), bound)
 
 
 def _bools(values: pa.Array) -> Bools:

@@ -11,6 +11,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from training.standing import STYLES, Standing
+
 Row = dict[str, Any]
 
 _COLUMNS = {
@@ -111,10 +113,13 @@ def _with_interval(row: Row, column: str) -> Text:
 
 
 def _remark(row: Row) -> Text:
-    """Return what is to be noted: that the model abstains, or that the bound did not hold."""
-    if row["abstained"]:
-        return Text("abstains")
-    return Text("over the bound", "red") if row["broken"] else Text("")
+    """Return what is to be noted: that the model abstains, or what is known of its bound."""
+    return Text("abstains") if row["abstained"] else styled(row["standing"])
+
+
+def styled(standing: str | None) -> Text:
+    """Return a `Standing` in its colour; nothing where no bound is promised."""
+    return Text(standing, STYLES[Standing(standing)]) if standing else Text("")
 
 
 def _percent(value: float | None) -> Text:

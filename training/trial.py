@@ -15,6 +15,7 @@ from data.datasets import read_files, read_names
 from data.generated import Mark, describe, in_dataset
 from predictor import TrainedModel, births
 from training.assess import Assessment, assess
+from training.bounded import known_bounds
 from training.distributions import distributions
 from training.loss import without_loss
 from training.registry import Registry, RegistryError
@@ -72,6 +73,11 @@ class Trial:
         """The table of `EVALUATION`."""
         return self.assessment.evaluation
 
+    def bounds_in_words(self) -> str:
+        """Return what is known of the bounds of the kind of model that answers."""
+        known, *_ = known_bounds(self.evaluation, self.stored.manifest["serve"])
+        return f"{known.model}: {known.in_words}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the results as JSON objects."""
         return {
@@ -85,6 +91,7 @@ class Trial:
         """Return the report as one HTML page."""
         return render(
             {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
+            self.stored.manifest["serve"],
             self.assessment,
             sensitivity(self.stored.model, self._files, self._names),
             distributions(self._files),

@@ -64,13 +64,14 @@ def audit(
         return
     console = Console(width=max(160, Console().width))
     console.print(_joined(found), _figures(found))
-    for line in warnings(found):
+    for line in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
         console.print(line, markup=False, highlight=False)
 
 
 def warnings(found: Audit) -> list[str]:
-    """Return what an administrator should know, or that there is nothing."""
+    """Return what an administrator should know, or that nothing changed."""
     lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
+    lines += found.over()
     lines += [
         f"changed: {each.aspect} {each.value}: {each.change}, {each.before:.2f}% of all files when"
         f" the model learned, {each.now:.2f}% now"
@@ -84,7 +85,7 @@ def warnings(found: Audit) -> list[str]:
     ]
     if found.drift is None:
         lines.append("whether the files that are created changed cannot be judged")
-    return lines or ["every bound holds, and nothing changed among the files that are created"]
+    return lines or ["nothing changed among the files that are created"]
 
 
 def _joined(found: Audit) -> Table:
@@ -99,9 +100,12 @@ def _joined(found: Audit) -> Table:
 
 
 def _figures(found: Audit) -> Table:
+    from training.tables import styled
+
     table = Table("predicate", "subject", title="As served")
     for column in ("n", "unknown", "correct", "precision", "false pos.", "95%", "bound"):
         table.add_column(column, justify="right")
+    table.add_column("standing")
     for row in found.figures.to_pylist():
         low, high = row["false_positives_low"], row["false_positives_high"]
         table.add_row(
@@ -111,9 +115,10 @@ def _figures(found: Audit) -> Table:
             f"{row['n_unknown']:,}",
             _percent(row["correct"]),
             _percent(row["precision"]),
-            _percent(row["false_positives"]) + (" broken" if row["broken"] else ""),
+            _percent(row["false_positives"]),
             "–" if low is None else f"{low:.2f}–{high:.2f}",
             _percent(row["bound"]),
+            styled(row["standing"]),
         )
     return table
 

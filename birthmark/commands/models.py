@@ -223,11 +223,7 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
     }
     if test:
         told["tested"] = f"on {test['files']:,} files of {test['day'] or 'the newest quarter'}"
-        told["broken"] = [
-            f"{row['predicate']} {row['false_positives']:.2f}%"
-            for row in test["figures"]
-            if row["broken"]
-        ]
+        told["bounds"] = test.get("bounds")
     if drift:
         rules = drift["rules"]
         told["against"] = drift["against"]

@@ -175,6 +175,7 @@ def evaluate(
     # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
     console = Console(width=max(200, Console().width))
     console.print(*accuracy_tables(found.evaluation, describe(trial.generated)))
+    console.print(f"Bounds of what answers, {trial.bounds_in_words()}", highlight=False)
     if trial.touched.files or trial.touched.names:
         console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)
 

@@ -14,6 +14,7 @@ from training.audit import AUDITS
 from training.audit_page import AXIS
 from training.metrics import percent
 from training.registry import Registry
+from training.standing import Standing, by_key, key_of
 
 SHOWN = 90
 """How many audits are shown, the newest."""
@@ -26,6 +27,8 @@ class Figure:
     """How right the answers to one predicate were, all versions that answered together.
 
     Shares are in percent of the `n` whose end is known; `bound` is None where none was promised.
+    `standing` is what is known of it by the published version's answers, whose false positives have
+    the 95% interval from `false_positives_low` to `false_positives_high`.
     """
 
     n: int
@@ -33,7 +36,9 @@ class Figure:
     guess: float | None
     false_positives: float | None
     bound: float | None
-    broken: bool
+    standing: Standing | None = None
+    false_positives_low: float | None = None
+    false_positives_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Audited:
 
     name: str
     until: datetime
+    servers: Sequence[str]
     version: str | None
     figures: Mapping[str, Figure]
     breaches: Mapping[str, str]
@@ -87,13 +93,13 @@ def _audited(registry: Registry, name: str) -> Audited | str:
         said = json.loads(registry.read(name) or b"")
         rows: dict[str, list[dict[str, Any]]] = {}
         for row in said["figures"]:
-            subject, key = row["subject"], row["predicate"]
-            rows.setdefault(key if subject == "file" else f"{subject}:{key}", []).append(row)
+            rows.setdefault(key_of(row), []).append(row)
         return Audited(
             PurePosixPath(name).stem,
             datetime.fromisoformat(said["until"]),
+            said["servers"],
             said["version"],
-            {key: _figure(own) for key, own in rows.items()},
+            {key: _figure(own, said["version"]) for key, own in rows.items()},
             said["breaches"],
             said["drift"],
             sum(said["unknown"].values()),
@@ -103,8 +109,9 @@ def _audited(registry: Registry, name: str) -> Audited | str:
         return f"{registry.place}/{name}: expected an audit: {error!r}"
 
 
-def _figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _figure(rows: Sequence[Mapping[str, Any]], version: str | None) -> Figure:
     """Return the figure of rows that promise a bound, if there are any, else of all."""
+    judged = next(iter(by_key(rows, version).values()), {})
     rows = [row for row in rows if row["bound"] is not None] or rows
     n, correct, _, wrong = (sum(row[name] for row in rows) for name in _COUNTS)
     guessed = sum(row["n"] * row["guess"] for row in rows if row["guess"] is not None)
@@ -114,8 +121,16 @@ def _figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
         guessed / n if n else None,
         percent(wrong, n),
         min((row["bound"] for row in rows if row["bound"] is not None), default=None),
-        any(row["broken"] for row in rows),
+        Standing(judged["standing"]) if judged else None,
+        judged.get("false_positives_low"),
+        judged.get("false_positives_high"),
     )
+
+
+def standings(audits: Sequence[Audited]) -> list[Standing]:
+    """Return what is known of each bound by the newest audit of each server's."""
+    newest = {tuple(each.servers): each for each in audits}
+    return [f.standing for each in newest.values() for f in each.figures.values() if f.standing]
 
 
 def drawn(audits: Sequence[Audited]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from serving.requests import FileRequest
 from serving.service import Service
 from training.registry import Registry, RegistryError
 from training.report import KINDS
+from training.standing import Standing, summary
 
 
 class Page:
@@ -67,6 +68,7 @@ class Page:
             "predicates": traffic.predicates(samples, known),
             "states": _states(model, card),
             "audits": audits,
+            "bounds": summary(audited.standings(audits)) if audits else "nothing was audited yet",
             "audited": audited.drawn(audits),
             "card": card,
             "versions": listed,
@@ -104,7 +106,7 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
     promised = (card or {}).get("bound", {}).get("predicates", {})
     never = [key for key, own in promised.items() if own["abstains"]]
     found = dict.fromkeys(never if model.point == "bounded" else [], "abstains")
-    return found | dict.fromkeys(model.abstaining, "abstains: bound broken")
+    return found | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
 
 
 @cache

@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from serving.loaded import LoadedModel
-from serving.page.audited import Audited
+from serving.page.audited import Audited, Figure
 from serving.page.totals import Totals
 from serving.page.versions import marks
 from serving.settings import Settings
+from training.standing import Standing
 
 Level = Literal["alarm", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")
@@ -117,9 +118,11 @@ def _of_audits(facts: Facts) -> Iterator[Concern]:
     last = facts.audits[-1]
     known = facts.model.abstaining if facts.model else {}
     for key, figure in last.figures.items():
-        if figure.broken and key not in known:
-            text = f"had broken its bound as of {last.name}; it does not abstain now"
-            yield Concern("warning", key, text)
+        if figure.standing is Standing.BROKEN and key not in known:
+            text = f"was {figure.standing} as of {last.name}: it does not abstain now"
+            yield Concern("warning", f"The bound of {key}", text)
+        if figure.standing is Standing.ABOVE:
+            yield Concern("warning", f"The bound of {key}", _above(figure, last))
     if last.drift:
         few = [f"{s['aspect']} {s['value']} ({s['change']})" for s in last.drift[:FEW]]
         more = f" and {len(last.drift) - FEW} more" if len(last.drift) > FEW else ""
@@ -129,6 +132,13 @@ def _of_audits(facts: Facts) -> Iterator[Concern]:
         if count:
             text = f"{what} of the prediction log could not be judged by the audit of {last.name}"
             yield Concern("warning", f"{count:,}", text)
+
+
+def _above(figure: Figure, audit: Audited) -> str:
+    return (
+        f"is at most {figure.bound:g}% false positives, of which there were"
+        f" {figure.false_positives:.2f}% in {audit.name}: {figure.standing}, but not shown broken"
+    )
 
 
 def _of_the_service(facts: Facts) -> Iterator[Concern]:

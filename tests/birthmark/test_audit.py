@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
+from birthmark.commands.audit import warnings
 from data.anonymize import anonymize
 from data.datasets import read_files, read_names
 from data.ingest import ingest
@@ -23,7 +25,7 @@ from predictor import TrainedModel, births
 from serving.logged import served
 from serving.models import load_model
 from serving.prediction_log import PredictionLog, Served
-from training import abstaining
+from training import abstaining, bounds
 from training.audit import Audit, audit, audits, keep
 from training.evaluate import evaluate
 from training.join import join
@@ -35,10 +37,24 @@ COUNTS = ("n", "n_unknown", "n_true", "n_correct", "n_true_positive", "n_false_p
 
 @pytest.fixture(scope="module")
 def days(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The bundled days, slowed to half an hour each: of 70 seconds nothing is said of a bound."""
     folder = tmp_path_factory.mktemp("audited")
     for number, trace in enumerate(DAYS, 1):
-        ingest([trace], folder / f"day{number}")
+        slow = folder / f"day{number}.parquet"
+        pq.write_table(slowed(pq.read_table(trace), 30), slow)
+        ingest([slow], folder / f"day{number}")
     return [folder / "day1", folder / "day2"]
+
+
+def slowed(operations: pa.Table, times: int) -> pa.Table:
+    """Return operations that take so many times as long, from the first of them on."""
+    first = pc.min(operations["time"])
+    for name in ("time", "reply_time"):
+        since = pc.subtract(operations[name], first).cast(pa.int64())
+        later = pc.add(first, pc.multiply(since, times).cast(pa.duration("us")))
+        place = operations.schema.get_field_index(name)
+        operations = operations.set_column(place, operations.schema.field(name), later)
+    return operations
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +107,7 @@ def test_what_is_found_of_what_was_served_is_what_an_evaluation_finds_on_these_r
     (log,) = (tmp_path / "log").rglob("*.parquet")
     rows = pq.read_table(log)
     files, names = births(read_files(days[1])), births(read_names(days[1]))
-    created = names.filter(pa.compute.equal(names["how_born"], "create"))
+    created = names.filter(pc.equal(names["how_born"], "create"))
     lives = [own.take(join(rows, own, found.joining).lives) for own in (files, created)]
     expected = {
         (row["subject"], row["predicate"]): row
@@ -101,7 +117,9 @@ def test_what_is_found_of_what_was_served_is_what_an_evaluation_finds_on_these_r
     assert found.figures.num_rows == len(expected) > 20
     for row in found.figures.to_pylist():
         same = expected[row["subject"], row["predicate"]]
-        shared = [name for name in row if name in same and name not in ("broken", "evidence")]
+        shared = [
+            name for name in row if name in same and name not in ("broken", "evidence", "standing")
+        ]
         assert {name: row[name] for name in shared} == {name: same[name] for name in shared}
     assert sum(row["n_false_positive"] for row in found.figures.to_pylist()) > 100
 
@@ -115,7 +133,7 @@ def test_hours_users_and_clients_add_up_to_all(found: Audit) -> None:
             parts = [each for each in own if each["by"] == by]
             assert sum(each["n"] for each in parts) == row["n"]
             assert sum(each["n_false_positive"] for each in parts) == row["n_false_positive"]
-    assert {each["group"] for each in groups if each["by"] == "hour"} == {"05"}
+    assert {each["group"] for each in groups if each["by"] == "hour"} == {"05", "06"}
 
 
 def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_published(
@@ -136,6 +154,39 @@ def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_publish
     registry.publish(learned[0].save, learned[1])
     again = load_model(registry).answers(creates, counted=False)
     assert again["write-only"].true_count == before["write-only"].true_count
+
+
+def test_a_day_of_seconds_breaks_no_bound_however_much_was_wrong(
+    registry: Registry, tmp_path: Path
+) -> None:
+    ingest([DAYS[1]], tmp_path / "short")
+    log_answers(registry, from_files(births(read_files(tmp_path / "short"))), tmp_path / "log")
+    short = audit(registry, tmp_path / "short", tmp_path / "log")
+    (row,) = (row for row in short.figures.to_pylist() if row["predicate"] == "write-only")
+    assert row["false_positives"] > 5
+    assert (row["standing"], short.breaches) == ("not enough seen", {})
+    assert "the time is too short to tell" in short.bounds_in_words()
+
+
+def test_false_positives_above_a_bound_are_told_of_before_it_is_shown_broken(
+    found: Audit, registry: Registry
+) -> None:
+    (name,) = (name for name in found.over() if name.startswith("0<size<=64k: "))
+    assert name.startswith("0<size<=64k: above it today: 3.61% false positives on day2 (195 of")
+    assert name in warnings(found)
+    keep(registry, found)
+    assert name.replace("<", "&lt;") in (registry.path / "audits" / "day2.html").read_text()
+
+
+def test_what_is_known_of_each_bound_is_kept_for_the_service(
+    found: Audit, registry: Registry
+) -> None:
+    assert bounds.read(registry) == {}
+    keep(registry, found)
+    known = bounds.read(registry)
+    assert (known["write-only"], known["lock"]) == ("shown broken", "not enough seen")
+    assert known["size>16k"] == "holds"
+    assert known.keys() >= {"name:lock"}
 
 
 def test_an_audit_that_is_made_again_is_the_same_and_counts_once(
@@ -269,11 +320,17 @@ def test_the_command_tells_what_was_found_and_keeps_it(
         return result.stdout
 
     text = run("--out", tmp_path / "page.html")
+    line = next(line for line in text.splitlines() if line.startswith("bounds: holds "))
+    assert "shown broken" in line
+    cells = next(line for line in text.splitlines() if "write-only" in line).split("│")
+    assert cells[-2].strip() == "shown broken"
     assert "abstains from now on: write-only: 5.90% false positives on day2" in text
     assert "changed: first piece __init__: fewer, 5.25% of all files when the model" in text
     page = (tmp_path / "page.html").read_text()
     assert page == (registry.path / "audits" / "day2.html").read_text()
     assert "<b>write-only</b> broke its bound and abstains" in page
+    assert f"<b>What is known of them:</b> {line.removeprefix('bounds: ')}." in page
+    assert '<span class="standing shown-broken">shown broken</span>' in page
     told = json.loads(run("--json", "--match", "uid", "--tolerance", "0.5"))
     assert told["joining"] == {"tolerance": 0.5, "matched": ["uid"]}
     assert set(told["breaches"]) >= {"write-only"}

@@ -7,6 +7,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from serving.metrics import Metrics
 from serving.settings import Settings
+from training import bounds
+from training.registry import Registry
 
 
 def samples(text: str, name: str) -> dict[tuple[str, ...], float]:
@@ -54,6 +56,28 @@ def test_answers_are_counted_by_predicate(
     assert counts["no", "lifespan<=1"] == 1
     assert samples(text, "birthmark_model_info") == {("name", version): 1}
     assert samples(text, "birthmark_model_loads_total") == {("loaded",): 1, ("failed",): 0}
+
+
+def test_what_audits_know_of_each_bound_is_told_and_nothing_before_the_first(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any], eventually: Any
+) -> None:
+    publish(settings.registry)
+    settings = settings.model_copy(update={"point": "bounded"})
+
+    def known(client: Any) -> set[tuple[str, ...]]:
+        told = samples(client.get("/metrics").text, "birthmark_bound_standing")
+        assert set(told.values()) == {0, 1}
+        return {labels for labels, value in told.items() if value}
+
+    with served(settings) as client:
+        before = known(client)
+        assert ("lifespan<=1", "not enough seen") in before
+        assert {standing for _, standing in before} == {"not enough seen"}
+        row = {"version": "v", "subject": "file", "predicate": "lifespan<=1", "n": 9}
+        rows = [row | {"standing": "above it today"}]
+        audit = {"servers": ["home"], "version": "v", "figures": rows}
+        bounds.keep(Registry(settings.registry), [audit])
+        assert eventually(lambda: ("lifespan<=1", "above it today") in known(client))
 
 
 def test_a_failure_counts_as_500(

@@ -49,7 +49,9 @@ def told(
     """Return the values of the labels of every metric of a service that was asked all it can be."""
     directory = tmp_path_factory.mktemp("monitored")
     publish(directory / "registry", heat=True)
-    settings = settings_for(directory / "registry", log_predictions=directory / "log")
+    settings = settings_for(
+        directory / "registry", point="bounded", log_predictions=directory / "log"
+    )
     with served(settings) as client:
         yield samples(asked(client))
 
@@ -111,6 +113,7 @@ def test_labels_of_metrics_are_closed_sets(told: dict[str, dict[str, set[str]]])
         "outcome",
         "predicate",
         "route",
+        "standing",
         "status",
         "version",
     }
@@ -135,9 +138,10 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
         "BirthmarkDown": 'up{job="birthmark"}',
         "BirthmarkModelTooOld": "birthmark_model_created_time_seconds",
         "BirthmarkAbstaining": 'birthmark_abstaining{predicate="lock"}',
+        "BirthmarkAboveBound": 'birthmark_bound_standing{standing="above it today"}',
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
     }
-    values = {"BirthmarkAbstaining": "1x6000"}
+    values = dict.fromkeys(("BirthmarkAbstaining", "BirthmarkAboveBound"), "1x6000")
     test = {
         "rule_files": [str(ALERTS)],
         "tests": [

@@ -22,6 +22,12 @@ def test_a_shorter_test_has_the_longest_blocks_that_are_twenty() -> None:
     assert (blocks_of(day).count, blocks_of(day).seconds) == (24, 3600)
 
 
+def test_blocks_may_be_asked_not_to_be_short() -> None:
+    five_minutes = np.arange(0, 300) * SECOND
+    blocks = blocks_of(five_minutes, 60)
+    assert (blocks.count, blocks.seconds) == (5, 60)
+
+
 def test_time_in_which_nothing_was_born_is_no_block() -> None:
     times = np.array([0, 1, 10 * 86_400, 20 * 86_400, 30 * 86_400]) * SECOND
     blocks = blocks_of(times)

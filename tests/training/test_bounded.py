@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from training.bounded import abstentions, bounded_tables, broken_bounds, failures
+from training.bounded import abstentions, bounded_tables, failures, known_bounds
 from training.breakdown import BREAKDOWN
 from training.evaluate import EVALUATION
 
@@ -20,7 +20,9 @@ def row(model: str, point: str = "bounded", **columns: Any) -> dict[str, Any]:
         "n_true_positive": 10,
         "true_positives": 10.0,
         "false_positives": 0.5,
-        "broken": False,
+        "standing": "holds",
+        "n": 5000,
+        "block_seconds": 3600,
         **columns,
     }
 
@@ -29,11 +31,11 @@ def evaluation(*rows: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=EVALUATION)
 
 
-def test_the_best_is_who_has_most_true_positives_of_those_that_kept_the_bound() -> None:
+def test_the_best_is_who_has_most_true_positives_of_those_within_the_bound() -> None:
     table = evaluation(
         row("name", "accurate", n_true_positive=99),
         row("name"),
-        row("able", n_true_positive=20, broken=True),
+        row("able", n_true_positive=20, false_positives=1.5),
     )
     ((lock,),) = bounded_tables(table).values()
     assert lock["of"]["name"]["best"]
@@ -41,13 +43,22 @@ def test_the_best_is_who_has_most_true_positives_of_those_that_kept_the_bound() 
     assert lock["of"]["name"]["marks"] == {"at": 10, "low": 10, "high": 10}
 
 
-def test_broken_bounds_are_listed_furthest_over_first() -> None:
+def test_what_is_served_comes_first_and_its_bounds_furthest_over_on_top() -> None:
     table = evaluation(
-        row("name"),
-        row("able", broken=True, false_positives=2.0),
-        row("rules", broken=True, false_positives=3.0),
+        row("name", standing="shown broken", false_positives=9.0),
+        row("rules", standing="above it today", false_positives=2.0),
+        row("rules", standing="shown broken", false_positives=3.0, subject="name"),
+        row("rules", standing="not enough seen", false_positives=5.0, predicate="empty"),
+        row("able"),
     )
-    assert [each["model"] for each in broken_bounds(table)] == ["rules", "able"]
+    first, *others = known_bounds(table, "rules")
+    assert first.model == "rules"
+    assert first.in_words == ("not enough seen 1, above it today 1, shown broken 1")
+    assert [each["false_positives"] for each in first.over] == [3, 2]
+    assert [(each.model, each.in_words) for each in others] == [
+        ("name", "shown broken 1"),
+        ("able", "every bound holds"),
+    ]
 
 
 def test_abstentions_are_listed_by_model() -> None:

@@ -72,6 +72,20 @@ def test_a_card_says_whom_the_model_fails(monday: Candidate, tmp_path: Path) -> 
     assert set(test["failures"]) == {"user", "client", "depth"}
 
 
+def test_a_card_says_what_is_known_of_each_bound(
+    monday: Candidate, days: Days, tmp_path: Path
+) -> None:
+    assert card_in(monday, tmp_path)["test"]["bounds"] == "there is none to judge"  # it abstains
+    (other := tmp_path / "daring").mkdir()
+    daring = Training(trees=4, rounds=2, bound=0.4)
+    test = card_in(train_alone(None, Lives(("monday",), *days[0]), daring, ASKED), other)["test"]
+    standings = {row["predicate"]: row["standing"] for row in test["figures"] if row["standing"]}
+    assert set(standings.values()) == {"not enough seen"}  # of 15 files
+    html = (other / "card.html").read_text()
+    assert f"What is known of the bounds: {test['bounds']}." in html
+    assert html.count('<span class="standing not-enough-seen">') == len(standings) > 0
+
+
 def test_a_card_says_what_is_different_from_the_version_before(
     tuesday: Candidate, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_evaluate_prints_the_columns_of_table_6_5_for_each_predicate_and_model(
     percents = ["100.00%", "33.33%", "66.67%", "100.00%", "0.00%", "0.00%"]
     assert ["lock", "name", *percents, "60", "0"] in lines
     assert ["lock", "able", *percents, "60", "0"] in lines
+    assert any(line.startswith("Bounds of what answers, ") for line in text.splitlines())
 
 
 def test_evaluate_writes_the_same_as_json_and_parquet(

@@ -3,13 +3,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from predictor import births, tally
-from training.cases import majority
+from training.bootstrap import blocks_of
+from training.cases import Case, majority
 from training.config import Settings
-from training.evaluate import EVALUATION, evaluate, score
+from training.evaluate import EVALUATION, evaluate, rows_of, score, tabulate
 from training.train import Lives, fit
 
 Make = Callable[..., Any]
@@ -112,3 +114,22 @@ def test_a_model_that_learned_monday_is_right_about_a_tuesday_like_it(days: Days
         assert lock["guess"] == pytest.approx(100 * 40 / 60)
         assert rows["name", "lifespan<=5", kind]["correct"] == 100
     assert len(rows) == len(model.kinds) * len(model.predicates)
+
+
+def judged(seconds: float) -> dict[str, Any]:
+    """Return what is told of 3000 answers, of which each tenth is a false yes, so far apart."""
+    n = 3000
+    wrong = np.arange(n) % 10 == 0
+    times = (np.arange(n) * seconds * 1_000_000).astype(np.int64)
+    known, truth = np.ones(n, bool), np.zeros(n, bool)
+    scores, at = wrong.astype(float), {"bounded": 0.5}
+    about = ("file", "lock", "rules")
+    case = Case(*about, known, truth, scores, blocks_of(times), False, at, 0.01)  # type: ignore[arg-type]
+    (row,) = tabulate(rows_of(case)).to_pylist()
+    return row
+
+
+def test_a_bound_is_shown_broken_only_by_a_test_of_blocks_that_tell() -> None:
+    long, short = judged(1), judged(0.02)
+    assert (long["standing"], long["broken"]) == ("shown broken", True)
+    assert (short["standing"], short["broken"], short["chance"]) == ("not enough seen", False, None)

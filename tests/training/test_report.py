@@ -67,6 +67,7 @@ def html(days: Days) -> str:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return render(
         ABOUT,
+        "rules",
         assess(model, *days[1]),
         sensitivity(model, *days[1]),
         distributions(days[1][0]),
@@ -84,7 +85,7 @@ def one_result(correct: int, guess: bool, kind: str = "name") -> dict[str, Any]:
 def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
     evaluation = pa.Table.from_pylist(rows, schema=EVALUATION)
     assessment = Assessment(evaluation, CURVES.empty_table(), BREAKDOWN.empty_table())
-    return Page(render({}, assessment, SENSITIVITY.empty_table(), distributions(files)))
+    return Page(render({}, "able", assessment, SENSITIVITY.empty_table(), distributions(files)))
 
 
 def test_every_predicate_has_its_row_with_all_models_figures(html: str) -> None:
@@ -159,7 +160,7 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     tables = (assess(model, *days[1]), sensitivity(model, *days[1]))
-    assert render(ABOUT, *tables, distributions(days[1][0])) == html
+    assert render(ABOUT, "rules", *tables, distributions(days[1][0])) == html
 
 
 def test_a_period_without_files_still_gives_a_page(files_of: Make) -> None:
@@ -168,18 +169,22 @@ def test_a_period_without_files_still_gives_a_page(files_of: Make) -> None:
     assert "Sizes and lifespans" not in page.text
 
 
-def test_the_page_shows_what_a_bound_leaves_where_it_broke_and_who_abstains(
+def test_the_page_shows_what_a_bound_leaves_what_is_known_of_it_and_who_abstains(
     html: str, files_of: Make
 ) -> None:
     assert "at most 1.00% of all files" in Page(html).text
     promised = {"point": "bounded", "bound": 1.0, "blocks": 20, "block_seconds": 60, "seed": 1}
-    broken = {**one_result(70, True), **promised, "abstained": False, "broken": True}
-    silent = {**one_result(40, True, "able"), **promised, "abstained": True, "broken": False}
+    broken = {**one_result(70, True), **promised, "abstained": False, "standing": "shown broken"}
+    silent = {**one_result(40, True, "able"), **promised, "abstained": True}
     page = page_of([broken, silent], files_of())
     labels = [value for name, value in page.attributes if name == "aria-label"]
     assert "lock, true positives 60.00% of 60.00% that occur" in labels
     text = " ".join(page.text.split())
-    assert "Where drift broke the bound lock, Name model: 30.00% false positives" in text
+    first, others = text.split("The other models, which do not answer")
+    assert "ABLE tree: there is none to judge." in first
+    assert "Name model: shown broken 1." in others
+    assert "lock 30.00% false positives, 1.00% promised: shown broken" in others
+    assert "standing shown-broken" in [v for name, v in page.attributes if name == "class"]
     assert "ABLE tree abstains from lock." in text
     assert "20 blocks of 1 min (seed 1)" in text
 

@@ -17,6 +17,7 @@ from training.join import Joining
 from training.registry import Registry
 from training.served import GROUPS, SERVED
 from training.shifts import Shift
+from training.standing import of_row
 
 CHROMIUM = Path("/usr/bin/chromium")
 DAYS = 12
@@ -38,7 +39,7 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
         "n_false_positive": wrong,
     }
     row = dict.fromkeys(SERVED.names) | counts
-    return row | {
+    row |= {
         "version": version,
         "subject": "file",
         "predicate": predicate,
@@ -50,9 +51,13 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
         "false_positives": 100 * wrong / n,
         "true_positives": 100 * counts["n_true_positive"] / n,
         "occurs": 25.0,
+        "false_positives_low": 0.8 * 100 * wrong / n,
+        "false_positives_high": 1.2 * 100 * wrong / n,
         "evidence": 0.0,
         "broken": wrong == 150,
+        "block_seconds": 3600 if predicate != "write-only" else 2,
     }
+    return row | {"standing": of_row(row)}
 
 
 def audits(registry: Registry, version: str) -> None:

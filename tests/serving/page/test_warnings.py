@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from serving.loaded import LoadedModel
+from serving.page.audited import Audited, Figure
 from serving.page.totals import Totals
 from serving.page.warnings import Concern, Facts, warnings
 from serving.settings import Settings
+from training.standing import Standing
 
 MANIFEST = {"created": "2020-01-01T00:00:00+00:00", "trained_on": {"generated": []}}
 
@@ -36,6 +39,22 @@ def test_no_model_and_why_comes_first(settings: Settings) -> None:
     assert "there is no other: damaged" in found[1][1]
     assert any(text.startswith("3 requests were refused") for _, text in found)
     assert any(text.startswith("2 rows are missing") for _, text in found)
+
+
+def test_a_bound_that_was_missed_today_is_told_of_though_nothing_abstains(
+    settings: Settings, model: LoadedModel
+) -> None:
+    figure = Figure(5000, 97.0, 90.0, 1.98, 1.0, Standing.ABOVE, 1.36, 2.84)
+    now = datetime.now(UTC)
+    audit = Audited("monday", now, ["home"], model.version, {"lock": figure}, {}, None, 0, 0)
+    young = settings.model_copy(update={"stale_days": 1e6})
+    assert said(Facts(young, model, None, Totals(), [audit], None, [])) == [
+        (
+            "warning",
+            "The bound of lock is at most 1% false positives, of which there were 1.98% in monday:"
+            " above it today, but not shown broken",
+        )
+    ]
 
 
 def test_an_old_model_and_what_it_does_not_promise_are_told(
