@@ -4,7 +4,8 @@
 
 The service writes it (``serving.prediction_log``), a file at a time and each whole; an audit reads
 it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a boolean column
-``answer:KEY`` for every predicate that the model answered.
+``answer:KEY`` for every predicate that the model answered, and a column ``said:KEY`` of ``yes``,
+``no`` or ``unsure`` (not of hints, nor in logs from before there were three answers).
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from data.schema import field as column
 
 ANSWER = "answer:"
 """What a predicate's key has before it in the name of its column."""
+
+SAID = "said:"
+"""Likewise of the column of the three answers."""
 
 DAY = "%Y%m%d"
 
@@ -47,8 +51,8 @@ PREDICTIONS = pa.schema(
 
 def log_treatments(schema: pa.Schema) -> dict[str, str]:
     """Return what anonymizing does with each column of a log's file (``data.anonymize``)."""
-    told = [each for each in schema if not each.name.startswith(ANSWER)]
-    kept = {name: "keep" for name in schema.names if name.startswith(ANSWER)}
+    told = [each for each in schema if not each.name.startswith((ANSWER, SAID))]
+    kept = {name: "keep" for name in schema.names if name.startswith((ANSWER, SAID))}
     return {**treatments(pa.schema(told)), **kept}
 
 

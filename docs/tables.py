@@ -15,6 +15,7 @@ from data.scan import KEYS, counts_schema
 from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from features import CREATES, DIRECTORIES
 from predictor.heat import RATES
+from training.answers import ANSWERS, RELIABILITY
 from training.breakdown import BREAKDOWN
 from training.curves import CURVES
 from training.evaluate import EVALUATION
@@ -49,6 +50,16 @@ TABLES = {
         "One row per predicate, model and threshold: `birthmark evaluate --parquet`. `birthmark"
         " windows --parquet` has `window` and `days` before these: how many days were asked for,"
         " and how many there were.",
+    ),
+    "answers": (
+        ANSWERS,
+        "One row per predicate, model and threshold: the three answers, made consistent."
+        " `birthmark evaluate --answers`.",
+    ),
+    "reliability": (
+        RELIABILITY,
+        "One row per model and bin: how often came true what was said to be so likely. In the"
+        " report.",
     ),
     "curves": (CURVES, "One row per point of a curve: `birthmark evaluate --curves`."),
     "breakdown": (

@@ -47,6 +47,10 @@ class Said:
         found: float | None = self.probabilities[row].as_py()
         return found
 
+    def in_words(self) -> pa.StringArray:
+        """Return the answers as text."""
+        return pa.array(WORDS).take(self.words)
+
     def is_word(self, word: Word) -> Any:
         """Return where the answer is ``word``, as numpy has it."""
         return self.words.to_numpy() == WORDS.index(word)

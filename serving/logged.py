@@ -56,7 +56,8 @@ class _Asked:
 def served(model: LoadedModel, creates: pa.Table) -> Served:
     """Return what a model answers to `creates`."""
     answers = model.answers(creates, counted=False)
-    return Served(creates, answers, model.version, model.kind, model.point)
+    said = {key: each.in_words() for key, each in model.said(creates).items()}
+    return Served(creates, answers, model.version, model.kind, model.point, said)
 
 
 class Logged:

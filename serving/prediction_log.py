@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from data.anonymize import MappingError
-from data.prediction_log import ANSWER, PREDICTIONS
+from data.prediction_log import ANSWER, PREDICTIONS, SAID
 from data.schema import TIME
 from serving.log_files import LogWriter
 from serving.logs import Quoting
@@ -49,13 +49,17 @@ OVERHEAD = 1024
 
 @dataclass(frozen=True)
 class Served:
-    """What was asked (columns of ``features.CREATES``), and what was answered, by predicate."""
+    """What was asked (columns of ``features.CREATES``), and what was answered, by predicate.
+
+    ``said`` are the three answers.
+    """
 
     creates: pa.Table
     answers: Mapping[str, pa.BooleanArray]
     model: str
     kind: str
     point: str
+    said: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
     def table(self, answered: pa.Array) -> pa.Table:
         """Return its rows as the log has them, of which each was ``answered`` then."""
@@ -65,8 +69,10 @@ class Served:
         for name in ("model", "kind", "point"):
             told[name] = pa.repeat(getattr(self, name), rows)
         fixed = [told.get(f.name, pa.nulls(rows)).cast(f.type) for f in PREDICTIONS]
-        named = pa.schema([*PREDICTIONS, *(pa.field(ANSWER + k, pa.bool_()) for k in self.answers)])
-        return pa.Table.from_arrays([*fixed, *self.answers.values()], schema=named)
+        named = [pa.field(ANSWER + key, pa.bool_()) for key in self.answers]
+        named += [pa.field(SAID + key, pa.utf8()) for key in self.said]
+        columns = [*fixed, *self.answers.values(), *self.said.values()]
+        return pa.Table.from_arrays(columns, schema=pa.schema([*PREDICTIONS, *named]))
 
 
 Resolve = Callable[[Sequence[Any]], Served]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from predictor import TrainedModel
+from training.answers import ANSWERS, RELIABILITY, answers
 from training.bootstrap import SEED
 from training.breakdown import BREAKDOWN, Grouping, break_down, groupings
 from training.by_kind import Tables, by_kind
@@ -19,11 +20,16 @@ from training.evaluate import rows_of, tabulate
 
 @dataclass(frozen=True)
 class Assessment:
-    """The tables of `EVALUATION`, `CURVES` and `BREAKDOWN` of one test."""
+    """The tables of `EVALUATION`, `CURVES`, `BREAKDOWN`, `ANSWERS` and `RELIABILITY` of one test.
+
+    The last two are empty of cases that are not a trained model's.
+    """
 
     evaluation: pa.Table
     curves: pa.Table
     breakdown: pa.Table
+    answers: pa.Table = field(default_factory=ANSWERS.empty_table)
+    reliability: pa.Table = field(default_factory=RELIABILITY.empty_table)
 
 
 def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:
@@ -31,13 +37,18 @@ def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SE
     tests = by_kind(_assess, model, files, names, seed)
     return Assessment(
         tabulate(row for tables in tests for row in tables["evaluation"].to_pylist()),
-        *(pa.concat_tables(tables[name] for tables in tests) for name in ("curves", "breakdown")),
+        *(
+            pa.concat_tables(tables[name] for tables in tests)
+            for name in ("curves", "breakdown", "answers", "reliability")
+        ),
     )
 
 
 def _assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int) -> Tables:
     test = labelled(model.predicates, files, names, model.creates)
-    return vars(assess_cases(cases(model, test), test, files, seed))
+    tables = assess_cases(cases(model, test), test, files, seed)
+    said, reliability = answers(model, test)
+    return vars(replace(tables, answers=said, reliability=reliability))
 
 
 def assess_cases(

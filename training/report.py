@@ -10,7 +10,9 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from features.components import component_text
+from predictor.thresholds import Point
 from training import charts
+from training.answers import of_served
 from training.assess import Assessment
 from training.bounded import abstentions, bounded_tables, failures, known_bounds
 
@@ -38,6 +40,7 @@ SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
 def render(
     about: Mapping[str, Mapping[str, str]],
     served: str,
+    point: Point,
     assessment: Assessment,
     sensitivity: pa.Table,
     distributions: pa.Table,
@@ -45,7 +48,7 @@ def render(
     """Return the page: complete in itself, and the same for the same input.
 
     `about` holds lists of label and text under the headings they are to have; `served` is the kind
-    of model that answers. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
+    of model that answers, at ``point``. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
     boxes = [_box_row(row) for row in distributions.to_pylist()]
@@ -58,6 +61,9 @@ def render(
         about=about,
         kinds={kind: name for kind, name in KINDS.items() if kind in _kinds(evaluation)},
         accuracy=_accuracy(evaluation),
+        answers=of_served(assessment.answers, served, point),
+        reliability=_reliability(assessment.reliability, served),
+        served=KINDS[served],
         promise=_promise(evaluation),
         bounded=bounded_tables(evaluation),
         known=known_bounds(evaluation, served),
@@ -84,6 +90,12 @@ def page(template: str, **content: Any) -> str:
     environment.filters |= {"percent": _percent, "duration": _seconds}
     environment.globals |= {"subjects": SUBJECTS}
     return environment.get_template(template).render(**content)
+
+
+def _reliability(reliability: pa.Table, served: str) -> list[dict[str, Any]]:
+    """Return the bins of what answers, with where they are drawn, in percent of both axes."""
+    rows = [row for row in reliability.to_pylist() if row["model"] == served]
+    return [{**row, "x": 100 * row["likely"], "y": 100 - 100 * row["share"]} for row in rows]
 
 
 def _kinds(evaluation: pa.Table) -> set[str]:

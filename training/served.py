@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.prediction_log import ANSWER
+from data.prediction_log import ANSWER, SAID
 from data.schema import field
 from predictor import Predicate, TrainedModel
+from predictor.certainty import WORDS
+from training.answers import OF_NO, of_no
 from training.bootstrap import SEED, Blocks, Floats, blocks_of
 from training.breach import growth
 from training.breakdown import BREAKDOWN, Grouping, break_down, grouping
@@ -37,6 +39,7 @@ SERVED = pa.schema(
         field("evidence", pa.float64(), "against the bound, of all nights, log10; null: none"),
         field("broken", pa.bool_(), "whether that is enough to call the bound broken"),
         STANDING,
+        *OF_NO,
     ]
 )
 """One row per version, predicate, kind of model and point: what it answered, and was right of."""
@@ -89,7 +92,8 @@ def figures(
         groups = _groupings(lives)
         for key, predicate in answered.model.predicates.items():
             if predicate.subject == subject and ANSWER + key in rows.column_names:
-                own = _Own(answered, key, predicate, told[ANSWER + key], lives)
+                words = told[SAID + key] if SAID + key in rows.column_names else None
+                own = _Own(answered, key, predicate, told[ANSWER + key], words, lives)
                 found.served.append(own.row())
                 found.groups.extend(own.groups(groups))
                 if answered.bound is not None:
@@ -115,6 +119,7 @@ class _Own:
         key: str,
         predicate: Predicate,
         said: pa.ChunkedArray,
+        words: pa.ChunkedArray | None,
         lives: pa.Table,
     ) -> None:
         truth = predicate.evaluate(lives)
@@ -122,6 +127,8 @@ class _Own:
         self.known: Bools = known.to_numpy(zero_copy_only=False)
         self.truth = _bools(truth.filter(known))
         self.said = _bools(said.filter(known).combine_chunks())
+        self.words = None if words is None else words.filter(known)
+        self.no_bound = answered.model.limits.no.bound
         born = lives["born"].cast(pa.int64()).to_numpy()
         self.born = born[self.known]
         self.blocks: Blocks = blocks_of(self.born)
@@ -146,7 +153,15 @@ class _Own:
             "blocks": self.blocks.count,
             "block_seconds": self.blocks.seconds,
             "seed": SEED,
+            **self._of_no(),
         }
+
+    def _of_no(self) -> dict[str, Any]:
+        """Return what is known of the answers besides yes, if they were told apart."""
+        if self.words is None or self.words.null_count:
+            return {}
+        numbers = pc.index_in(self.words, pa.array(WORDS)).to_numpy()
+        return of_no(self.truth, numbers, self.blocks, 100 * self.no_bound)
 
     def groups(self, groupings: list[Grouping]) -> Iterator[dict[str, Any]]:
         for each in groupings:

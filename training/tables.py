@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from statistics import mean
 from typing import Any
@@ -11,6 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from training.metrics import percent
 from training.standing import STYLES, Standing
 
 Row = dict[str, Any]
@@ -24,6 +26,13 @@ _COLUMNS = {
     "FalsePos": "false_positives",
 }
 _BOUNDED = ("TruePos, 95%", "FalsePos, 95%", "Occurs", "Precision", "Recall")
+_ANSWERS = (
+    "Predicate",
+    *("Yes", "No", "Unsure", "Right"),
+    *("FalsePos, 95%", "bound of yes", "FalseNeg, 95%", "bound of no"),
+    *("Likely", "Occurs"),
+)
+_WORDS = ("Predicate", "bound of yes", "bound of no")
 _TITLES = {
     "file": "File predictions",
     "name": "Name predictions",
@@ -46,6 +55,34 @@ def accuracy_tables(evaluation: pa.Table, note: str = "") -> list[Table]:
         title = ", ".join(filter(None, (_TITLES[subject], note)))
         tables.append(_accurate(title, accurate))
         tables += [_bounded(title, bounded)] if bounded else []
+    return tables
+
+
+def answers_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
+    """Return a table for each subject of what the three answers were worth, of what answers.
+
+    `answers` are rows of `ANSWERS` by subject.
+    """
+    tables = []
+    for subject, rows in answers.items():
+        table = Table(title=f"{_TITLES[subject]}: yes, no or unsure", title_justify="left")
+        table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
+        for heading in _ANSWERS:
+            table.add_column(
+                heading, justify="left" if heading in _WORDS else "right", no_wrap=True
+            )
+        for row in rows:
+            yes, no, unsure = (percent(row[n], row["n"]) for n in ("n_yes", "n_no", "n_unsure"))
+            table.add_row(
+                Text(row["predicate"]),
+                *map(_percent, (yes, no, unsure, row["right"])),
+                _with_interval(row, "false_positives"),
+                styled(row["standing"]),
+                _with_interval(row, "false_negatives"),
+                styled(row["no_standing"]),
+                *map(_percent, (row["likely"], percent(row["n_true"], row["n"]))),
+            )
+        tables.append(table)
     return tables
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from data.datasets import read_files, read_names
 from data.generated import Mark, describe, in_dataset
 from predictor import TrainedModel, births
+from training.answers import of_served
 from training.assess import Assessment, assess
 from training.bounded import known_bounds
 from training.distributions import distributions
@@ -78,6 +79,11 @@ class Trial:
         known, *_ = known_bounds(self.evaluation, self.stored.manifest["serve"])
         return f"{known.model}: {known.in_words}"
 
+    def served_answers(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rows of `ANSWERS` of what answers, by subject."""
+        manifest = self.stored.manifest
+        return of_served(self.assessment.answers, manifest["serve"], manifest["point"])
+
     def to_json(self) -> dict[str, Any]:
         """Return the results as JSON objects."""
         return {
@@ -85,6 +91,8 @@ class Trial:
             "loss": self.touched.to_json(),
             "generated": self.generated,
             "figures": self.evaluation.to_pylist(),
+            "answers": self.assessment.answers.to_pylist(),
+            "reliability": self.assessment.reliability.to_pylist(),
         }
 
     def report(self) -> str:
@@ -92,6 +100,7 @@ class Trial:
         return render(
             {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
             self.stored.manifest["serve"],
+            self.stored.manifest["point"],
             self.assessment,
             sensitivity(self.stored.model, self._files, self._names),
             distributions(self._files),

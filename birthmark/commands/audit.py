@@ -99,11 +99,28 @@ def _joined(found: Audit) -> Table:
     return table
 
 
+_FIGURES = (
+    *("n", "unknown", "correct", "decided", "right", "precision"),
+    *("false pos.", "95%", "bound"),
+)
+
+
 def _figures(found: Audit) -> Table:
     from training.tables import styled
 
     table = Table("predicate", "subject", title="As served")
-    for column in ("n", "unknown", "correct", "precision", "false pos.", "95%", "bound"):
+    columns = (
+        "n",
+        "unknown",
+        "correct",
+        "decided",
+        "right",
+        "precision",
+        "false pos.",
+        "95%",
+        "bound",
+    )
+    for column in columns:
         table.add_column(column, justify="right")
     table.add_column("standing")
     for row in found.figures.to_pylist():
@@ -113,7 +130,7 @@ def _figures(found: Audit) -> Table:
             row["subject"],
             f"{row['n']:,}",
             f"{row['n_unknown']:,}",
-            _percent(row["correct"]),
+            *map(_percent, (row["correct"], row["decided"], row["right"])),
             _percent(row["precision"]),
             _percent(row["false_positives"]),
             "–" if low is None else f"{low:.2f}–{high:.2f}",

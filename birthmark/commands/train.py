@@ -140,6 +140,9 @@ def evaluate(
     breakdown: Annotated[
         Path | None, typer.Option(help="Write figures by user, client and depth there.")
     ] = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="Write what yes, no and unsure were worth there.")
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw all models there, as .svg or .png.")
     ] = None,
@@ -150,7 +153,7 @@ def evaluate(
     from data.generated import describe
     from training.picture import draw
     from training.registry import Registry
-    from training.tables import accuracy_tables
+    from training.tables import accuracy_tables, answers_tables
     from training.trial import Trial, load
 
     with _working("testing"):
@@ -161,6 +164,7 @@ def evaluate(
             (found.evaluation, parquet),
             (found.curves, curves),
             (found.breakdown, breakdown),
+            (found.answers, answers),
         ):
             if path is not None:
                 write_table(table, path)
@@ -175,6 +179,7 @@ def evaluate(
     # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
     console = Console(width=max(200, Console().width))
     console.print(*accuracy_tables(found.evaluation, describe(trial.generated)))
+    console.print(*answers_tables(trial.served_answers()))
     console.print(f"Bounds of what answers, {trial.bounds_in_words()}", highlight=False)
     if trial.touched.files or trial.touched.names:
         console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)

@@ -68,6 +68,7 @@ def html(days: Days) -> str:
     return render(
         ABOUT,
         "rules",
+        "bounded",
         assess(model, *days[1]),
         sensitivity(model, *days[1]),
         distributions(days[1][0]),
@@ -85,7 +86,9 @@ def one_result(correct: int, guess: bool, kind: str = "name") -> dict[str, Any]:
 def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
     evaluation = pa.Table.from_pylist(rows, schema=EVALUATION)
     assessment = Assessment(evaluation, CURVES.empty_table(), BREAKDOWN.empty_table())
-    return Page(render({}, "able", assessment, SENSITIVITY.empty_table(), distributions(files)))
+    return Page(
+        render({}, "able", "bounded", assessment, SENSITIVITY.empty_table(), distributions(files))
+    )
 
 
 def test_every_predicate_has_its_row_with_all_models_figures(html: str) -> None:
@@ -160,7 +163,7 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     tables = (assess(model, *days[1]), sensitivity(model, *days[1]))
-    assert render(ABOUT, "rules", *tables, distributions(days[1][0])) == html
+    assert render(ABOUT, "rules", "bounded", *tables, distributions(days[1][0])) == html
 
 
 def test_a_period_without_files_still_gives_a_page(files_of: Make) -> None:
