@@ -139,8 +139,8 @@ def remove(path: Path) -> None:
 
 def remove_empty(directory: Path, below: Path) -> None:
     """Remove a directory, and those above it that are below `below`, as far as they are empty."""
-    with suppress(OSError):  # one that is not empty
-        for each in _up_to(directory, below):
+    for each in _up_to(directory, below):
+        with suppress(OSError):
             each.rmdir()
 
 

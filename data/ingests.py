@@ -93,8 +93,9 @@ def publish(
         target.parent.mkdir(parents=True, exist_ok=True)
         path.replace(target)
     (directory / FOLDER).mkdir(exist_ok=True)
-    for changed in {Path(), *(above for name in places.values() for above in Path(name).parents)}:
-        durable.sync(directory / changed)
+    changed = {Path(), *(above for name in places.values() for above in Path(name).parents)}
+    for folder in sorted(changed, reverse=True):
+        durable.sync(directory / folder)
     durable.rename(record, directory / FOLDER / f"{number}.json")
 
 
@@ -103,10 +104,16 @@ def clear(directory: Path) -> None:
     for left in directory.glob(f"{_ASIDE}*"):
         if (left / _RECORD).exists():
             for name in _read(left / _RECORD)["written"]:
-                durable.remove(directory / name)
-                durable.remove_empty((directory / name).parent, directory)
+                _take_back(directory / name, directory)
             durable.remove_empty(directory / FOLDER, directory)
         durable.remove(left)
+
+
+def _take_back(path: Path, dataset: Path) -> None:
+    """Remove a file, if it was given its place, and the directories that were made for it."""
+    if path.exists():
+        path.unlink()
+    durable.remove_empty(path.parent, dataset)
 
 
 def _there(directory: Path, name: str, number: str) -> Path:
