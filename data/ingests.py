@@ -126,9 +126,16 @@ def _there(directory: Path, name: str, number: str) -> Path:
 def _read(record: Path) -> dict[str, Any]:
     try:
         content: dict[str, Any] = json.loads(record.read_bytes())
-    except ValueError as error:
+        outside = [name for name in content.get("written", ()) if not _is_inside(name)]
+    except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(f"{record}: expected the record of an ingest, JSON: {error}") from error
+    if outside:
+        raise ValueError(f"{record}: expected names of files in the dataset, found {outside[0]}")
     return content
+
+
+def _is_inside(name: str) -> bool:
+    return not Path(name).is_absolute() and ".." not in Path(name).parts
 
 
 def _number(path: Path) -> str:

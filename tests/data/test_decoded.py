@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,15 @@ def test_a_later_ingest_into_it_touches_none_of_its_files(
     ingest([traces[0]], combined)
     assert before == {path: path.read_bytes() for path in before}
     assert read_table(combined, "operations").num_rows == 4 + 2 + 4
+
+
+def test_what_was_decoded_before_there_were_records_of_it_is_not_lost(
+    traces: list[Path], tmp_path: Path
+) -> None:
+    decode(traces[0], tmp_path / "part")
+    shutil.rmtree(tmp_path / "part" / "dataset" / "ingests")
+    combine([tmp_path / "part"], tmp_path / "combined")
+    assert read_table(tmp_path / "combined", "operations").num_rows == 4
 
 
 def test_tables_of_operations_and_captures_are_decoded_likewise(tmp_path: Path) -> None:

@@ -136,6 +136,19 @@ def test_a_damaged_record_is_named(days: list[Path], tmp_path: Path) -> None:
         read_table(tmp_path / "out", "operations")
 
 
+@pytest.mark.parametrize("name", ["../precious", "/precious"])
+def test_what_a_killed_ingest_names_outside_of_the_dataset_is_not_removed(
+    name: str, days: list[Path], tmp_path: Path
+) -> None:
+    left = tmp_path / "out" / ".ingest-0001"
+    left.mkdir(parents=True)
+    (left / "record.json").write_text(json.dumps({"written": [name]}))
+    (tmp_path / "precious").touch()
+    with pytest.raises(ValueError, match=rf"{left}/record\.json: expected .* found {name}"):
+        ingest([days[0]], tmp_path / "out")
+    assert (tmp_path / "precious").exists()
+
+
 def test_no_file_is_written_over_though_its_record_is_gone(
     days: list[Path], tmp_path: Path
 ) -> None:
