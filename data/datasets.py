@@ -192,7 +192,7 @@ class DatasetWriter:
         durable.link(path, target)
 
     def write_record(self, content: dict[str, Any]) -> None:
-        """Say what the ingest's record tells besides the names of its files."""
+        """Set what the ingest's record tells besides the names of its files."""
         self._record = content
 
     def _partition(self, folder: Path) -> _Partition:
