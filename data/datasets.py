@@ -5,22 +5,21 @@ A dataset is a directory::
     operations/server=10.0.0.1/day=2026-11-21/0001.parquet
     messages/server=…   files/server=…   names/server=…   loss/server=…
     quarantine/0001.jsonl     the records that could not be read
-    ingests/0001.json         what each ingest read, counted and wrote
+    ingests/0001.json         what each ingest read and counted, and the files it wrote
 
 The day, in UTC, is the time of an operation, a message or a period, a file's birth and an entry's
 birth (where it was not seen: the first time it was named). Of servers and days that are too many
 the rest stand in ``server=others`` and ``day=others`` (`data.partitions`). Every ingest adds files
-under its own number and touches no others; they appear under their final names only when all of
-them are complete.
+under its own number and touches no others. A dataset holds what the records of its ingests name
+(`data.ingests`), and nothing else that lies there.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import Counter, OrderedDict
 from collections.abc import Collection
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.durable import private
+from data import durable, ingests
 from data.partitions import TRAFFIC, Partitions, partitions, rows_by_server
 from data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 
@@ -124,8 +123,11 @@ class DatasetWriter:
     """Writes one ingest into a dataset directory, all of it or nothing.
 
     Use it as a context manager: what was written takes its place when the block ends without an
-    exception, and is removed otherwise. ``number`` is what its files are called by; None: the next.
-    ``servers`` are those that are kept apart; None: those with most traffic.
+    exception, and is removed otherwise, as is a directory that was made for it. Of several
+    processes that write into a dataset one does at a time; the others wait.
+
+    ``number``, in the block, is what its files are called by; None: the next. ``servers`` are those
+    that are kept apart; None: those with most traffic.
     """
 
     def __init__(
@@ -133,16 +135,21 @@ class DatasetWriter:
     ) -> None:
         self.directory = directory
         self.places = Partitions(servers)
-        self.number = number or f"{len(list((directory / 'ingests').glob('*.json'))) + 1:04d}"
-        self._staging = directory / f".ingest-{self.number}"
+        self.number = number or ""
+        self._record: dict[str, Any] = {}
         self._partitions: OrderedDict[Path, _Partition] = OrderedDict()
         self._parts: Counter[Path] = Counter()
         self._held = 0
 
     def __enter__(self) -> DatasetWriter:
-        shutil.rmtree(self._staging, ignore_errors=True)
-        private(self.directory)
-        self._staging.mkdir()
+        with ExitStack() as stack:
+            stack.enter_context(durable.alone_in(self.directory))
+            ingests.clear(self.directory)
+            stack.callback(ingests.clear, self.directory)
+            self.number = self.number or ingests.next_number(self.directory)
+            self._staging = ingests.aside(self.directory, self.number)
+            self._staging.mkdir()
+            self._left = stack.pop_all()
         return self
 
     def __exit__(
@@ -151,13 +158,11 @@ class DatasetWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
+        with self._left:
             while self._partitions:  # a writer that is closed holds memory until it is let go
                 self._partitions.popitem(last=False)[1].close()
             if error is None:
                 self._publish()
-        finally:
-            shutil.rmtree(self._staging, ignore_errors=True)
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
         """Add rows of the table named, each to the partition of its server and day."""
@@ -180,11 +185,15 @@ class DatasetWriter:
             with target.open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps(line) + "\n" for line in lines)
 
-    def write_json(self, path: str, content: dict[str, Any]) -> None:
-        """Write a JSON file of the dataset."""
-        target = self._staging / path
+    def add_file(self, path: Path, place: Path) -> None:
+        """Add a finished file, which also stays where it is, at its place in the dataset."""
+        target = self._staging / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        durable.link(path, target)
+
+    def write_record(self, content: dict[str, Any]) -> None:
+        """Set what the ingest's record tells besides the names of its files."""
+        self._record = content
 
     def _partition(self, folder: Path) -> _Partition:
         partition = self._partitions.get(folder)
@@ -214,12 +223,10 @@ class DatasetWriter:
             partition.close()
 
     def _publish(self) -> None:
-        """Move everything into place, the record of the ingest last."""
-        paths = sorted(path for path in self._staging.rglob("*") if path.is_file())
-        for path in sorted(paths, key=lambda path: path.parent.name == "ingests"):
-            target = self.directory / self._at_last(path.relative_to(self._staging))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, target)  # noqa: PTH105 - Path.replace hides that it is atomic
+        staged = sorted(path for path in self._staging.rglob("*") if path.is_file())
+        places = {path: self._at_last(path.relative_to(self._staging)) for path in staged}
+        names = {path: place.as_posix() for path, place in places.items()}
+        ingests.publish(self.directory, self.number, names, self._record)
 
     def _at_last(self, path: Path) -> Path:
         """Return where a file stands: with the others if its server was displaced meanwhile."""
@@ -248,17 +255,15 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
     """Read a table of a dataset (a key of :data:`TABLES`) as its schema has it.
 
     Raises:
-        FileNotFoundError: the directory is no dataset.
-        ValueError: a file of the table is damaged; pages are compared with their checksums.
+        FileNotFoundError: the directory is no dataset, or lacks a file that its records name.
+        ValueError: a file of the table is damaged (pages are compared with their checksums), or a
+            record.
     """
     import pyarrow.dataset as ds  # slow to import, and needed only to read
 
-    schema = TABLES[table]
-    folder = Path(directory) / table
-    if not folder.is_dir() and not (Path(directory) / "ingests").is_dir():
-        raise FileNotFoundError(f"{directory}: no dataset: expected a directory {table}/ in it")
+    schema, folder = TABLES[table], Path(directory) / table
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
-    paths = sorted(str(path) for path in folder.rglob("*.parquet"))
+    paths = [str(path) for path in ingests.table_files(Path(directory), table)]
     if not paths:
         return wanted.empty_table()
     physical = pa.schema([each for each in schema if each.name != "server"] + list(PARTITIONING))

@@ -15,8 +15,6 @@ The dataset has the rows that `data.ingest.ingest` gives the same traces.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -26,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark._native import LivesBuilder
-from data import durable
+from data import durable, ingests
 from data.datasets import TABLES, DatasetWriter, folder
 from data.ingest import naming, set_aside, taken
 from data.ingest_summary import IngestSummary
@@ -158,23 +156,22 @@ class Decoded:
         for _, rest in [*([waiting] if waiting else []), *gaps]:
             lives.update_loss(rest)
 
-    def place(self, dataset: Path, number: str, servers: Collection[str]) -> None:
-        """Give the tables that are finished a place in a dataset, under a number of their own.
+    def place(self, dataset: DatasetWriter, place: int, servers: Collection[str]) -> None:
+        """Add the tables that are finished to a dataset, by the trace's place among its traces.
 
         Those of other than the `servers` that it keeps apart stand with the others.
         """
-        root = self._directory / "dataset"
+        root, number = self._directory / "dataset", f"{dataset.number}.{place:04d}"
         rest = sorted({*self.traffic} - {*servers})
         others = {folder(server): f"-{at + 1:03d}" for at, server in enumerate(rest)}
-        for path in sorted(path for path in root.rglob("*") if path.is_file()):
+        files = (path for path in root.rglob("*") if path.is_file())
+        for path in sorted(path for path in files if path.parent.name != ingests.FOLDER):
             table, *parts = path.relative_to(root).parts
             name = number + path.name.removeprefix(_PART)
             if parts[0] in others:
                 name = number + others[parts[0]] + path.name.removeprefix(_PART)
                 parts[0] = folder(OTHERS)
-            target = Path(dataset, table, *parts).with_name(name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _link(path, target)
+            dataset.add_file(path, Path(table, *parts).with_name(name))
 
     def _read(self, name: str) -> Iterator[tuple[int, pa.RecordBatch]]:
         path = self._directory / f"{name}.arrow"
@@ -187,14 +184,6 @@ class Decoded:
                 except StopIteration:
                     return
                 yield int(metadata["number"]), batch
-
-
-def _link(path: Path, target: Path) -> None:
-    """Give a file that stays as it is a second name; copy it where the file system cannot."""
-    try:
-        os.link(path, target)
-    except OSError:
-        shutil.copyfile(path, target)
 
 
 def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) -> IngestSummary:
@@ -224,13 +213,13 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
                 write("loss", batch)
             summary.add(one, one.counts)
             summary.rows |= {table: summary.rows[table] + n for table, n in one.rows.items()}
-            one.place(out, f"{dataset.number}.{place:04d}", servers)
+            one.place(dataset, place, servers)
         lives.finish()
         while rest := taken(lives):
             for table, batch in rest:
                 write(table, batch)
         summary.loss = losses.estimate()
-        dataset.write_json(f"ingests/{dataset.number}.json", summary.record())
+        dataset.write_record(summary.record())
     return summary
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from birthmark._native import TextWriter, TraceLines
 from data import generated, row_groups
 from data.datasets import TABLES
+from data.ingests import table_files
 from data.traces import BATCH_ROWS, marks_of, open_trace
 
 PRINTED = ("operations", "messages")
@@ -101,11 +102,7 @@ def _batches(path: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
         for batch in trace:
             yield "operations", batch
         return
-    if not any((path / folder).is_dir() for folder in ("operations", "ingests")):
-        raise FileNotFoundError(f"{path}: no dataset: expected a directory operations/ in it")
-    files = [
-        _file(path, table, each) for table in PRINTED for each in (path / table).rglob("*.parquet")
-    ]
+    files = [_file(path, table, each) for table in PRINTED for each in table_files(path, table)]
     for _, table, batch in heapq.merge(*files, key=lambda item: item[0]):
         if batch is not None:
             yield table, batch

@@ -7,15 +7,21 @@ within a file system are atomic, and a rename is durable once its directory has 
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import shutil
 import socket
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
+from typing import TextIO
 
 _PRIVATE = 0o770  # and the umask may want less
+_LOCK = ".lock"
+
+log = logging.getLogger(__name__)
 
 
 class LockedError(OSError):
@@ -131,6 +137,26 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def remove_empty(directory: Path, below: Path) -> None:
+    """Remove a directory, and those above it that are below `below`, as far as they are empty."""
+    for each in _up_to(directory, below):
+        with suppress(OSError):
+            each.rmdir()
+
+
+def _up_to(directory: Path, below: Path) -> Iterator[Path]:
+    """Yield a directory, then those above it that are below `below`."""
+    return takewhile(lambda each: each != below, (directory, *directory.parents))
+
+
+def link(path: Path, target: Path) -> None:
+    """Give a file that stays as it is a second name; copy it where the file system cannot."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copyfile(path, target)
+
+
 def left_in(directory: Path) -> list[Path]:
     """Return what was written aside, in `directory` and the directories in it, and not renamed.
 
@@ -151,3 +177,53 @@ def locked(path: Path, wait: bool = True) -> Iterator[None]:
         except BlockingIOError as error:
             raise LockedError(f"{path}: another process holds this lock") from error
         yield
+
+
+@contextmanager
+def alone_in(directory: Path) -> Iterator[None]:
+    """Be the only process that holds a directory; one that dies lets it go.
+
+    Who finds it held waits, and says so. It is made if need be (`private`), and where nothing is in
+    it at the end, it and those above it that were made with it are removed.
+    """
+    before, lock = directory, None
+    while lock is None:
+        ancestors = (each for each in (directory, *directory.parents) if each.exists())
+        before = min(before, next(ancestors, Path()), key=lambda path: len(path.parts))
+        private(directory)
+        lock = _hold(directory / _LOCK)
+    with lock:
+        for made in _up_to(directory, before):
+            sync(made.parent)
+        try:
+            yield
+        finally:
+            (directory / _LOCK).unlink(missing_ok=True)
+            remove_empty(directory, before)
+
+
+def _hold(path: Path) -> TextIO | None:
+    """Return a lock file, open and locked; None where who had it before has removed it."""
+    try:
+        file = path.open("a")
+    except FileNotFoundError:
+        if path.parent.exists():
+            raise
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        log.warning("%s: another process writes there; waiting until it is done", path.parent)
+        fcntl.flock(file, fcntl.LOCK_EX)
+    if _is_at(file, path):
+        return file
+    file.close()
+    return None
+
+
+def _is_at(file: TextIO, path: Path) -> bool:
+    """Tell whether a path still leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

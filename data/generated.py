@@ -17,6 +17,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.ingests import records
+
 KEY = b"birthmark.generated"
 """The key in a Parquet file's metadata."""
 
@@ -87,10 +89,8 @@ def in_operations(batch: pa.RecordBatch) -> Mark | None:
 
 def in_dataset(directory: Path) -> list[Mark]:
     """Return the marks of all that was ingested into a dataset, each once."""
-    marks: list[Mark] = []
-    for path in sorted((Path(directory) / "ingests").glob("*.json")):
-        marks += json.loads(path.read_text(encoding="utf-8")).get("generated", [])
-    return distinct(marks)
+    told = records(Path(directory)).values()
+    return distinct(mark for record in told for mark in record.get("generated", []))
 
 
 def distinct(marks: Iterable[Mark]) -> list[Mark]:

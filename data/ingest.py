@@ -53,13 +53,15 @@ def ingest(
 
     Args:
         traces: the files, in the order of their time; ``-`` is standard input.
-        out: the dataset's directory; made if need be, added to if it is there.
+        out: the dataset's directory; made if need be, added to if it is there. While another
+            process writes into it, this one waits.
         progress: called with the trace's path and the rows it has given so far.
 
     Raises:
-        OSError: a trace cannot be opened, or the dataset cannot be written; nothing is left
-            of the ingest then.
+        OSError: a trace cannot be opened, or the dataset cannot be written.
         ValueError: a file is no trace, or most of it is later than this host's clock.
+
+    Whatever is raised, nothing is left of the ingest, nor a directory that was made for it.
     """
     began = time.monotonic()
     summary = IngestSummary(str(out))
@@ -95,7 +97,7 @@ def ingest(
         summary.rows = {table: writer.rows[table] for table in TABLES}
         summary.others = dataset.places.others()
         summary.seconds = round(time.monotonic() - began, 3)
-        dataset.write_json(f"ingests/{dataset.number}.json", summary.record())
+        dataset.write_record(summary.record())
     return summary
 
 

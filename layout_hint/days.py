@@ -20,6 +20,7 @@ from joblib import Parallel, delayed
 
 from data import row_groups
 from data.generated import Mark
+from data.ingests import table_files
 from data.replay import build
 from data.traces import open_trace
 
@@ -208,7 +209,7 @@ def _times(traces: Sequence[Path]) -> Iterator[pa.Array]:
     """Yield the times of calls, µs, batch by batch."""
     for trace in traces:
         if trace.is_dir():
-            for part in sorted((trace / "operations").rglob("*.parquet")):
+            for part in table_files(trace, "operations"):
                 yield from _column(part)
         elif open_trace(trace).format == "operations":
             yield from _column(trace)

@@ -33,6 +33,7 @@ from data import durable
 from data.datasets import read_table
 from data.decoded import Decoded, combine, decode
 from data.ingest_summary import IngestSummary
+from data.ingests import table_files
 from data.partitions import DAY_US
 from data.traces import open_trace
 from predictor import births
@@ -243,7 +244,7 @@ def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Pa
         "tables": {
             path.relative_to(aside).as_posix(): describe(path)
             for table in _LEARNED
-            for path in sorted((aside / table).rglob("*.parquet"))
+            for path in table_files(aside, table)
         },
     }
     (aside / INTAKE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

@@ -21,6 +21,7 @@ from data.anonymize.tables import Progress, TableWriter
 from data.datasets import DatasetWriter
 from data.durable import replaced
 from data.generated import Mark, comment, in_comment, in_dataset
+from data.ingests import records
 from data.traces import marks_of, open_trace
 
 STREAM = "-"
@@ -95,8 +96,7 @@ def _kind(path: str) -> str:
     if path == STREAM:
         return "text"
     if Path(path).is_dir():
-        if not (Path(path) / "ingests").is_dir():
-            raise FileNotFoundError(f"{path}: no dataset: expected a directory ingests/ in it")
+        records(Path(path))  # raises where it is no dataset
         return "tables"
     return "text" if open_trace(path).format == "nfsdump" else "tables"
 
@@ -181,5 +181,5 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
             "damaged": summary.damaged_dropped,
             "generated": summary.generated,
         }
-        dataset.write_json(f"ingests/{dataset.number}.json", record)
+        dataset.write_record(record)
         file.save()

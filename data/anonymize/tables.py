@@ -16,6 +16,7 @@ from data import row_groups
 from data.anonymize.columns import OMITTED, leaves, treatments
 from data.anonymize.settings import Settings
 from data.datasets import TABLES, DatasetWriter
+from data.ingests import table_files
 from data.traces import Trace
 
 BATCH_ROWS = 32_768
@@ -107,7 +108,7 @@ def _with_docs(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def _batches(directory: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Yield the rows of a dataset's tables, with the server that the path names."""
     for table, schema in TABLES.items():
-        for path in sorted((directory / table).rglob("*.parquet")):
+        for path in table_files(directory, table):
             server = _server(path)
             with pq.ParquetFile(path) as file:
                 for batch in row_groups.batches(file, BATCH_ROWS):

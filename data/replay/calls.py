@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data import row_groups
+from data.ingests import table_files
 from data.replay.permissions import Caller
 from data.schema import OPERATIONS
 from data.traces import BATCH_ROWS, open_trace
@@ -145,19 +146,17 @@ def read_calls(
 
 def _dataset_calls(directory: Path, first: int | None, last: int | None) -> Iterator[Call]:
     """Yield the calls of a dataset, those of several servers merged by the times of replies."""
-    servers = sorted((directory / "operations").glob("server=*"))
-    if not servers:
-        raise FileNotFoundError(
-            f"{directory}: no dataset: expected directories operations/server=… in it"
-        )
-    streams = [_server_calls(directory, server, first, last) for server in servers]
+    servers: dict[Path, list[Path]] = {}
+    for path in table_files(directory, "operations"):
+        servers.setdefault(path.parent.parent, []).append(path)
+    streams = [_server_calls(server, servers[server], first, last) for server in sorted(servers)]
     yield from heapq.merge(*streams, key=lambda call: call.reply_time or call.time)
 
 
 def _server_calls(
-    directory: Path, server: Path, first: int | None, last: int | None
+    server: Path, paths: Sequence[Path], first: int | None, last: int | None
 ) -> Iterator[Call]:
-    for path in sorted(server.rglob("*.parquet"), key=_written):
+    for path in sorted(paths, key=_written):
         name = pa.array([_unquoted(server)], pa.utf8())
         file = pq.ParquetFile(path)
         missing = set(COLUMNS) - {"server"} - set(file.schema_arrow.names)

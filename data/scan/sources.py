@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from data import row_groups
 from data.generated import Mark, all_in_metadata, in_dataset
+from data.ingests import table_files
 from data.schema import OPERATIONS, WORD
 from data.traces import PARQUET_MAGIC, Trace, open_trace
 
@@ -89,12 +90,9 @@ def _parquet(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
 
 def _dataset(directory: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Read the operations of a dataset, day by day and server by server."""
-    folder = directory / "operations"
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{directory}: no dataset: expected a directory operations/ in it")
-    paths = sorted(folder.rglob("*.parquet"), key=lambda path: (path.parent.name, path))
+    paths = table_files(directory, "operations")
     rest = [name for name in columns if name != "server"]
-    for path in paths:
+    for path in sorted(paths, key=lambda path: (path.parent.name, path)):
         server = unquote(path.parent.parent.name.removeprefix("server="))
         for batch in _ahead(_parquet(path, rest)):
             codes = pa.nulls(batch.num_rows, pa.int32()).fill_null(0)

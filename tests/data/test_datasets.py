@@ -32,5 +32,5 @@ def test_others_than_owner_and_group_see_nothing_of_a_dataset(tmp_path: Path) ->
 
 
 def test_a_directory_that_is_no_dataset_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=f"{tmp_path}: no dataset: expected .* files/"):
+    with pytest.raises(FileNotFoundError, match=f"{tmp_path}: no dataset: expected .* ingests/"):
         read_files(tmp_path)

@@ -489,7 +489,7 @@ def test_operations_from_before_the_columns_of_lines_are_still_a_trace(tmp_path:
 
 
 def test_what_is_neither_a_dataset_nor_operations_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="expected a directory operations/"):
+    with pytest.raises(FileNotFoundError, match="expected a directory ingests/"):
         list(TablesDump(tmp_path))
     (tmp_path / "text").write_bytes(LIVE[0])
     with pytest.raises(ValueError, match="text: is nfsdump; expected a dataset, or operations"):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from data import durable
+from tests.serving.conftest import eventually
 
 
 def test_what_was_written_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
@@ -87,3 +89,34 @@ def test_a_file_whose_owner_cannot_be_kept_is_not_made_by_another(
     monkeypatch.setattr(os, "fchmod", refuse)
     with pytest.raises(PermissionError, match=r"owner and group could not be kept.*old"):
         durable.make_like(old, tmp_path / "new", 0o600)
+
+
+def test_an_empty_directory_goes_with_those_that_were_made_with_it(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with durable.alone_in(tmp_path / "there" / "new" / "own"):
+        assert (tmp_path / "there" / "new" / "own").is_dir()
+    assert list(tmp_path.rglob("*")) == [tmp_path / "there"]
+
+
+def test_a_directory_stays_with_what_was_put_into_it(tmp_path: Path) -> None:
+    with durable.alone_in(tmp_path / "own"):
+        (tmp_path / "own" / "file").touch()
+    assert list((tmp_path / "own").iterdir()) == [tmp_path / "own" / "file"]
+
+
+def test_who_waited_for_a_directory_that_was_removed_makes_it_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = tmp_path / "own"
+
+    def second() -> bool:
+        with durable.alone_in(own):
+            return own.is_dir()
+
+    with ThreadPoolExecutor(1) as pool:
+        with durable.alone_in(own):
+            waiting = pool.submit(second)
+            assert eventually(lambda: "another process writes there; waiting" in caplog.text)
+            assert not waiting.done()
+        assert waiting.result(timeout=60)
+    assert not own.exists()

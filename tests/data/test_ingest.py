@@ -144,7 +144,7 @@ def test_a_write_that_fails_is_an_error_and_leaves_nothing(
     monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
     with pytest.raises(OSError, match="No space left"):
         ingest([trace], tmp_path / "out")
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_server_in_a_path_is_escaped(tmp_path: Path) -> None:
@@ -154,7 +154,6 @@ def test_the_server_in_a_path_is_escaped(tmp_path: Path) -> None:
     batch = batch.set_column(index, batch.schema.field(index), server.cast(schema.WORD))
     with DatasetWriter(tmp_path) as dataset:
         dataset.write("operations", batch)
-        dataset.write_json("ingests/0001.json", {})
     assert (tmp_path / "operations" / "server=fe80%3A%3A1%2F64").is_dir()
     assert set(read_table(tmp_path, "operations")["server"].to_pylist()) == {"fe80::1/64"}
 
@@ -173,7 +172,7 @@ def test_rows_before_1970_fall_on_their_own_day() -> None:
 
 
 def test_a_directory_that_is_no_dataset_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no dataset: expected a directory files/"):
+    with pytest.raises(FileNotFoundError, match="no dataset: expected a directory ingests/"):
         read_files(tmp_path)
 
 

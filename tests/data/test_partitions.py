@@ -63,7 +63,6 @@ def test_a_server_that_comes_late_with_more_traffic_displaces_one_with_little(
             dataset.write("operations", pa.record_batch({"server": words, "time": times}))
         assert dataset.places.traffic() == {"a": 6, "c": 7}
         assert dataset.places.others() == {"servers": 1, "rows": 3}
-        dataset.write_json("ingests/0001.json", {})
     # the 4 of its first batch came when it had no more than twice the traffic of b
     assert folders(tmp_path, "operations") == {"a", "c", OTHERS}
     rows = read_table(tmp_path, "operations", ["server", "time"])["server"].to_pylist()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from data.ingest import ingest
 from data.replay import build
 from data.samples import DAYS
 from layout_hint.days import Day, Hours, found_dates, make_days, read_dates
@@ -36,6 +37,14 @@ def test_a_trace_without_calls_in_the_hours_is_refused_with_the_hours_it_has() -
     expected = r"no calls from 10:00 to 16:00 UTC: they are from 2026-11-21 05:38.* \(see --from"
     with pytest.raises(ValueError, match=expected):
         found_dates([DAYS[0]], Hours())
+
+
+def test_a_dataset_has_the_days_of_its_complete_ingests(tmp_path: Path) -> None:
+    ingest([DAYS[0]], tmp_path)
+    assert found_dates([tmp_path], MORNING) == [date(2026, 11, 21)]
+    (tmp_path / "ingests" / "0001.json").unlink()
+    with pytest.raises(ValueError, match="there are none at all"):
+        found_dates([tmp_path], MORNING)
 
 
 def test_a_day_is_built_once_and_then_taken_as_it_is(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from birthmark._native import Mapping
 from data.anonymize import Settings, anonymize, treatments
 from data.anonymize.columns import COLUMNS
-from data.datasets import TABLES, DatasetWriter, read_table
+from data.datasets import TABLES, read_table
 from data.ingest import ingest
 from data.schema import OPERATIONS
 from tests.data.anonymize.conftest import DAMAGED, TEXT, leaks
@@ -235,10 +235,10 @@ def test_a_directory_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_outside_of_a_server_is_refused(dataset: Path, tmp_path: Path) -> None:
-    with DatasetWriter(tmp_path / "odd") as writer:
-        writer.write_json("ingests/0001.json", {})
     (operations,) = (dataset / "operations").rglob("*.parquet")
-    (tmp_path / "odd" / "operations").mkdir()
+    for folder in ("operations", "ingests"):
+        (tmp_path / "odd" / folder).mkdir(parents=True)
     (tmp_path / "odd" / "operations" / "x.parquet").write_bytes(operations.read_bytes())
+    (tmp_path / "odd" / "ingests" / "0001.json").write_text('{"written": ["operations/x.parquet"]}')
     with pytest.raises(ValueError, match="expected a folder server="):
         anonymize([str(tmp_path / "odd")], str(tmp_path / "out"), tmp_path / "mapping")

@@ -136,7 +136,7 @@ def test_a_dataset_is_built_from_as_its_trace_is(tmp_path: Path) -> None:
 
 
 def test_what_is_no_dataset_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no dataset: expected directories operations/"):
+    with pytest.raises(FileNotFoundError, match="no dataset: expected a directory ingests/"):
         build([tmp_path], tmp_path / "out")
 
 
