@@ -42,6 +42,12 @@ def test_every_command_explains_itself(command: str) -> None:
     assert b"Usage" in run.stdout
 
 
+def test_a_command_that_there_is_not_is_refused_with_one_that_is_like_it() -> None:
+    run = birthmark("ingets")
+    assert run.returncode == 2
+    assert b"No such command 'ingets' (did you mean 'ingest'?)." in run.stderr
+
+
 def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:
     run = birthmark("ingest", DAYS[0], "--out", tmp_path / "day", "--json")
     assert (run.returncode, run.stderr) == (0, b"")

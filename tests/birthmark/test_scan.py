@@ -130,6 +130,8 @@ def test_a_plot_has_a_title_and_may_be_laid_over_itself(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["{day}", "--out", "{tmp}/a.csv", "--by", "colour"], "'colour' is no key"),
+        (["{day}", "--out", "{tmp}/a.csv", "--by", "clent"], "(did you mean 'client'?)"),
+        (["{day}", "--out", "{tmp}/a.csv", "--ops", "raed"], "'raed' is no operation (did you"),
         (["{day}", "--out", "{tmp}/a.csv", "--period", "soon"], "'soon' is no duration"),
         (["{tmp}/missing", "--out", "{tmp}/a.csv"], "missing: No such file or directory"),
         (["agg", "{day}"], "day1.parquet: column seconds: expected double"),
