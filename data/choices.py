@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from difflib import get_close_matches
+from pathlib import Path
 
 
 def expect(what: str, word: str, choices: Collection[str]) -> None:
@@ -25,3 +26,11 @@ def meant(word: str, choices: Collection[str]) -> str:
     lowered = {choice.lower(): choice for choice in choices}
     near = get_close_matches(word.lower(), lowered, n=1)
     return f" (did you mean {lowered[near[0]]!r}?)" if near else ""
+
+
+def meant_beside(path: Path) -> str:
+    """Return such a question for a path that is not there: which name beside it is meant."""
+    try:
+        return meant(path.name, [other.name for other in path.absolute().parent.iterdir()])
+    except OSError:
+        return ""

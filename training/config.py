@@ -247,6 +247,11 @@ class Config(_Strict):
             }
         )
 
+    @property
+    def globs(self) -> list[str]:
+        """The globs of all traces, those of no server first."""
+        return [*self.traces.files, *(glob for server in self.servers for glob in server.files)]
+
     def all_predicates(self) -> dict[str, Predicate]:
         """Return the built-in predicates and the configured ones, by key.
 

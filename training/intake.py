@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
-from glob import glob
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -39,6 +38,7 @@ from predictor import births
 from training.config import Server, Traces
 from training.engine import SCRATCH, current
 from training.manifests import describe
+from training.places import matching
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
@@ -128,18 +128,12 @@ def _unknown(
     """Give each trace file that has not been taken in once, with its server's name."""
     known = set(_known(directory))
     for name, globs in [("", traces.files), *((s.name, s.files) for s in servers)]:
-        for path in _matching(globs):
+        for path in matching(globs):
             status = path.stat()
             entry = Entry(str(path), status.st_size, status.st_mtime_ns)
             if entry not in known:
                 known.add(entry)
                 yield name, entry
-
-
-def _matching(globs: Sequence[str]) -> Iterator[Path]:
-    # Path.glob takes no absolute pattern.
-    matches = (glob(pattern, recursive=True) for pattern in globs)  # noqa: PTH207
-    return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
 
 
 def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:

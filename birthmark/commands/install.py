@@ -39,12 +39,11 @@ def freebsd(
 def _make(system: str, config: Path, user: str, socket: Path | None, out: Path | None) -> None:
     from birthmark.install import Site, files
     from data.durable import replaced
-    from training.config import ConfigError, read_config
+    from training.config import read_config
 
     path = Path.cwd() / config
-    with exits(MISCONFIGURED, ConfigError):
-        settings = read_config(path)
-    site = Site(path, settings, user, socket)
+    with exits(MISCONFIGURED, ValueError):
+        site = Site(path, read_config(path), user, socket)
     for line in site.missing():
         typer.echo(f"birthmark: warning: {line}", err=True)
     for file in files(system, site):

@@ -87,3 +87,12 @@ def test_a_file_whose_owner_cannot_be_kept_is_not_made_by_another(
     monkeypatch.setattr(os, "fchmod", refuse)
     with pytest.raises(PermissionError, match=r"owner and group could not be kept.*old"):
         durable.make_like(old, tmp_path / "new", 0o600)
+
+
+def test_a_directory_that_takes_no_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    durable.check_writable(tmp_path / "log")
+    assert list((tmp_path / "log").iterdir()) == []
+    with pytest.raises(FileExistsError) as caught:
+        durable.check_writable(tmp_path / "file" / "log")
+    assert caught.value.filename == str(tmp_path / "file" / "log")

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from serving.server import listen, url
+from data import durable
+from serving.server import listen, run, url
 from serving.settings import Settings
 
 
@@ -35,6 +37,20 @@ def test_a_port_in_use_is_an_error_that_names_it() -> None:
         port = listener.getsockname()[1]
         with pytest.raises(OSError, match=f"cannot listen at 127.0.0.1 port {port}: .*in use"):
             listen(settings(port=port))
+
+
+def test_where_the_disk_takes_no_log_now_the_service_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(directory: Path) -> None:
+        raise OSError(28, "No space left on device", str(directory))
+
+    monkeypatch.setattr(durable, "check_writable", full)
+    taken = socket.create_server(("127.0.0.1", 0))
+    with taken, pytest.raises(OSError, match="cannot listen"):
+        run(settings(port=taken.getsockname()[1], log_predictions=tmp_path / "log"), print)
+    assert "predictions are served, but not logged" in caplog.text
+    assert str(tmp_path / "log") in caplog.text
 
 
 def test_connections_send_what_they_have_without_waiting_for_acknowledgements() -> None:
