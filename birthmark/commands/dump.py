@@ -13,6 +13,8 @@ from rich.console import Console
 from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
 
+STREAM = Path("-")
+
 
 class Source(StrEnum):
     """What is printed."""
@@ -26,7 +28,9 @@ def dump(
         str,
         typer.Argument(help="capture or text, - is stdin; or a dataset, with --from operations"),
     ],
-    out: Annotated[Path | None, typer.Option(help="file to write; else standard output")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="file to write; else, or where it is -, standard output")
+    ] = None,
     source: Annotated[
         Source, typer.Option("--from", help="what it is: a trace, or operations in Parquet")
     ] = Source.TRACE,
@@ -40,7 +44,7 @@ def dump(
         if source is Source.OPERATIONS
         else TraceDump(trace, all_attributes)
     )
-    if out is None:
+    if out is None or out == STREAM:
         write(lines, sys.stdout.buffer)
     else:
         with replaced(out) as aside, aside.open("wb") as file:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from birthmark.outputs import named
 from data.generated import describe
 from data.ingest import ingest as run
 from data.ingest_summary import IngestSummary
@@ -23,7 +24,9 @@ def ingest(
     traces: Annotated[
         list[str], typer.Argument(help="trace files, in the order of their time; - is stdin")
     ],
-    out: Annotated[Path, typer.Option(help="directory of the dataset; made if need be")],
+    out: Annotated[
+        Path, typer.Option(callback=named, help="directory of the dataset; made if need be")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from birthmark.exits import MISCONFIGURED, exits
+from birthmark.outputs import named
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
 _Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
@@ -16,7 +17,8 @@ _Socket = Annotated[
     Path | None, typer.Option(help="The Unix socket to answer at.  [default: TCP, to its own host]")
 ]
 _Out = Annotated[
-    Path | None, typer.Option(help="The directory to write to.  [default: print them]")
+    Path | None,
+    typer.Option(callback=named, help="The directory to write to.  [default: print them]"),
 ]
 
 

@@ -14,6 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
+from birthmark.outputs import named
 from data.generated import describe, label
 from data.scan import words
 from data.scan.tables import GENERATED
@@ -244,7 +245,7 @@ class Measure(StrEnum):
 @app.command()
 def view(
     table: _TABLE,
-    out: Annotated[Path, typer.Option(help="the plot: file.svg or file.png")],
+    out: Annotated[Path, typer.Option(callback=named, help="the plot: file.svg or file.png")],
     measure: Annotated[
         Measure, typer.Option(help="operations, MB read or written, errors per s; mean latency")
     ] = Measure.ops,

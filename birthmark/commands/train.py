@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.status import Status
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
+from birthmark.outputs import named
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -129,15 +130,19 @@ def evaluate(
     as_json: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
     ] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Write the table there.")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(callback=named, help="Write the table there.")
+    ] = None,
     curves: Annotated[
-        Path | None, typer.Option(help="Write calibration, precision and cost curves there.")
+        Path | None,
+        typer.Option(callback=named, help="Write calibration, precision and cost curves there."),
     ] = None,
     breakdown: Annotated[
-        Path | None, typer.Option(help="Write figures by user, client and depth there.")
+        Path | None,
+        typer.Option(callback=named, help="Write figures by user, client and depth there."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw all models there, as .svg or .png.")
+        Path | None, typer.Option(callback=named, help="Draw all models there, as .svg or .png.")
     ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
@@ -178,7 +183,7 @@ def evaluate(
 def report(
     dataset: _Dataset,
     registry: _Registry,
-    out: Annotated[Path, typer.Option(help="The HTML page to write.")],
+    out: Annotated[Path, typer.Option(callback=named, help="The HTML page to write.")],
     version: _Version = None,
     without_loss: _WithoutLoss = False,
 ) -> None:

@@ -78,6 +78,8 @@ def anonymize(
     kinds = {_kind(path) for path in inputs}
     if len(kinds) > 1:
         raise ValueError(f"{', '.join(inputs)}: expected text alone, or no text among them")
+    if out == STREAM and kinds != {"text"}:
+        raise ValueError("-: expected a dataset's directory: only text goes to standard output")
     _check_apart(inputs, out, mapping)
     summary = Summary(out, str(mapping))
     with opened(mapping, settings, seed) as file:

@@ -16,7 +16,7 @@ from birthmark._native import ScanCounter
 from data.generated import Mark, distinct, marked
 from data.scan.files import FileMap
 from data.scan.merge import merged
-from data.scan.outputs import FORMATS, Batches, check, format_of, write
+from data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
 from data.scan.sources import Source
 from data.scan.stage import Stage
 from data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
@@ -170,11 +170,12 @@ def _targets(out: str | Path | None, files: str | Path | None) -> tuple[list[str
     if files is not None:
         check(str(files))
         files_to.append(str(files))
-    if out is not None and format_of(str(out)) is None:
+    if out is not None and format_of(str(out)) is None and is_directory(str(out)):
         Path(out).mkdir(parents=True, exist_ok=True)
         counts_to += [str(Path(out, f"counts.{kind}")) for kind in FORMATS]
         files_to += [str(Path(out, f"files.{kind}")) for kind in FORMATS]
     elif out is not None:
+        check(str(out))
         counts_to.append(str(out))
     return counts_to, files_to
 
