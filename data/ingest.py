@@ -16,6 +16,7 @@ import pyarrow as pa
 from birthmark._native import LivesBuilder
 from data.datasets import TABLES, DatasetWriter
 from data.ingest_summary import IngestSummary
+from data.inputs import Beginnings, each_once
 from data.loss import Losses
 from data.traces import Trace, open_trace
 
@@ -59,10 +60,12 @@ def ingest(
     Raises:
         OSError: a trace cannot be opened, or the dataset cannot be written; nothing is left
             of the ingest then.
-        ValueError: a file is no trace, or most of it is later than this host's clock.
+        ValueError: a file is no trace, or most of it is later than this host's clock; it is
+            named twice, or after one of the same server that begins later.
     """
     began = time.monotonic()
-    summary = IngestSummary(str(out))
+    each_once(traces)
+    summary, beginnings = IngestSummary(str(out)), Beginnings()
     lives, losses = LivesBuilder(), Losses()
     with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
         writer = _Writer(dataset, pool)
@@ -70,7 +73,7 @@ def ingest(
         def read(trace: Trace) -> None:
             rows = 0
             lives.loss_told(trace.tells_loss)
-            for batch in trace:
+            for batch in beginnings.of(trace.path, trace):
                 lost = _losses(trace, lives, losses)
                 lives.update(batch)
                 messages = [("messages", each) for each in trace.take_messages()]

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from data.generated import Mark, distinct
+from data.inputs import without_nfs
 from data.loss import Estimate
 
 
@@ -42,6 +43,7 @@ class IngestSummary:
 
     ``records_in`` equals ``records_out`` and ``records_set_aside`` together. ``others`` counts the
     servers that were too many to be kept apart, and their rows of operations and messages.
+    ``warnings`` tell what may be meant, or be a mistake: of traces that hold no NFS.
     """
 
     out: str
@@ -62,6 +64,7 @@ class IngestSummary:
     loss: Estimate | None = None  # None: no trace tells it
     rows: dict[str, int] = field(default_factory=dict)
     others: dict[str, int] = field(default_factory=lambda: {"servers": 0, "rows": 0})
+    warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def record(self) -> dict[str, Any]:
@@ -88,6 +91,8 @@ class IngestSummary:
 
     def add(self, trace: Source, counts: dict[str, Any]) -> None:
         """Add what one trace held."""
+        if why := without_nfs(trace.path, counts):
+            self.warnings.append(why)
         damaged = Counter(self.records_set_aside) + Counter(counts["damaged"])
         self.records_set_aside = dict(sorted(damaged.items()))
         _add_tallies(self.procedures, counts["procedures"])

@@ -102,8 +102,8 @@ def new_traces(
     """Return the trace files that have not been taken in, but for those still being written.
 
     A time of change far ahead, as of a clock that was set back since, is not waited for. They are
-    given by server, those of `traces` under no name, in the order of their paths, which
-    should be that of their time. A file that several name is of the first.
+    given by server, those of `traces` under no name, in the order of their paths. A file that
+    several name is of the first.
     """
     found: dict[str, list[Entry]] = {}
     for name, entry in _unknown(traces, directory, servers):
@@ -177,7 +177,11 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
     left = [(entry.path, part) for entry, part in parts.items() if not part.exists()]
     workers.run(delayed(decode)(*each) for each in left)
-    days = [day for name, entries in found.items() for day in _by_day(name, entries, parts)]
+    days = [
+        day
+        for name, entries in found.items()
+        for day in _by_day(name, _in_order(entries, parts), parts)
+    ]
     paths = [directory / _name(name, entries, parts) for name, entries in days]
     workers.run(
         delayed(_make)(path, entries, [parts[entry] for entry in entries])
@@ -201,6 +205,11 @@ def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyT
             durable.remove(path)
     if not keep:
         durable.remove(incoming)
+
+
+def _in_order(entries: Sequence[Entry], parts: Mapping[Entry, Path]) -> list[Entry]:
+    """Return traces as they begin, whatever they are called: lives are followed through them."""
+    return sorted(entries, key=lambda entry: (Decoded(parts[entry]).period or (0, 0))[0])
 
 
 def _by_day(
@@ -262,8 +271,18 @@ def _births(dataset: Path) -> dict[str, int]:
 
 def set_aside(dataset: Path) -> dict[str, int]:
     """Return how many records of a dataset's traces were set aside, by reason."""
-    told = json.loads((dataset / INTAKE).read_bytes())["summary"]["records_set_aside"]
+    told = _summary(dataset)["records_set_aside"]
     return {str(reason): int(count) for reason, count in told.items()}
+
+
+def warnings(dataset: Path) -> list[str]:
+    """Return what was said of a dataset's traces when they were taken in."""
+    return list(_summary(dataset).get("warnings", []))
+
+
+def _summary(dataset: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((dataset / INTAKE).read_bytes())["summary"]
+    return told
 
 
 def _time(micros: int) -> datetime:

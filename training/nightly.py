@@ -33,6 +33,7 @@ from training.intake import (
     take_in,
     unreadable,
     waiting,
+    warnings,
 )
 from training.places import unmatched, unreachable
 from training.registry import Registry
@@ -52,9 +53,9 @@ class Night:
     `traces` is the number taken in as `datasets`; `waiting` are the paths of those that may still
     be growing, and `refused` maps the paths of those that cannot be taken in, and of directories
     that cannot be looked into, to the reasons. `warnings` tell what may be meant, or be a mistake:
-    patterns that match no file. `audited` are the datasets with which what was
-    served was compared, and `breaches` the reasons by predicate for which it abstains from now on;
-    `tested` are the datasets that the published model was tested on; `pinned` is the version
+    patterns that match no file, traces that hold no NFS. `audited` are the datasets with which what
+    was served was compared, and `breaches` the reasons by predicate for which it abstains from now
+    on; `tested` are the datasets that the published model was tested on; `pinned` is the version
     because of which nothing was published. `set_aside` counts records of the traces taken in by the
     reasons why they were; `left_out` and `gap` are those of `training.horizon.Horizon`.
     """
@@ -126,6 +127,7 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
     if night.traces:
         made = take_in(found, directory)
         night.datasets = [path.name for path in made]
+        night.warnings += [line for path in made for line in warnings(path)]
         night.set_aside = dict(sum((Counter(set_aside(path)) for path in made), Counter[str]()))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.console import Console
 
+from birthmark.outputs import warn
 from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
 
@@ -45,19 +46,23 @@ def dump(
         else TraceDump(trace, all_attributes)
     )
     if out is None or out == STREAM:
-        write(lines, sys.stdout.buffer)
+        printed = write(lines, sys.stdout.buffer)
     else:
         with replaced(out) as aside, aside.open("wb") as file:
-            write(lines, file)
+            printed = write(lines, file)
+    if not printed and not lines.left_out:
+        warn([f"{trace}: holds no NFS; expected a capture of NFS's port, which is 2049 as a rule"])
     for message in remarks(lines):
         Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
 
 
-def write(lines: Dump, file: BinaryIO) -> None:
-    """Write lines as they come."""
+def write(lines: Dump, file: BinaryIO) -> int:
+    """Write lines as they come; return how many bytes."""
+    printed = 0
     for chunk in lines:
-        file.write(chunk)
+        printed += file.write(chunk)
         file.flush()
+    return printed
 
 
 def remarks(lines: Dump) -> list[str]:

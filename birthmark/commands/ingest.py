@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from birthmark.outputs import named
+from birthmark.outputs import named, warn
 from data.generated import describe
 from data.ingest import ingest as run
 from data.ingest_summary import IngestSummary
@@ -40,6 +40,7 @@ def ingest(
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None, rows=0)
         summary = run(traces, out, lambda path, rows: bar.update(task, description=path, rows=rows))
+    warn(summary.warnings)
     if as_json:
         print(json.dumps(summary.to_json(), indent=2))
     else:

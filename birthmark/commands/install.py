@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from birthmark.exits import MISCONFIGURED, exits
-from birthmark.outputs import named
+from birthmark.outputs import named, warn
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
 _Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
@@ -46,8 +46,7 @@ def _make(system: str, config: Path, user: str, socket: Path | None, out: Path |
     path = Path.cwd() / config
     with exits(MISCONFIGURED, ValueError):
         site = Site(path, read_config(path), user, socket)
-    for line in site.missing():
-        typer.echo(f"birthmark: warning: {line}", err=True)
+    warn(site.missing())
     for file in files(system, site):
         if out is None:
             typer.echo(f"# {file.path}\n{file.text}")

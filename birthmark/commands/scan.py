@@ -14,7 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
-from birthmark.outputs import named
+from birthmark.outputs import named, warn
 from data.generated import describe, label
 from data.scan import words
 from data.scan.tables import GENERATED
@@ -105,6 +105,7 @@ def traces(
             files,
             lambda path, rows: bar.update(task, description=path, rows=rows),
         )
+    warn(summary.warnings)
     result = summary.to_json()
     if as_json:
         print(json.dumps(result, indent=2), file=sys.stderr if out == "-" else sys.stdout)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,6 +15,9 @@ from rich.status import Status
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.outputs import named
+
+if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from training.trial import Trial
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -150,13 +153,10 @@ def evaluate(
 
     from data.generated import describe
     from training.picture import draw
-    from training.registry import Registry
     from training.tables import accuracy_tables
-    from training.trial import Trial, load
 
     with _working("testing"):
-        stored = load(Registry(registry), version)
-        trial = Trial(stored, dataset, without_loss)
+        trial = _trial(dataset, registry, version, without_loss)
         found = trial.assessment
         for table, path in (
             (found.evaluation, parquet),
@@ -188,11 +188,8 @@ def report(
     without_loss: _WithoutLoss = False,
 ) -> None:
     """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
-    from training.registry import Registry
-    from training.trial import Trial, load
-
     with _working("testing and drawing"):
-        trial = Trial(load(Registry(registry), version), dataset, without_loss)
+        trial = _trial(dataset, registry, version, without_loss)
         out.write_text(trial.report(), encoding="utf-8")
 
 
@@ -224,6 +221,16 @@ def nightly(
     _tell(result, as_json)
     if night.refused:
         sys.exit(REFUSED)
+
+
+def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> Trial:
+    """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
+    from training.registry import Registry
+    from training.trial import Trial, load
+
+    trial = Trial(load(Registry(registry), version), dataset, without_loss)
+    trial.expect_births()
+    return trial
 
 
 def _working(step: str) -> Status:

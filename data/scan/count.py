@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from birthmark._native import ScanCounter
 from data.generated import Mark, distinct, marked
+from data.inputs import each_once, without_nfs
 from data.scan.files import FileMap
 from data.scan.merge import merged
 from data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
@@ -61,7 +62,7 @@ class Plan:
 
 @dataclass
 class ScanSummary:
-    """What a scan did."""
+    """What a scan did. ``warnings`` tell what may be meant, or be a mistake."""
 
     out: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
@@ -71,6 +72,7 @@ class ScanSummary:
     replies_without_call: int = 0
     records_set_aside: dict[str, int] = field(default_factory=dict)
     generated: list[Mark] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -82,6 +84,8 @@ class ScanSummary:
         """Add what a source held besides operations."""
         self.traces.append(source.path)
         self.generated = distinct([*self.generated, *source.generated])
+        if source.counts and (why := without_nfs(source.path, source.counts)):
+            self.warnings.append(why)
         counts = source.counts or {}
         self.replies_without_call += sum(counts.get("orphans", {}).values())
         for reason, number in counts.get("damaged", {}).items():
@@ -112,9 +116,10 @@ def scan(
 
     Raises:
         OSError: a trace cannot be read or a table cannot be written; no table is then left.
-        ValueError: a file is no trace, or a table's name says no format.
+        ValueError: a file is no trace, or is named twice, or a table's name says no format.
     """
     plan = plan or Plan()
+    each_once(traces)
     counts_to, files_to = _targets(out, files)
     began = time.monotonic()
     counter = plan.counter(bool(files_to))
@@ -142,6 +147,9 @@ def scan(
             summary.files = seen.finish()
         for target in files_to:
             write(target, marked(FILES, summary.generated), seen.batches)
+    if counts_to and summary.operations and not summary.rows:
+        asked = "the clients, users and groups asked for"
+        summary.warnings.append(f"none of {summary.operations:,} operations is of {asked}")
     summary.seconds = round(time.monotonic() - began, 3)
     return summary
 

@@ -71,6 +71,22 @@ def test_ingest_says_what_it_did(tmp_path: Path) -> None:
         assert word in text
 
 
+@pytest.mark.parametrize(
+    "command", ["ingest --out d", "scan --out c.csv", "anonymize --mapping m --out d", "dump"]
+)
+def test_a_capture_without_nfs_is_warned_of(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    header = bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 ffff0000 01000000")
+    Path("dns.pcap").write_bytes(header)
+    run = birthmark(*command.split(), "dns.pcap")
+    assert run.returncode == 0
+    line = run.stderr.decode()
+    assert line.startswith("birthmark: warning: dns.pcap: holds no NFS")
+    assert line.count("\n") == 1
+
+
 def test_ingest_says_what_compounds_of_version_4_held(tmp_path: Path) -> None:
     seeds = Path(__file__).resolve().parents[2] / "native/fuzz/corpus/capture"
     run = birthmark("ingest", seeds / "v4-fusenfs-0-24.pcap", "--out", tmp_path / "day")
