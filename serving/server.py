@@ -19,7 +19,7 @@ from uvicorn.config import STARTUP_FAILURE
 from data import durable
 from serving import tls, tokens
 from serving.connections import Connection
-from serving.settings import Settings
+from serving.settings import Settings, mistaken
 from serving.shared import SHARED
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
@@ -52,6 +52,8 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
     Tells its URL to `say` once connections are taken. Raises OSError where it cannot listen, and
     ValueError where it may not, or for tokens, a certificate or a log's directory that are none.
     """
+    for why in mistaken(os.environ):
+        log.warning("%s", why)
     _check(settings)
     # SIGTERM ends it as Ctrl-C does. uvicorn takes both while it serves, and raises them again
     # when it has stopped.

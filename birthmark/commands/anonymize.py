@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from birthmark.outputs import warn
+from birthmark.exits import warn
 from data.anonymize import Summary, read_settings
 from data.anonymize import anonymize as run
 from data.generated import describe

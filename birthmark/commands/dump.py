@@ -10,7 +10,7 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.console import Console
 
-from birthmark.outputs import warn
+from birthmark.exits import warn
 from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
 

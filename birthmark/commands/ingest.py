@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from birthmark.outputs import named, warn
+from birthmark.exits import warn
+from birthmark.outputs import named
 from data.generated import describe
 from data.ingest import ingest as run
 from data.ingest_summary import IngestSummary

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from birthmark.exits import MISCONFIGURED, exits
-from birthmark.outputs import named, warn
+from birthmark.exits import MISCONFIGURED, exits, warn
+from birthmark.outputs import named
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
 _Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]

@@ -14,7 +14,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
-from birthmark.outputs import named, warn
+from birthmark.exits import warn
+from birthmark.outputs import named
 from data.generated import describe, label
 from data.scan import words
 from data.scan.tables import GENERATED

@@ -53,6 +53,17 @@ def test_where_the_disk_takes_no_log_now_the_service_says_so_and_goes_on(
     assert str(tmp_path / "log") in caplog.text
 
 
+def test_a_variable_that_is_no_setting_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("BIRTHMARK_TOKEN", "tokens.json")
+    monkeypatch.setenv("BIRTHMARK_PORT", "0")
+    with pytest.raises(ValueError, match="other hosts could ask there"):
+        run(settings(host="0.0.0.0"), print)
+    (told,) = [line for line in caplog.messages if "no such setting" in line]
+    assert told.startswith("BIRTHMARK_TOKEN: there is no such setting (did you mean 'BIRTHMARK_TO")
+
+
 def test_connections_send_what_they_have_without_waiting_for_acknowledgements() -> None:
     """Otherwise each answer of two packets takes 40 ms; asyncio looks at the protocol."""
     with listen(settings()) as listener:
