@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from birthmark._native import LivesBuilder
 from data.datasets import TABLES, DatasetWriter
-from data.ingest_summary import IngestSummary
+from data.ingest_summary import IngestSummary, held_already
 from data.inputs import Beginnings, each_once
 from data.loss import Losses
 from data.traces import Trace, open_trace
@@ -98,6 +98,7 @@ def ingest(
         summary.rows = {table: writer.rows[table] for table in TABLES}
         summary.others = dataset.places.others()
         summary.seconds = round(time.monotonic() - began, 3)
+        summary.warnings += held_already(Path(out), summary.traces)
         dataset.write_json(f"ingests/{dataset.number}.json", summary.record())
     return summary
 

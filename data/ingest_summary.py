@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from data.generated import Mark, distinct
@@ -43,7 +46,8 @@ class IngestSummary:
 
     ``records_in`` equals ``records_out`` and ``records_set_aside`` together. ``others`` counts the
     servers that were too many to be kept apart, and their rows of operations and messages.
-    ``warnings`` tell what may be meant, or be a mistake: of traces that hold no NFS.
+    ``warnings`` tell what may be meant, or be a mistake: of traces that hold no NFS, and of those
+    that the dataset held before.
     """
 
     out: str
@@ -128,6 +132,21 @@ class IngestSummary:
                 trace.generated,
             )
         )
+
+
+def held_already(dataset: Path, traces: Iterable[TraceSummary]) -> list[str]:
+    """Return of each of `traces` that a dataset took in before, by name and size, that it did."""
+    before = {
+        (Path(each["path"]).name, each["bytes"], each["records"]): str(path)
+        for path in sorted((dataset / "ingests").glob("*.json"))
+        for each in json.loads(path.read_bytes()).get("traces", [])
+    }
+    found = ((each.path, (Path(each.path).name, each.bytes, each.records)) for each in traces)
+    return [
+        f"{path}: was taken in before, says {before[known]}: its rows count twice"
+        for path, known in found
+        if known in before
+    ]
 
 
 def _records_out(counts: dict[str, Any]) -> dict[str, int]:

@@ -60,6 +60,12 @@ def test_a_trace_that_is_named_twice_is_refused(days: list[str], tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
+def test_a_trace_that_the_dataset_holds_already_is_told_of(days: list[str], tmp_path: Path) -> None:
+    assert ingest(days[:1], tmp_path / "out").warnings == []
+    (told,) = ingest(days, tmp_path / "out").warnings
+    assert told.startswith(f"{days[0]}: was taken in before, says {tmp_path}/out/ingests/0001.json")
+
+
 def test_standard_input_is_read_once() -> None:
     with pytest.raises(ValueError, match="-: is the same as -"):
         each_once(["-", "-"])
