@@ -518,6 +518,9 @@ def messages_schema() -> pa.Schema:
 def operations_schema() -> pa.Schema:
     """Return the schema of the operations table (``data.schema.OPERATIONS``)."""
 
+OPS: list[str]
+"""The words of its column ``op``, NFS version 3's first."""
+
 class ScanCounter:
     """Counts operations per period and keys (``data.scan`` is its Python face).
 

@@ -12,6 +12,7 @@ import typer.main
 
 from birthmark import __version__
 from birthmark.exits import FAILED, say
+from data.choices import meant
 
 COMMANDS = {
     "ingest": "ingest",
@@ -45,6 +46,12 @@ class Commands(typer.core.TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return their names in the order of the help."""
         return list(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is called; say of another which may be meant."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}{meant(args[0], COMMANDS)}.")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name; None if there is none."""

@@ -6,7 +6,7 @@ They are in docs/administrators.md, "Exit codes".
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -15,7 +15,7 @@ FAILED = 1
 """It failed: what was done whole stays, the rest is done by the next run."""
 
 REFUSED = 65
-"""Done, but for traces that are none (``EX_DATAERR``)."""
+"""Done, but for traces that are none, and directories of theirs (``EX_DATAERR``)."""
 
 BUSY = 75
 """Nothing was done, because another run is at work (``EX_TEMPFAIL``)."""
@@ -39,6 +39,14 @@ def say(error: Exception) -> None:
     message = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         message = f"{error.filename}: {error.strerror}"
-    Console(stderr=True).print(
-        f"birthmark: {message}", markup=False, highlight=False, soft_wrap=True
-    )
+    _print(message)
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Print what may be meant, or be a mistake, as lines on standard error."""
+    for line in warnings:
+        _print(f"warning: {line}")
+
+
+def _print(line: str) -> None:
+    Console(stderr=True).print(f"birthmark: {line}", markup=False, highlight=False, soft_wrap=True)

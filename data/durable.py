@@ -12,6 +12,7 @@ import os
 import shutil
 import socket
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import takewhile
@@ -91,6 +92,17 @@ def private(directory: Path) -> None:
     """
     directory.parent.mkdir(parents=True, exist_ok=True)
     directory.mkdir(_PRIVATE, exist_ok=True)
+
+
+def check_writable(directory: Path) -> None:
+    """Make a directory as `private` does; raise OSError, which names it, if it takes no file."""
+    try:
+        private(directory)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        error.filename = str(directory)
+        raise
 
 
 def make_like(old: Path, new: Path, mode: int) -> None:

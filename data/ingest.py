@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from birthmark._native import LivesBuilder
 from data.datasets import TABLES, DatasetWriter
-from data.ingest_summary import IngestSummary
+from data.ingest_summary import IngestSummary, held_already
+from data.inputs import Beginnings, each_once
 from data.loss import Losses
 from data.traces import Trace, open_trace
 
@@ -59,12 +60,14 @@ def ingest(
 
     Raises:
         OSError: a trace cannot be opened, or the dataset cannot be written.
-        ValueError: a file is no trace, or most of it is later than this host's clock.
+        ValueError: a file is no trace, or most of it is later than this host's clock; it is
+            named twice, or after one of the same server that begins later.
 
     Whatever is raised, nothing is left of the ingest, nor a directory that was made for it.
     """
     began = time.monotonic()
-    summary = IngestSummary(str(out))
+    each_once(traces)
+    summary, beginnings = IngestSummary(str(out)), Beginnings()
     lives, losses = LivesBuilder(), Losses()
     with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
         writer = _Writer(dataset, pool)
@@ -72,7 +75,7 @@ def ingest(
         def read(trace: Trace) -> None:
             rows = 0
             lives.loss_told(trace.tells_loss)
-            for batch in trace:
+            for batch in beginnings.of(trace.path, trace):
                 lost = _losses(trace, lives, losses)
                 lives.update(batch)
                 messages = [("messages", each) for each in trace.take_messages()]
@@ -97,6 +100,7 @@ def ingest(
         summary.rows = {table: writer.rows[table] for table in TABLES}
         summary.others = dataset.places.others()
         summary.seconds = round(time.monotonic() - began, 3)
+        summary.warnings += held_already(Path(out), summary.traces)
         dataset.write_record(summary.record())
     return summary
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from data.generated import Mark, distinct
+from data.inputs import without_nfs
 from data.loss import Estimate
 
 
@@ -42,6 +46,8 @@ class IngestSummary:
 
     ``records_in`` equals ``records_out`` and ``records_set_aside`` together. ``others`` counts the
     servers that were too many to be kept apart, and their rows of operations and messages.
+    ``warnings`` tell what may be meant, or be a mistake: of traces that hold no NFS, and of those
+    that the dataset held before.
     """
 
     out: str
@@ -62,6 +68,7 @@ class IngestSummary:
     loss: Estimate | None = None  # None: no trace tells it
     rows: dict[str, int] = field(default_factory=dict)
     others: dict[str, int] = field(default_factory=lambda: {"servers": 0, "rows": 0})
+    warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def record(self) -> dict[str, Any]:
@@ -88,6 +95,8 @@ class IngestSummary:
 
     def add(self, trace: Source, counts: dict[str, Any]) -> None:
         """Add what one trace held."""
+        if why := without_nfs(trace.path, counts):
+            self.warnings.append(why)
         damaged = Counter(self.records_set_aside) + Counter(counts["damaged"])
         self.records_set_aside = dict(sorted(damaged.items()))
         _add_tallies(self.procedures, counts["procedures"])
@@ -123,6 +132,21 @@ class IngestSummary:
                 trace.generated,
             )
         )
+
+
+def held_already(dataset: Path, traces: Iterable[TraceSummary]) -> list[str]:
+    """Return of each of `traces` that a dataset took in before, by name and size, that it did."""
+    before = {
+        (Path(each["path"]).name, each["bytes"], each["records"]): str(path)
+        for path in sorted((dataset / "ingests").glob("*.json"))
+        for each in json.loads(path.read_bytes()).get("traces", [])
+    }
+    found = ((each.path, (Path(each.path).name, each.bytes, each.records)) for each in traces)
+    return [
+        f"{path}: was taken in before, says {before[known]}: its rows count twice"
+        for path, known in found
+        if known in before
+    ]
 
 
 def _records_out(counts: dict[str, Any]) -> dict[str, int]:

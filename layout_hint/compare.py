@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from data.choices import expect
 from layout_hint.comparison import (
     DEFAULT,
     INVERTED,
@@ -62,17 +63,14 @@ def read_policies(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: one is none.
     """
-    known = {each.lower(): each for each in ALL_POLICIES} | {"all three": "all three"}
+    known = {each.lower(): each for each in (*ALL_POLICIES, "all three")}
     found: list[str] = []
     for word in text.split(","):
         if word == "all":
             found += USUAL
-        elif word.lower() in known:
-            found.append(known[word.lower()])
         else:
-            raise ValueError(
-                f"{word!r} is no policy: expected all, or of {', '.join(ALL_POLICIES)}"
-            )
+            expect("policy", word.lower(), ["all", *known])
+            found.append(known[word.lower()])
     return tuple(dict.fromkeys((DEFAULT, *found)))
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from birthmark._native import MOST_FILES
+from data.choices import expect
 from serving.names import written
 
 if TYPE_CHECKING:
@@ -58,8 +59,14 @@ class Prediction:
     probabilities: Mapping[str, float | None] = field(default_factory=dict)
 
     def yes(self, predicate: str) -> bool:
-        """Return the answer by a predicate's key; no where there is none."""
-        return self.predicates.get(predicate, False)
+        """Return the answer by a predicate's key; no where nobody answered.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        if not self.answered:
+            return False
+        expect("predicate", predicate, self.predicates)
+        return self.predicates[predicate]
 
     def answer(self, predicate: str) -> str:
         """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where there is none."""
@@ -87,12 +94,16 @@ class Predictions:
     why: str | None = None
 
     def yes(self, predicate: str) -> pa.ChunkedArray:
-        """Return the answers by a predicate's key; no where there is none."""
+        """Return the answers by a predicate's key; no where nobody answered.
+
+        Raises ValueError for a key that the model does not know.
+        """
         import pyarrow as pa
 
-        if self.table is not None and predicate in self.table.column_names:
-            return self.table[predicate]
-        return pa.chunked_array([pa.repeat(False, self.files)])
+        if self.table is None:
+            return pa.chunked_array([pa.repeat(False, self.files)])
+        expect("predicate", predicate, self.table.column_names)
+        return self.table[predicate]
 
     def answers(self, predicate: str) -> pa.ChunkedArray:
         """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where there is none."""

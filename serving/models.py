@@ -102,6 +102,7 @@ class ModelSlot:
         self._seen: Hashable = None
         self._seen_bounds: Hashable = None
         self._refreshing = asyncio.Lock()
+        self._told = False
 
     async def watch(self, seconds: float) -> None:
         """Refresh for ever, `seconds` after each time before."""
@@ -121,8 +122,17 @@ class ModelSlot:
                 self._reached(error)
                 return
             self._reached(None)
+            if seen[0] is None and self.model is None:
+                self._wait()
             if seen != self._seen and seen[0] is not None and await self._replace():
                 self._seen = seen
+
+    def _wait(self) -> None:
+        """Tell, once, that there is nothing to answer from."""
+        if not self._told:
+            self._told = True
+            why = self._registry.missing() or f"{self._registry.place}: nothing was ever published"
+            log.warning("nothing can be answered until a model is published: %s", why)
 
     def _reached(self, error: OSError | None) -> None:
         """Take note of whether the registry can be read; tell of a change once."""

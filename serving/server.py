@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import logging
 import os
 import signal
 import socket
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
+from data import durable
 from serving import tls, tokens
 from serving.connections import Connection
-from serving.settings import Settings
+from serving.settings import Settings, mistaken
 from serving.shared import SHARED
 from serving.unix_listener import UnixListener
 from serving.worker import METRICS, application
 from serving.workers import BEGIN_SECONDS, Server, Workers
+
+log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
 """How long requests may take to end once the service is told to stop."""
@@ -31,13 +36,24 @@ BACKLOG = 65535
 Who finds no place waits a second until it tries again.
 """
 
+_MISTAKES = (
+    PermissionError,
+    FileNotFoundError,
+    FileExistsError,
+    NotADirectoryError,
+    IsADirectoryError,
+)
+"""What is wrong with a path until somebody mends that, unlike a full disk."""
+
 
 def run(settings: Settings, say: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then end what was begun and return.
 
     Tells its URL to `say` once connections are taken. Raises OSError where it cannot listen, and
-    ValueError where it may not, or for tokens or a certificate that are none.
+    ValueError where it may not, or for tokens, a certificate or a log's directory that are none.
     """
+    for why in mistaken(os.environ):
+        log.warning("%s", why)
     _check(settings)
     # SIGTERM ends it as Ctrl-C does. uvicorn takes both while it serves, and raises them again
     # when it has stopped.
@@ -84,8 +100,10 @@ def _supervise(settings: Settings, listener: socket.socket) -> None:
 
 def _check(settings: Settings) -> None:
     """Raise OSError or ValueError for what would otherwise fail in every worker."""
+    if settings.log_predictions is not None:
+        _check_log(settings.log_predictions)
     if settings.tokens is not None:
-        tokens.read(settings.tokens)
+        _check_tokens(settings.tokens)
     elif not settings.allow_open and settings.uds is None:
         _, _, _, _, address = _address(settings)
         if not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
@@ -94,6 +112,25 @@ def _check(settings: Settings) -> None:
                 " FILE, or --allow-open where everybody may"
             )
     tls.context(settings)
+
+
+def _check_tokens(path: Path) -> None:
+    try:
+        tokens.read(path)
+    except _MISTAKES as error:
+        raise ValueError(f"{path}: expected a file of tokens: {error.strerror}") from error
+
+
+def _check_log(directory: Path) -> None:
+    """Raise ValueError where predictions can never be logged; tell where they cannot be now."""
+    try:
+        durable.check_writable(directory)
+    except _MISTAKES as error:
+        raise ValueError(
+            f"{directory}: expected a directory to log predictions in: {error.strerror}"
+        ) from error
+    except OSError as error:
+        log.error("predictions are served, but not logged: %s", error)
 
 
 def listen(settings: Settings) -> socket.socket:

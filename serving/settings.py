@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -16,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from data.choices import meant
 from data.sizes import size
 from predictor import KINDS, Kind, Point
 
@@ -144,3 +146,17 @@ class Settings(BaseModel):
 def variable(setting: str) -> str:
     """Return the variable of the environment that holds `setting`."""
     return f"BIRTHMARK_{setting.upper()}"
+
+
+_OTHERS = (variable("cache"), variable("hintd_"))
+"""What variables of registries and of the layout's helper begin with."""
+
+
+def mistaken(variables: Iterable[str]) -> list[str]:
+    """Return of each of `variables` that is called as a setting's, but is none, that it is so."""
+    known = [variable(setting) for setting in Settings.model_fields]
+    return [
+        f"{name}: there is no such setting{meant(name, known)}"
+        for name in sorted(variables)
+        if name.startswith(variable("")) and name not in known and not name.startswith(_OTHERS)
+    ]

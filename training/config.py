@@ -66,6 +66,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from data.setting_names import no_setting
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
 from training.join import MATCHED, Joining, Matched
 from training.registry import is_remote
@@ -250,6 +251,11 @@ class Config(_Strict):
             }
         )
 
+    @property
+    def globs(self) -> list[str]:
+        """The globs of all traces, those of no server first."""
+        return [*self.traces.files, *(glob for server in self.servers for glob in server.files)]
+
     def all_predicates(self) -> dict[str, Predicate]:
         """Return the built-in predicates and the configured ones, by key.
 
@@ -285,7 +291,7 @@ def read_config(path: Path) -> Config:
 def _reason(detail: ErrorDetails) -> str:
     place = ".".join(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
-        return f"{place}: there is no such setting"
+        return f"{place}: {no_setting(Config, detail['loc'])}"
     if detail["type"] == "value_error":
         return ": ".join(filter(None, (place, str(detail["ctx"]["error"]))))
     return f"{place}: {detail['msg']}, found {detail['input']!r}"

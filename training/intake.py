@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
-from glob import glob
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +39,7 @@ from predictor import births
 from training.config import Server, Traces
 from training.engine import SCRATCH, current
 from training.manifests import describe
+from training.places import matching
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
@@ -103,8 +103,8 @@ def new_traces(
     """Return the trace files that have not been taken in, but for those still being written.
 
     A time of change far ahead, as of a clock that was set back since, is not waited for. They are
-    given by server, those of `traces` under no name, in the order of their paths, which
-    should be that of their time. A file that several name is of the first.
+    given by server, those of `traces` under no name, in the order of their paths. A file that
+    several name is of the first.
     """
     found: dict[str, list[Entry]] = {}
     for name, entry in _unknown(traces, directory, servers):
@@ -129,18 +129,12 @@ def _unknown(
     """Give each trace file that has not been taken in once, with its server's name."""
     known = set(_known(directory))
     for name, globs in [("", traces.files), *((s.name, s.files) for s in servers)]:
-        for path in _matching(globs):
+        for path in matching(globs):
             status = path.stat()
             entry = Entry(str(path), status.st_size, status.st_mtime_ns)
             if entry not in known:
                 known.add(entry)
                 yield name, entry
-
-
-def _matching(globs: Sequence[str]) -> Iterator[Path]:
-    # Path.glob takes no absolute pattern.
-    matches = (glob(pattern, recursive=True) for pattern in globs)  # noqa: PTH207
-    return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
 
 
 def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
@@ -184,7 +178,11 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
     left = [(entry.path, part) for entry, part in parts.items() if not part.exists()]
     workers.run(delayed(decode)(*each) for each in left)
-    days = [day for name, entries in found.items() for day in _by_day(name, entries, parts)]
+    days = [
+        day
+        for name, entries in found.items()
+        for day in _by_day(name, _in_order(entries, parts), parts)
+    ]
     paths = [directory / _name(name, entries, parts) for name, entries in days]
     workers.run(
         delayed(_make)(path, entries, [parts[entry] for entry in entries])
@@ -208,6 +206,11 @@ def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyT
             durable.remove(path)
     if not keep:
         durable.remove(incoming)
+
+
+def _in_order(entries: Sequence[Entry], parts: Mapping[Entry, Path]) -> list[Entry]:
+    """Return traces as they begin, whatever they are called: lives are followed through them."""
+    return sorted(entries, key=lambda entry: (Decoded(parts[entry]).period or (0, 0))[0])
 
 
 def _by_day(
@@ -269,8 +272,18 @@ def _births(dataset: Path) -> dict[str, int]:
 
 def set_aside(dataset: Path) -> dict[str, int]:
     """Return how many records of a dataset's traces were set aside, by reason."""
-    told = json.loads((dataset / INTAKE).read_bytes())["summary"]["records_set_aside"]
+    told = _summary(dataset)["records_set_aside"]
     return {str(reason): int(count) for reason, count in told.items()}
+
+
+def warnings(dataset: Path) -> list[str]:
+    """Return what was said of a dataset's traces when they were taken in."""
+    return list(_summary(dataset).get("warnings", []))
+
+
+def _summary(dataset: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((dataset / INTAKE).read_bytes())["summary"]
+    return told
 
 
 def _time(micros: int) -> datetime:

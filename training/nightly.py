@@ -33,8 +33,9 @@ from training.intake import (
     take_in,
     unreadable,
     waiting,
+    warnings,
 )
-from training.places import closed
+from training.places import unmatched, unreachable
 from training.registry import Registry
 from training.report import REPORT
 from training.train import read_lives
@@ -51,9 +52,10 @@ class Night:
 
     `traces` is the number taken in as `datasets`; `waiting` are the paths of those that may still
     be growing, and `refused` maps the paths of those that cannot be taken in, and of directories
-    that may not be looked into, to the reasons. `audited` are the datasets with which what was
-    served was compared, and `breaches` the reasons by predicate for which it abstains from now on;
-    `tested` are the datasets that the published model was tested on; `pinned` is the version
+    that cannot be looked into, to the reasons. `warnings` tell what may be meant, or be a mistake:
+    patterns that match no file, traces that hold no NFS. `audited` are the datasets with which what
+    was served was compared, and `breaches` the reasons by predicate for which it abstains from now
+    on; `tested` are the datasets that the published model was tested on; `pinned` is the version
     because of which nothing was published. `set_aside` counts records of the traces taken in by the
     reasons why they were; `left_out` and `gap` are those of `training.horizon.Horizon`.
     """
@@ -61,6 +63,7 @@ class Night:
     traces: int = 0
     waiting: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
     datasets: list[str] = field(default_factory=list)
     set_aside: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -112,8 +115,7 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
     found = new_traces(*sources)
     night.waiting = waiting(*sources)
     settle(directory, found)
-    globs = [*config.traces.files, *(glob for server in config.servers for glob in server.files)]
-    night.refused = closed(globs)
+    night.refused, night.warnings = unreachable(config.globs), unmatched(config.globs)
     if not found:
         return
     say(f"taking in {sum(map(len, found.values()))} traces")
@@ -125,6 +127,7 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
     if night.traces:
         made = take_in(found, directory)
         night.datasets = [path.name for path in made]
+        night.warnings += [line for path in made for line in warnings(path)]
         night.set_aside = dict(sum((Counter(set_aside(path)) for path in made), Counter[str]()))
 
 

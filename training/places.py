@@ -1,24 +1,65 @@
-"""Directories in which traces are looked for, and which the nightly run may not look into."""
+"""Where traces are looked for: directories that cannot be looked into, and globs without a file."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from glob import glob, has_magic
+from itertools import takewhile
 from pathlib import Path
 
 
-def closed(globs: Sequence[str]) -> dict[str, str]:
+def unreachable(globs: Sequence[str]) -> dict[str, str]:
     """Return by path why a directory on the way of `globs` cannot be looked into.
 
-    A glob matches nothing in such a directory, as if no trace were there. One that does not exist
-    is not among them: a server may have left no trace yet.
+    A glob matches nothing in such a directory, as if no trace were there. It is closed, or it is
+    that which a glob begins with, before any wildcard, and does not exist.
     """
-    return {
-        path: f"{path}: is closed to the user that this runs as; expected to find traces there"
+    found: dict[str, str] = {}
+    for pattern in map(Path, globs):
+        shut = list(_closed(pattern))
+        for path in shut:
+            why = "is closed to the user that this runs as"
+            found[path] = f"{path}: {why}; expected to find traces there"
+        place = beginning(pattern)
+        if not shut and not place.is_dir():
+            found[str(place)] = f"{place}: is no directory; expected to find traces there"
+    return found
+
+
+def unmatched(globs: Sequence[str]) -> list[str]:
+    """Return of each glob that matches no file, though it could be looked for, what there is.
+
+    It may be meant, on a quiet night, or be a mistake.
+    """
+    return [
+        f"{pattern}: no file is called so; {_held(beginning(Path(pattern)))}"
         for pattern in globs
-        for path in _closed(Path(pattern))
-    }
+        if not unreachable([pattern]) and not any(matching([pattern]))
+    ]
+
+
+def matching(globs: Sequence[str]) -> Iterator[Path]:
+    """Yield the files that globs match, each once, in the order of their paths."""
+    # Path.glob takes no absolute pattern.
+    matches = (glob(pattern, recursive=True) for pattern in globs)  # noqa: PTH207
+    return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
+
+
+def beginning(pattern: Path) -> Path:
+    """Return the directory that a glob begins with, before any wildcard."""
+    return Path(*takewhile(lambda part: not has_magic(part), pattern.parts[:-1]))
+
+
+def _held(directory: Path) -> str:
+    """Return in words what a directory holds."""
+    try:
+        names = sorted(path.name for path in directory.iterdir())
+    except PermissionError:
+        return f"{directory} cannot be listed"
+    if not names:
+        return f"{directory} is empty"
+    return f"{directory} holds {len(names):,}, such as {names[-1]}"
 
 
 def _closed(pattern: Path) -> Iterator[str]:

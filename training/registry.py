@@ -71,6 +71,10 @@ class Registry:
         """Where it is, for messages."""
         return str(self._storage)
 
+    def missing(self) -> str | None:
+        """Return that the directory that it is is not there, and which may be meant; else None."""
+        return self._storage.missing()
+
     @property
     def path(self) -> Path:
         """The directory that it is; raise `RegistryError` where it is in an object store."""

@@ -70,6 +70,9 @@ class RemoteStorage:
     def __str__(self) -> str:
         return self._place
 
+    def missing(self) -> None:
+        """Return None: in an object store there is any place."""
+
     def at(self, name: str) -> str:
         """Return the URI of an object, without what is secret in it."""
         return f"{self._place}/{name}"

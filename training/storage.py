@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from data import durable
+from data.choices import meant_beside
 
 Check = Callable[[Path], None]
 """Raises where a directory does not hold the version that it should."""
@@ -20,6 +21,13 @@ Check = Callable[[Path], None]
 
 class Storage(Protocol):
     """The files of a registry. Names are relative to it; only who is `writing` may change any."""
+
+    def missing(self) -> str | None:
+        """Return that there is no such place, and what may be meant; None where there is.
+
+        In an object store there is any place.
+        """
+        ...
 
     def at(self, name: str) -> str:
         """Return where a file is, for messages."""
@@ -92,6 +100,12 @@ class LocalStorage:
 
     def __str__(self) -> str:
         return str(self.path)
+
+    def missing(self) -> str | None:
+        """Return that there is no such directory, and which may be meant; None where there is."""
+        if self.path.is_dir():
+            return None
+        return f"{self.path}: is no directory{meant_beside(self.path)}"
 
     def at(self, name: str) -> str:
         """Return the path of a file."""

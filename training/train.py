@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from data.datasets import read_files, read_names
 from data.generated import Mark, distinct, in_dataset
+from data.inputs import each_once
 from data.schema import FILES
 from predictor import Predicate, TrainedModel, births
 from training.config import Settings
@@ -72,9 +73,11 @@ class Lives:
 def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
     """Read from all `datasets` the lives whose beginning they show, in the order given.
 
-    `leave_out` leaves out those that loss may have touched.
+    `leave_out` leaves out those that loss may have touched. Raises ValueError where one is named
+    twice.
     """
     datasets = [Path(path) for path in datasets]
+    each_once(datasets)
     every = [(births(files), _others(files)) for files in map(read_files, datasets)]
     files, others, names = (
         pa.concat_tables(tables).unify_dictionaries()

@@ -51,6 +51,14 @@ def load_published(registry: Registry) -> Stored | None:
         return None
 
 
+def expect_births(dataset: Path, files: pa.Table) -> None:
+    """Raise ValueError where none of a dataset's `files` can be tested on: no creation is seen."""
+    if not len(births(files)):
+        raise ValueError(
+            f"{dataset}: expected files whose creation is seen, found none among {len(files):,}"
+        )
+
+
 class Trial:
     """One stored version and the dataset at `dataset`; the results are worked out when asked.
 
@@ -63,6 +71,10 @@ class Trial:
         self.generated = in_dataset(dataset)
         tables = read_files(dataset), read_names(dataset)
         self._files, self._names, self.touched = without_loss(*tables, leave_out)
+
+    def expect_births(self) -> None:
+        """Raise ValueError where there is nothing to test on."""
+        expect_births(self.dataset, self._files)
 
     @cached_property
     def assessment(self) -> Assessment:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from data.datasets import read_files, read_names
+from data.inputs import each_once
 from data.schema import field
 from predictor import Predicate
 from training.config import Settings
 from training.evaluate import EVALUATION, evaluate
 from training.loss import without_loss
 from training.train import fit, read_lives
+from training.trial import expect_births
 
 LENGTHS = (1, 3, 7, 30)
 """The lengths that are compared, in days."""
@@ -39,9 +41,12 @@ def windows(
 
     `days` are datasets of a day each, in the order of their time. A window that reaches back beyond
     the first of them is of all there are; a longer one would be the same, and is left out. Returns
-    a table of `WINDOWS`.
+    a table of `WINDOWS`. Raises ValueError where a dataset is named twice, and where `test` shows
+    no file's creation.
     """
+    each_once([*days, test])
     files, names, _ = without_loss(read_files(test), read_names(test), settings.without_loss)
+    expect_births(test, files)
     asked = None if predicates is None else list(predicates)
     tables = []
     for length in sorted(lengths):

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from birthmark.exits import warn
 from data.anonymize import Summary, read_settings
 from data.anonymize import anonymize as run
 from data.generated import describe
@@ -60,6 +61,7 @@ def anonymize(
             seed,
             lambda path, records: bar.update(task, description=path, records=records),
         )
+    warn(summary.warnings)
     console = Console(stderr=out == "-")
     if as_json:
         print(json.dumps(summary.to_json(), indent=2), file=console.file)

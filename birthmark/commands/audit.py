@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from birthmark.outputs import named
+
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.audit import Audit
 
@@ -40,7 +42,9 @@ def audit(
     without_loss: Annotated[
         bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the page there, too.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(callback=named, help="Write the page there, too.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as one JSON object.")
     ] = False,

@@ -10,8 +10,11 @@ from typing import Annotated, BinaryIO
 import typer
 from rich.console import Console
 
+from birthmark.exits import warn
 from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
+
+STREAM = Path("-")
 
 
 class Source(StrEnum):
@@ -26,7 +29,9 @@ def dump(
         str,
         typer.Argument(help="capture or text, - is stdin; or a dataset, with --from operations"),
     ],
-    out: Annotated[Path | None, typer.Option(help="file to write; else standard output")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="file to write; else, or where it is -, standard output")
+    ] = None,
     source: Annotated[
         Source, typer.Option("--from", help="what it is: a trace, or operations in Parquet")
     ] = Source.TRACE,
@@ -40,20 +45,24 @@ def dump(
         if source is Source.OPERATIONS
         else TraceDump(trace, all_attributes)
     )
-    if out is None:
-        write(lines, sys.stdout.buffer)
+    if out is None or out == STREAM:
+        printed = write(lines, sys.stdout.buffer)
     else:
         with replaced(out) as aside, aside.open("wb") as file:
-            write(lines, file)
+            printed = write(lines, file)
+    if not printed and not lines.left_out:
+        warn([f"{trace}: holds no NFS; expected a capture of NFS's port, which is 2049 as a rule"])
     for message in remarks(lines):
         Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
 
 
-def write(lines: Dump, file: BinaryIO) -> None:
-    """Write lines as they come."""
+def write(lines: Dump, file: BinaryIO) -> int:
+    """Write lines as they come; return how many bytes."""
+    printed = 0
     for chunk in lines:
-        file.write(chunk)
+        printed += file.write(chunk)
         file.flush()
+    return printed
 
 
 def remarks(lines: Dump) -> list[str]:

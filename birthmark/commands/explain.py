@@ -98,6 +98,7 @@ def rules(
     as_json: Annotated[bool, typer.Option("--json", help="print all as a list of objects")] = False,
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
+    from data.choices import expect
     from serving.models import load_model
     from training.registry import Registry
 
@@ -105,6 +106,7 @@ def rules(
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point, counts=True)
     found = loaded.trained.rules(loaded.kind, loaded.point).to_pylist()
     if predicate is not None:
+        expect("predicate", predicate, loaded.answerer.predicates)
         found = [rule for rule in found if rule["predicate"] == predicate]
     if as_json:
         typer.echo(json.dumps(found, indent=1))

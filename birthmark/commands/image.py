@@ -16,11 +16,12 @@ from birthmark.commands.serve import (
     RegistryOption,
     settings_of,
 )
+from birthmark.outputs import named
 
 
 def image(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(help="the file to write")],
+    out: Annotated[Path, typer.Option(callback=named, help="the file to write")],
     registry: RegistryOption = DEFAULTS.registry,
     model: ModelOption = DEFAULTS.model,
     point: PointOption = DEFAULTS.point,

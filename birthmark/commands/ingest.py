@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from birthmark.exits import warn
+from birthmark.outputs import named
 from data.generated import describe
 from data.ingest import ingest as run
 from data.ingest_summary import IngestSummary
@@ -23,7 +25,9 @@ def ingest(
     traces: Annotated[
         list[str], typer.Argument(help="trace files, in the order of their time; - is stdin")
     ],
-    out: Annotated[Path, typer.Option(help="directory of the dataset; made if need be")],
+    out: Annotated[
+        Path, typer.Option(callback=named, help="directory of the dataset; made if need be")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
@@ -37,6 +41,7 @@ def ingest(
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None, rows=0)
         summary = run(traces, out, lambda path, rows: bar.update(task, description=path, rows=rows))
+    warn(summary.warnings)
     if as_json:
         print(json.dumps(summary.to_json(), indent=2))
     else:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from birthmark.exits import MISCONFIGURED, exits
+from birthmark.exits import MISCONFIGURED, exits, warn
+from birthmark.outputs import named
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
 _Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
@@ -16,7 +17,8 @@ _Socket = Annotated[
     Path | None, typer.Option(help="The Unix socket to answer at.  [default: TCP, to its own host]")
 ]
 _Out = Annotated[
-    Path | None, typer.Option(help="The directory to write to.  [default: print them]")
+    Path | None,
+    typer.Option(callback=named, help="The directory to write to.  [default: print them]"),
 ]
 
 
@@ -39,14 +41,12 @@ def freebsd(
 def _make(system: str, config: Path, user: str, socket: Path | None, out: Path | None) -> None:
     from birthmark.install import Site, files
     from data.durable import replaced
-    from training.config import ConfigError, read_config
+    from training.config import read_config
 
     path = Path.cwd() / config
-    with exits(MISCONFIGURED, ConfigError):
-        settings = read_config(path)
-    site = Site(path, settings, user, socket)
-    for line in site.missing():
-        typer.echo(f"birthmark: warning: {line}", err=True)
+    with exits(MISCONFIGURED, ValueError):
+        site = Site(path, read_config(path), user, socket)
+    warn(site.missing())
     for file in files(system, site):
         if out is None:
             typer.echo(f"# {file.path}\n{file.text}")

@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.table import Table
 
 from birthmark.commands.serve import DEFAULTS, PointOption, settings_of
+from birthmark.outputs import named
 
 
 class Geometry(StrEnum):
@@ -96,7 +97,9 @@ def layout(
         str, typer.Option(help="a drive's name, or file  [default: like the thesis's]")
     ] = "",
     jobs: Annotated[int, typer.Option(min=1, help="runs at a time")] = 2,
-    out: Annotated[Path | None, typer.Option(help="directory for figures and pictures")] = None,
+    out: Annotated[
+        Path | None, typer.Option(callback=named, help="directory for figures and pictures")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Replay days under policies of layout, and compare what falls into the region."""

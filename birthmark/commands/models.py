@@ -130,11 +130,10 @@ def verify(
     import tempfile
     from dataclasses import asdict
 
-    from training.registry import Registry
     from training.reproduce import reproduce
 
     with tempfile.TemporaryDirectory() as cache:
-        kept = Registry(registry, cache=Path(cache))  # what is stored, and no copy of it
+        kept = _registry(registry, cache=Path(cache))  # what is stored, and no copy of it
         version = version or _published(kept)
         kept.verify(version)
         told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
@@ -164,10 +163,13 @@ def prune(
         typer.echo(f"{'would remove' if dry_run else 'removed'}  {version}")
 
 
-def _registry(place: Path | str) -> Registry:
-    from training.registry import Registry
+def _registry(place: Path | str, cache: Path | None = None) -> Registry:
+    from training.registry import Registry, RegistryError
 
-    return Registry(place)
+    kept = Registry(place, cache=cache)
+    if why := kept.missing():
+        raise RegistryError(f"{why}; expected a registry")
+    return kept
 
 
 def _published(kept: Registry) -> str:

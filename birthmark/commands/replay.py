@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from birthmark.outputs import named
 from data.generated import describe
 from data.replay import BuildSummary, RunSummary
 from data.replay import build as build_replay
@@ -35,7 +36,7 @@ def build(
         list[str],
         typer.Argument(help="trace files and datasets, in the order of their time; - is stdin"),
     ],
-    out: Annotated[Path, typer.Option(help="directory to make")],
+    out: Annotated[Path, typer.Option(callback=named, help="directory to make")],
     first: Annotated[
         str | None, typer.Option("--from", help="only calls from this time on, in UTC")
     ] = None,
@@ -63,12 +64,17 @@ def build(
 @app.command()
 def run(
     build: Annotated[Path, typer.Argument(help="directory that replay build made")],
-    root: Annotated[Path, typer.Option(help="empty directory to work in; made if need be")],
+    root: Annotated[
+        Path, typer.Option(callback=named, help="empty directory to work in; made if need be")
+    ],
     flush: Annotated[
         bool, typer.Option("--flush", help="wait for the disk at every write and commit")
     ] = False,
     results: Annotated[
-        Path | None, typer.Option(help="file for the results; default: results.json in the build")
+        Path | None,
+        typer.Option(
+            callback=named, help="file for the results; default: results.json in the build"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:

@@ -14,6 +14,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
+from birthmark.exits import warn
+from birthmark.outputs import named
 from data.generated import describe, label
 from data.scan import words
 from data.scan.tables import GENERATED
@@ -104,6 +106,7 @@ def traces(
             files,
             lambda path, rows: bar.update(task, description=path, rows=rows),
         )
+    warn(summary.warnings)
     result = summary.to_json()
     if as_json:
         print(json.dumps(result, indent=2), file=sys.stderr if out == "-" else sys.stdout)
@@ -244,7 +247,7 @@ class Measure(StrEnum):
 @app.command()
 def view(
     table: _TABLE,
-    out: Annotated[Path, typer.Option(help="the plot: file.svg or file.png")],
+    out: Annotated[Path, typer.Option(callback=named, help="the plot: file.svg or file.png")],
     measure: Annotated[
         Measure, typer.Option(help="operations, MB read or written, errors per s; mean latency")
     ] = Measure.ops,

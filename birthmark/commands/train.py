@@ -7,13 +7,17 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.status import Status
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
+from birthmark.outputs import named
+
+if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from training.trial import Trial
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -133,18 +137,23 @@ def evaluate(
     as_json: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
     ] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Write the table there.")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(callback=named, help="Write the table there.")
+    ] = None,
     curves: Annotated[
-        Path | None, typer.Option(help="Write calibration, precision and cost curves there.")
+        Path | None,
+        typer.Option(callback=named, help="Write calibration, precision and cost curves there."),
     ] = None,
     breakdown: Annotated[
-        Path | None, typer.Option(help="Write figures by user, client and depth there.")
+        Path | None,
+        typer.Option(callback=named, help="Write figures by user, client and depth there."),
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="Write what yes, no and unsure were worth there.")
+        Path | None,
+        typer.Option(callback=named, help="Write what yes, no and unsure were worth there."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw all models there, as .svg or .png.")
+        Path | None, typer.Option(callback=named, help="Draw all models there, as .svg or .png.")
     ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
@@ -152,13 +161,10 @@ def evaluate(
 
     from data.generated import describe
     from training.picture import draw
-    from training.registry import Registry
     from training.tables import accuracy_tables, answers_tables
-    from training.trial import Trial, load
 
     with _working("testing"):
-        stored = load(Registry(registry), version)
-        trial = Trial(stored, dataset, without_loss)
+        trial = _trial(dataset, registry, version, without_loss)
         found = trial.assessment
         for table, path in (
             (found.evaluation, parquet),
@@ -188,16 +194,13 @@ def evaluate(
 def report(
     dataset: _Dataset,
     registry: _Registry,
-    out: Annotated[Path, typer.Option(help="The HTML page to write.")],
+    out: Annotated[Path, typer.Option(callback=named, help="The HTML page to write.")],
     version: _Version = None,
     without_loss: _WithoutLoss = False,
 ) -> None:
     """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
-    from training.registry import Registry
-    from training.trial import Trial, load
-
     with _working("testing and drawing"):
-        trial = Trial(load(Registry(registry), version), dataset, without_loss)
+        trial = _trial(dataset, registry, version, without_loss)
         out.write_text(trial.report(), encoding="utf-8")
 
 
@@ -229,6 +232,16 @@ def nightly(
     _tell(result, as_json)
     if night.refused:
         sys.exit(REFUSED)
+
+
+def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> Trial:
+    """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
+    from training.registry import Registry
+    from training.trial import Trial, load
+
+    trial = Trial(load(Registry(registry), version), dataset, without_loss)
+    trial.expect_births()
+    return trial
 
 
 def _working(step: str) -> Status:

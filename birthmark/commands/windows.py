@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from birthmark.outputs import named
+
 
 def windows(
     datasets: Annotated[
@@ -22,7 +24,9 @@ def windows(
     without_loss: Annotated[
         bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
     ] = False,
-    parquet: Annotated[Path | None, typer.Option(help="Write all figures there.")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(callback=named, help="Write all figures there.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""

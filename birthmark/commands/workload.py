@@ -12,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from birthmark.outputs import named
+
 
 class Name(StrEnum):
     """A workload."""
@@ -31,7 +33,7 @@ class Format(StrEnum):
 
 def workload(
     name: Annotated[Name, typer.Argument(help="the workload")],
-    out: Annotated[Path, typer.Option(help="the file to write")],
+    out: Annotated[Path, typer.Option(callback=named, help="the file to write")],
     seed: Annotated[int, typer.Option(help="the same seed gives the same trace")],
     start: Annotated[
         str | None, typer.Option(help="the first day, YYYY-MM-DD  [default: the thesis's Monday]")

@@ -17,6 +17,7 @@ from birthmark import exits
 from birthmark.install.access import closed
 from serving.settings import variable
 from training.config import Config
+from training.places import beginning
 from training.registry import is_remote
 
 WORKER_MEMORY = 500
@@ -91,7 +92,7 @@ class Site:
                 f"{place} is closed to {self.user}, who needs {path}"
                 for place, path in shut.items()
             ),
-            *(f"{path} is not there: make it" for path in self._paths if not path.is_dir()),
+            *(f"{path} is not there: make it" for path in self._needed if not path.is_dir()),
         ]
 
     @property
@@ -129,6 +130,11 @@ class Site:
         return int(found[-1]) if found else 1
 
     @property
+    def _needed(self) -> list[Path]:
+        """Return the directories without which the service or the nightly run fails."""
+        return list(dict.fromkeys([*self._paths, *map(beginning, map(Path, self.settings.globs))]))
+
+    @property
     def _paths(self) -> list[Path]:
         places = (self.registry, self.datasets, self.log)
         return [place for place in places if isinstance(place, Path)]
@@ -139,10 +145,7 @@ class Site:
         places = [*self._paths, self.config, self.program, Path(sys.executable).resolve()]
         if self.socket is not None:
             places.append(self.socket)
-        globs = [*self.settings.traces.files]
-        for server in self.settings.servers:
-            globs += server.files
-        places += map(Path, globs)
+        places += map(Path, self.settings.globs)
         homely = any(_whole(place).is_relative_to(home) for place in places for home in _HOMES)
         return {
             "program": self.program,

@@ -22,6 +22,7 @@ from data.datasets import DatasetWriter
 from data.durable import replaced
 from data.generated import Mark, comment, in_comment, in_dataset
 from data.ingests import records
+from data.inputs import Beginnings, each_once, without_nfs
 from data.traces import marks_of, open_trace
 
 STREAM = "-"
@@ -45,6 +46,8 @@ class Summary:
     """What the mapping knows now, by kind."""
     generated: list[Mark] = field(default_factory=list)
     """The marks of what was generated (`data.generated`)."""
+    warnings: list[str] = field(default_factory=list)
+    """What may be meant, or be a mistake: of traces that hold no NFS."""
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -79,7 +82,10 @@ def anonymize(
     kinds = {_kind(path) for path in inputs}
     if len(kinds) > 1:
         raise ValueError(f"{', '.join(inputs)}: expected text alone, or no text among them")
+    if out == STREAM and kinds != {"text"}:
+        raise ValueError("-: expected a dataset's directory: only text goes to standard output")
     _check_apart(inputs, out, mapping)
+    each_once(inputs)
     summary = Summary(out, str(mapping))
     with opened(mapping, settings, seed) as file:
         if kinds == {"text"}:
@@ -155,16 +161,18 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
     marks: list[Mark] = []
     with DatasetWriter(Path(summary.out)) as dataset:
         writer = TableWriter(dataset, file.mapping, file.settings)
-        lives = LivesBuilder()
+        lives, beginnings = LivesBuilder(), Beginnings()
         for each in inputs:
             if Path(each).is_dir():
                 marks += in_dataset(Path(each))
                 summary.records_in += writer.add_dataset(Path(each), progress)
                 continue
             trace = open_trace(each)
-            writer.add_trace(trace, lives, progress)
+            writer.add_trace(trace, lives, beginnings, progress)
             marks += [trace.generated] if trace.generated else []
             counts = trace.counts()
+            if why := without_nfs(each, counts):
+                summary.warnings.append(why)
             summary.records_in += counts["records"]
             damaged += Counter(counts["damaged"])
         lives.finish()

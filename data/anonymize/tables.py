@@ -17,6 +17,7 @@ from data.anonymize.columns import OMITTED, leaves, treatments
 from data.anonymize.settings import Settings
 from data.datasets import TABLES, DatasetWriter
 from data.ingests import table_files
+from data.inputs import Beginnings
 from data.traces import Trace
 
 BATCH_ROWS = 32_768
@@ -47,11 +48,13 @@ class TableWriter:
         self._dataset.write(table, _with_docs(mapped, TABLES[table]))
         self.rows[table] += batch.num_rows
 
-    def add_trace(self, trace: Trace, lives: LivesBuilder, progress: Progress) -> None:
+    def add_trace(
+        self, trace: Trace, lives: LivesBuilder, beginnings: Beginnings, progress: Progress
+    ) -> None:
         """Add a trace's operations, and the lives that end in it. What is damaged is left out."""
         rows = 0
         lives.loss_told(trace.tells_loss)
-        for batch in trace:
+        for batch in beginnings.of(trace.path, trace):
             self._add_loss(trace, lives)
             lives.update(batch)
             self.write("operations", batch)

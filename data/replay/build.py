@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from data import row_groups
 from data.durable import replaced
 from data.generated import Mark, distinct
+from data.inputs import each_once
 from data.replay import status as st
 from data.replay.calls import Call, read_calls
 from data.replay.inference import Inference
@@ -223,10 +224,12 @@ def build(
 
     Raises:
         OSError: a trace cannot be read, or ``out`` cannot be written; nothing is left then.
-        ValueError: a file is no trace, or no call was made in the section.
+        ValueError: a file is no trace, is named twice, or after one of the same server that begins
+            later; or no call was made in the section.
     """
     if unnamed not in UNNAMED:
         raise ValueError(f"unnamed files: expected one of {', '.join(UNNAMED)}, got {unnamed!r}")
+    each_once(traces)
     began = time.monotonic()
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

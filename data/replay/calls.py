@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from data import row_groups
 from data.ingests import table_files
+from data.inputs import Beginnings
 from data.replay.permissions import Caller
 from data.schema import OPERATIONS
 from data.traces import BATCH_ROWS, open_trace
@@ -134,13 +135,15 @@ def read_calls(
 ) -> Iterator[Call]:
     """Yield the calls made from ``first`` to before ``last`` (µs), in about the order of replies.
 
-    A directory is a dataset; anything else is what :func:`data.traces.open_trace` opens.
+    A directory is a dataset; anything else is what :func:`data.traces.open_trace` opens. Raises
+    ValueError for a trace that begins before one of the same server that is named before it.
     """
+    beginnings = Beginnings()
     for trace in traces:
         if Path(trace).is_dir():
             yield from _dataset_calls(Path(trace), first, last)
         else:
-            for batch in open_trace(trace):
+            for batch in beginnings.of(str(trace), open_trace(trace)):
                 yield from _calls(batch.select(COLUMNS), first, last)
 
 

@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from birthmark._native import ScanCounter
 from data.generated import Mark, distinct, marked
+from data.inputs import each_once, without_nfs
 from data.scan.files import FileMap
 from data.scan.merge import merged
-from data.scan.outputs import FORMATS, Batches, check, format_of, write
+from data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
 from data.scan.sources import Source
 from data.scan.stage import Stage
 from data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
@@ -61,7 +62,7 @@ class Plan:
 
 @dataclass
 class ScanSummary:
-    """What a scan did."""
+    """What a scan did. ``warnings`` tell what may be meant, or be a mistake."""
 
     out: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
@@ -71,6 +72,7 @@ class ScanSummary:
     replies_without_call: int = 0
     records_set_aside: dict[str, int] = field(default_factory=dict)
     generated: list[Mark] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -82,6 +84,8 @@ class ScanSummary:
         """Add what a source held besides operations."""
         self.traces.append(source.path)
         self.generated = distinct([*self.generated, *source.generated])
+        if source.counts and (why := without_nfs(source.path, source.counts)):
+            self.warnings.append(why)
         counts = source.counts or {}
         self.replies_without_call += sum(counts.get("orphans", {}).values())
         for reason, number in counts.get("damaged", {}).items():
@@ -112,9 +116,10 @@ def scan(
 
     Raises:
         OSError: a trace cannot be read or a table cannot be written; no table is then left.
-        ValueError: a file is no trace, or a table's name says no format.
+        ValueError: a file is no trace, or is named twice, or a table's name says no format.
     """
     plan = plan or Plan()
+    each_once(traces)
     counts_to, files_to = _targets(out, files)
     began = time.monotonic()
     counter = plan.counter(bool(files_to))
@@ -142,6 +147,9 @@ def scan(
             summary.files = seen.finish()
         for target in files_to:
             write(target, marked(FILES, summary.generated), seen.batches)
+    if counts_to and summary.operations and not summary.rows:
+        asked = "the clients, users and groups asked for"
+        summary.warnings.append(f"none of {summary.operations:,} operations is of {asked}")
     summary.seconds = round(time.monotonic() - began, 3)
     return summary
 
@@ -170,11 +178,12 @@ def _targets(out: str | Path | None, files: str | Path | None) -> tuple[list[str
     if files is not None:
         check(str(files))
         files_to.append(str(files))
-    if out is not None and format_of(str(out)) is None:
+    if out is not None and format_of(str(out)) is None and is_directory(str(out)):
         Path(out).mkdir(parents=True, exist_ok=True)
         counts_to += [str(Path(out, f"counts.{kind}")) for kind in FORMATS]
         files_to += [str(Path(out, f"files.{kind}")) for kind in FORMATS]
     elif out is not None:
+        check(str(out))
         counts_to.append(str(out))
     return counts_to, files_to
 

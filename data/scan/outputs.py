@@ -31,6 +31,11 @@ def format_of(path: str) -> str | None:
     return next((name for name in FORMATS if path.endswith(f".{name}")), None)
 
 
+def is_directory(path: str) -> bool:
+    """Return whether a path is that of a directory: it is one, ends in a slash, or in no suffix."""
+    return path.endswith("/") or Path(path).is_dir() or not Path(path).suffix
+
+
 def check(path: str) -> None:
     """Raise ``ValueError`` if a path's ending names no format."""
     if format_of(path) is None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from data.scan.inputs import CountsTable
 from data.scan.outputs import write
-from data.scan.words import key
+from data.scan.words import key, row
 
 _PATHS = ("file", "directory")
 _NUMBERS = ("uid", "gid")
@@ -42,6 +42,8 @@ class Condition:
             raise ValueError(f"{text!r}: expected KEY=VALUE, as in client=10.0.0.1 or user=0")
         name = word if word == "op" else key(word)
         values = (rest,) if name in _PATHS else tuple(rest.split(","))
+        if name == "op":
+            values = tuple(map(row, values))
         if name in _NUMBERS and not all(re.fullmatch(r"\d*", value) for value in values):
             raise ValueError(f"{text!r}: expected numbers of users or groups")
         return cls(name, values)

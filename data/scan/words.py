@@ -6,7 +6,9 @@ import re
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from data.scan.tables import KEYS, WORDS
+from birthmark._native import OPS
+from data.choices import expect
+from data.scan.tables import KEYS, OTHER, WORDS
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 
@@ -29,15 +31,33 @@ def key(word: str) -> str:
     Raises:
         ValueError: it is no key.
     """
-    name = WORDS.get(word, word)
-    if name not in KEYS:
-        raise ValueError(f"{word!r} is no key: expected one of {', '.join([*KEYS, *WORDS])}")
-    return name
+    expect("key", word, [*KEYS, *WORDS])
+    return WORDS.get(word, word)
 
 
 def operations(text: str) -> list[str] | None:
-    """Return the operations that a list with commas names; none for ``all``."""
-    return None if text == "all" else [word for word in text.split(",") if word]
+    """Return the operations that a list with commas names; none for ``all``.
+
+    Raises:
+        ValueError: one is no operation.
+    """
+    if text == "all":
+        return None
+    found = [word for word in text.split(",") if word]
+    for word in found:
+        expect("operation", word, OPS)
+    return found
+
+
+def row(word: str) -> str:
+    """Return what column ``op`` holds: an operation, or ``other``; ``*`` is for any characters.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if "*" not in word:
+        expect("operation", word, [*OPS, OTHER])
+    return word
 
 
 def duration(text: str) -> int:

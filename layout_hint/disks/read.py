@@ -51,7 +51,7 @@ def read(name: str | Path = "") -> Disk:
     try:
         return Disk.model_validate(table)
     except ValidationError as error:
-        lines = (reason.removeprefix(": ") for reason in reasons(error))
+        lines = (reason.removeprefix(": ") for reason in reasons(error, Disk))
         raise ValueError("\n".join(f"{path}: {line}" for line in lines)) from error
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data.choices import expect
 from predictor.predicates import BUILT_IN, Predicate
 from predictor.predicates.rules import GOES_ON
 
@@ -44,9 +45,8 @@ def reconsider(
     Raises ``ValueError`` for a key that is none of ``predicates``.
     """
     decided = settled(lives, predicates, subject)
-    unknown = sorted(set(predictions) - set(decided))
-    if unknown:
-        raise ValueError(f"no predicate about a {subject} has the key {unknown[0]!r}")
+    for key in sorted(predictions):
+        expect(f"predicate about a {subject}", key, decided)
     return {
         key: pc.coalesce(decided[key].cast(prediction.type), prediction)
         for key, prediction in predictions.items()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
+from data.choices import expect
 from predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
 from predictor.predicates.heat import HEAT_PREDICATES
 from predictor.predicates.predicate import Predicate, Subject
@@ -33,9 +34,8 @@ def from_config(config: Mapping[str, Any]) -> Predicate:
     name = config.get("name")
     if not isinstance(name, str) or not name or name.startswith("name:"):
         raise ValueError(f"a predicate needs a name, not starting with 'name:', but has {name!r}")
-    unknown = sorted(set(config) - set(_KEYS))
-    if unknown:
-        raise ValueError(f"predicate {name!r}: {unknown[0]!r} is none of {', '.join(_KEYS)}")
+    for key in sorted(config):
+        expect(f"setting of predicate {name!r}", key, _KEYS)
     subject = _subject(name, config.get("subject", "file"))
     size, lifespan = (_bounds(name, config, what) for what in _BOUNDS)
     if size == lifespan == (None, None):

@@ -42,6 +42,12 @@ def test_every_command_explains_itself(command: str) -> None:
     assert b"Usage" in run.stdout
 
 
+def test_a_command_that_there_is_not_is_refused_with_one_that_is_like_it() -> None:
+    run = birthmark("ingets")
+    assert run.returncode == 2
+    assert b"No such command 'ingets' (did you mean 'ingest'?)." in run.stderr
+
+
 def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:
     run = birthmark("ingest", DAYS[0], "--out", tmp_path / "day", "--json")
     assert (run.returncode, run.stderr) == (0, b"")
@@ -63,6 +69,22 @@ def test_ingest_says_what_it_did(tmp_path: Path) -> None:
     assert run.stderr == b""
     for word in ("lookup", "records", "set aside", "period", "rows", "rate"):
         assert word in text
+
+
+@pytest.mark.parametrize(
+    "command", ["ingest --out d", "scan --out c.csv", "anonymize --mapping m --out d", "dump"]
+)
+def test_a_capture_without_nfs_is_warned_of(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    header = bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 ffff0000 01000000")
+    Path("dns.pcap").write_bytes(header)
+    run = birthmark(*command.split(), "dns.pcap")
+    assert run.returncode == 0
+    line = run.stderr.decode()
+    assert line.startswith("birthmark: warning: dns.pcap: holds no NFS")
+    assert line.count("\n") == 1
 
 
 def test_ingest_says_what_compounds_of_version_4_held(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def analyze() -> str:
     return command
 
 
+LOG = ("--log-predictions", "birthmark.toml/log")
 SOCKETS = [None, Path("/run/birthmark/socket"), Path("/srv/birthmark/run/socket")]
 
 
@@ -302,16 +303,38 @@ def test_exit_codes_tell_a_wrong_configuration_from_another_run_at_work(tmp_path
         '[traces]\nfiles = ["traces/*"]\nsettle_seconds = 0\n'
         '[datasets]\ndirectory = "datasets"\n[registry]\ndirectory = "registry"\n'
     )
-    assert run("nightly", "--config", str(config)).exit_code == 0
+    absent = run("nightly", "--config", str(config))
+    assert absent.exit_code == exits.REFUSED
+    assert f"{tmp_path}/traces: is no directory" in absent.stdout
+    (tmp_path / "traces").mkdir()
+    quiet = run("nightly", "--config", str(config))
+    assert quiet.exit_code == 0
+    assert f"{tmp_path}/traces/*: no file is called so; {tmp_path}/traces is empty" in quiet.stdout
     with (tmp_path / "datasets/.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         busy = run("nightly", "--config", str(config))
     assert busy.exit_code == exits.BUSY
     assert "another process holds this lock" in busy.stderr
-    (tmp_path / "traces").mkdir()
     (tmp_path / "traces/none").write_text("no trace\n")
     refused = run("nightly", "--config", str(config))
     assert refused.exit_code == exits.REFUSED
     assert "refused" in refused.stdout
-    option = ("serve", "--registry", str(tmp_path / "registry"), "--tokens", str(config))
-    assert run(*option).exit_code == exits.MISCONFIGURED
+
+
+@pytest.mark.parametrize(
+    "option", [("--tokens", "birthmark.toml"), ("--tokens", "none"), ("--tokens", "."), LOG]
+)
+def test_a_service_that_cannot_do_what_it_is_told_is_misconfigured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "birthmark.toml").touch()
+    refused = run("serve", "--registry", "registry", *option)
+    assert refused.exit_code == exits.MISCONFIGURED
+    assert f"birthmark: {option[1]}" in refused.stderr
+
+
+def test_files_of_a_system_that_cannot_be_made_are_a_misconfiguration(tmp_path: Path) -> None:
+    config = ("--config", str(site(tmp_path).config))
+    for option in (("--socket", "/run/birthmark.sock"), ("--user", "root; reboot")):
+        assert run("install", "systemd", *config, *option).exit_code == exits.MISCONFIGURED

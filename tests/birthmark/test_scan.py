@@ -43,6 +43,15 @@ def test_a_directory_gets_both_tables_in_every_format(tmp_path: Path) -> None:
     assert "files       10,014\n" in printed
 
 
+def test_a_directory_may_have_a_suffix_where_it_is_there_or_ends_in_a_slash(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "2026.11").mkdir()
+    for name in ("2026.11", "2026.12/"):
+        run(DAY, "--out", f"{tmp_path}/{name}")
+        assert (tmp_path / name / "counts.csv").exists()
+
+
 def test_the_options_say_what_is_counted(tmp_path: Path) -> None:
     options = ["--period", "10s", "--ops", "all", "--client", "127.0.0.15", "--user", "0,1006"]
     run(
@@ -130,7 +139,10 @@ def test_a_plot_has_a_title_and_may_be_laid_over_itself(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["{day}", "--out", "{tmp}/a.csv", "--by", "colour"], "'colour' is no key"),
+        (["{day}", "--out", "{tmp}/a.csv", "--by", "clent"], "(did you mean 'client'?)"),
+        (["{day}", "--out", "{tmp}/a.csv", "--ops", "raed"], "'raed' is no operation (did you"),
         (["{day}", "--out", "{tmp}/a.csv", "--period", "soon"], "'soon' is no duration"),
+        (["{day}", "--out", "{tmp}/a.xlsx"], "a.xlsx: expected a name that ends in .parquet"),
         (["{tmp}/missing", "--out", "{tmp}/a.csv"], "missing: No such file or directory"),
         (["agg", "{day}"], "day1.parquet: column seconds: expected double"),
         (["view", "{day}", "--out", "{tmp}/a.svg"], "day1.parquet: column seconds"),

@@ -120,3 +120,12 @@ def test_who_waited_for_a_directory_that_was_removed_makes_it_again(
             assert not waiting.done()
         assert waiting.result(timeout=60)
     assert not own.exists()
+
+
+def test_a_directory_that_takes_no_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    durable.check_writable(tmp_path / "log")
+    assert list((tmp_path / "log").iterdir()) == []
+    with pytest.raises(FileExistsError) as caught:
+        durable.check_writable(tmp_path / "file" / "log")
+    assert caught.value.filename == str(tmp_path / "file" / "log")

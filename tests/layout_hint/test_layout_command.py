@@ -158,7 +158,7 @@ def test_the_tables_are_printed(day: Path, model: Path) -> None:
     [
         (["--region", "4Q"], "--region: '4Q' is no size: expected bytes, or a number with K"),
         (["--region-start", "here"], "--region-start: 'here' is no place of a region: expected"),
-        (["--policies", "hotfile"], "--policies: 'hotfile' is no policy: expected all, or of"),
+        (["--policies", "hotfile"], "--policies: 'hotfile' is no policy"),
         (["--days", "monday"], "--days: 'monday' is no day: expected YYYY-MM-DD"),
         (["--from", "9"], "--from, --to: '9' is no time of a day: expected 00:00 to 24:00"),
         (["--warmup", "long"], "--warmup: 'long' is no duration: expected a number above zero"),

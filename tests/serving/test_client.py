@@ -121,7 +121,8 @@ def test_a_client_predicts_hints_and_explains(url: str) -> None:
         )
         assert found.answered
         assert found.yes("size=zero")
-        assert not found.yes("a predicate that the model does not know")
+        with pytest.raises(ValueError, match=r"'size=zreo' is no predicate .*'size=zero'"):
+            found.yes("size=zreo")
         assert (found.model, found.kind, found.point) == (
             client.model()["version"],
             "name",
@@ -148,7 +149,8 @@ def test_a_table_is_answered_in_its_order_by_one_version(url: str) -> None:
         assert many.answered
         assert many.model == client.model()["version"]
         assert many.yes("size=zero").to_pylist() == [False, True]
-        assert many.yes("unknown").to_pylist() == [False, False]
+        with pytest.raises(ValueError, match="'unknown' is no predicate"):
+            many.yes("unknown")
         with pytest.raises(ValueError, match="at most 10000 files at a time, found 10001"):
             client.predict_many(["a"] * 10_001)
 

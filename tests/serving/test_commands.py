@@ -161,6 +161,13 @@ def test_an_image_answers_as_the_published_model_does(
         assert found == {key: answer["answer"] == "yes" for key, answer in answered.items()}
 
 
+def test_rules_of_a_predicate_that_there_is_not_are_an_error_that_names_one_like_it(
+    run: Callable[..., Any],
+) -> None:
+    refused = run("rules", "--predicate", "lifespn<=1")
+    assert "'lifespn<=1' is no predicate (did you mean 'lifespan<=1'?)" in str(refused.exception)
+
+
 def test_an_explanation_shows_every_yes_with_its_rule(
     run: Callable[..., Any],
 ) -> None:

@@ -62,6 +62,23 @@ def test_a_registry_without_a_model_is_an_error_that_names_it(tmp_path: Path) ->
         load_model(Registry(tmp_path))
 
 
+@pytest.mark.parametrize("name", ["registry", "regsitry"])
+def test_a_service_that_finds_no_model_tells_once_where_it_looked(
+    tmp_path: Path,
+    served: Served,
+    settings_for: Callable[..., Settings],
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+) -> None:
+    (tmp_path / "registry").mkdir()
+    with served(settings_for(tmp_path / name)) as client:
+        assert client.put("/v1/model", json={"version": None}).status_code >= 400
+    why = {"registry": "nothing was ever published", "regsitry": "(did you mean 'registry'?)"}[name]
+    (told,) = [line for line in caplog.messages if "until a model is published" in line]
+    assert f"{tmp_path / name}: " in told
+    assert told.endswith(why)
+
+
 def test_a_damaged_model_is_an_error_that_names_the_file(tmp_path: Path, publish: Publish) -> None:
     damage(tmp_path, publish(tmp_path))
     with pytest.raises(RegistryError, match=r"versions/.*expected .*sha256"):

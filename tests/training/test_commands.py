@@ -138,6 +138,36 @@ def test_nightly_prints_what_it_did(app: typer.Typer, folder: Path, tmp_path: Pa
     assert "traces  0\n" in run(app, "nightly", "--config", config)
 
 
+def test_a_dataset_without_creations_is_no_test(
+    app: typer.Typer, registry: Path, tmp_path: Path
+) -> None:
+    trace = tmp_path / "quiet.txt"
+    trace.write_text("1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n")
+    ingest([trace], tmp_path / "quiet")
+    for command in (("evaluate",), ("report", "--out", tmp_path / "report.html")):
+        with pytest.raises(ValueError, match="quiet: expected files whose creation is seen, found"):
+            run(app, *command, tmp_path / "quiet", "--registry", registry)
+
+
+def test_a_dataset_that_is_named_twice_is_not_learned_from_twice(
+    app: typer.Typer, folder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="name it once"):
+        run(app, "train", folder / "day0", folder / "day0", "--registry", tmp_path)
+
+
+def test_nightly_tells_of_traces_without_nfs(app: typer.Typer, tmp_path: Path) -> None:
+    trace = tmp_path / "empty.pcap"
+    trace.write_bytes(bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 ffff0000 01000000"))
+    config = tmp_path / "birthmark.toml"
+    config.write_text(
+        '[traces]\nfiles = ["*.pcap"]\nsettle_seconds = 0\n'
+        '[datasets]\ndirectory = "datasets"\n[registry]\ndirectory = "registry"\n'
+    )
+    night = json.loads(run(app, "nightly", "--config", config, "--json"))
+    assert night["warnings"][0].startswith(f"{trace}: holds no NFS: 0 packets")
+
+
 def test_what_cannot_be_done_is_an_error_that_says_why(
     app: typer.Typer, folder: Path, tmp_path: Path
 ) -> None:

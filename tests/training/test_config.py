@@ -52,7 +52,10 @@ def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Pat
     ("text", "reason"),
     [
         (LEAST + "[training]\nminfraction = 0.9\n", r"training\.minfraction: there is no such"),
-        (LEAST + "[trainings]\n", r"trainings: there is no such setting"),
+        (LEAST + "[trainings]\n", r"trainings: there is no such setting .* mean 'training'"),
+        (LEAST + "[training]\nzoen = 'UTC'\n", r"training\.zoen: .*did you mean 'zone'"),
+        (LEAST + "[[servers]]\nnam = 'a'\nfiles = ['*']\n", r"servers\.0\.nam: .*'name'.*files"),
+        (LEAST + "[audit]\nlog = 'log'\nmath = []\n", r"audit\.math: .*did you mean 'match'"),
         (LEAST + "[training]\nminfrac = 1.5\n", r"training\.minfrac: .*less than.*, found 1\.5"),
         (
             LEAST + "[training]\nserve = 'best'\n",

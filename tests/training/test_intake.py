@@ -40,6 +40,15 @@ def test_a_trace_is_taken_in_once(tmp_path: Path, monday: Path, directory: Path)
     assert new_traces(settings(tmp_path), directory) == {}
 
 
+def test_traces_are_followed_in_the_order_of_their_time_whatever_they_are_called(
+    tmp_path: Path, monday: Path, directory: Path, traces: list[str]
+) -> None:
+    (tmp_path / "later.txt").write_text(traces[1])
+    (dataset,) = take_in(new_traces(settings(tmp_path), directory), directory)
+    named = json.loads((dataset / "intake.json").read_bytes())["traces"]
+    assert [Path(each["path"]).name for each in named] == ["monday.txt", "later.txt"]
+
+
 def test_a_trace_that_has_changed_is_new(tmp_path: Path, monday: Path, directory: Path) -> None:
     take_in(new_traces(settings(tmp_path), directory), directory)
     os.utime(monday, ns=(0, 12345))

@@ -80,6 +80,16 @@ def test_list_shows_what_is_stored_and_what_answers(registry: Path) -> None:
     assert any(first in line and "previous" in line for line in lines)
 
 
+@pytest.mark.parametrize("command", ["list", "show", "verify", "rollback", "pin"])
+def test_a_registry_that_is_not_there_is_named_with_one_that_is_like_it(
+    registry: Path, command: str
+) -> None:
+    typed = registry.with_name("regsitry")
+    with pytest.raises(RegistryError, match=r"regsitry: .*did you mean 'registry'.*"):
+        models(typed, command)
+    assert not typed.exists()
+
+
 def test_list_shows_a_damaged_version_among_the_others(registry: Path) -> None:
     first = Registry(registry).versions()[0]
     (registry / "versions" / first / "manifest.json").write_text("{")

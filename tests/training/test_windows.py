@@ -44,6 +44,20 @@ def test_windows_longer_than_all_there_is_are_one(days: list[Path]) -> None:
     ]
 
 
+def test_a_day_that_is_named_twice_or_tested_on_too_is_refused(days: list[Path]) -> None:
+    for named, test in (([days[0], days[0]], days[1]), ([days[0], days[1]], days[1])):
+        with pytest.raises(ValueError, match="is named before it: name it once"):
+            windows(named, test, Settings())
+
+
+def test_a_day_without_creations_is_no_test(days: list[Path], tmp_path: Path) -> None:
+    trace = tmp_path / "quiet.txt"
+    trace.write_text("1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n")
+    ingest([trace], tmp_path / "quiet")
+    with pytest.raises(ValueError, match="quiet: expected files whose creation is seen"):
+        windows(days[:1], tmp_path / "quiet", Settings())
+
+
 def test_the_command_prints_a_line_for_each_window_and_model(days: list[Path]) -> None:
     arguments = ["windows", *map(str, days[:2]), "--test", str(days[2]), "--days", "1"]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)

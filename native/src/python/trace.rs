@@ -284,6 +284,7 @@ fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Adds what this file defines.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyTrace>()?;
+    module.add("OPS", schema::OPS.to_vec())?;
     module.add_function(wrap_pyfunction!(messages_schema, module)?)?;
     module.add_function(wrap_pyfunction!(operations_schema, module)?)
 }

@@ -35,7 +35,7 @@ def test_the_thesiss_examples_stay_by_default(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name = ['x']", "keep.toml: name: there is no such setting"),
+        ("name = ['x']", r"keep.toml: name: there is no such setting \(did you mean 'names'"),
         ("users = ['root']", r"keep.toml: users\.0: .*integer.*found 'root'"),
         ("users = [4294967296]", r"keep.toml: users\.0: .*less than"),
         ("handles = 'hash'", "keep.toml: handles: .*'map' or 'keep'"),

@@ -228,6 +228,15 @@ def test_text_and_tables_do_not_mix(trace: Path, dataset: Path, tmp_path: Path) 
         anonymize([str(trace), str(dataset)], str(tmp_path / "out"), tmp_path / "mapping")
 
 
+def test_tables_do_not_go_to_standard_output(
+    parquet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="-: expected a dataset's directory"):
+        anonymize([str(parquet)], "-", tmp_path / "mapping")
+    assert not (tmp_path / "-").exists()
+
+
 def test_a_directory_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="empty: no dataset"):

@@ -7,6 +7,7 @@ import json
 import lzma
 import re
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -165,7 +166,8 @@ def test_standard_input_and_output(trace: Path, tmp_path: Path) -> None:
 
 
 def test_several_texts_become_one(trace: Path, tmp_path: Path) -> None:
-    summary = anonymize([str(trace)] * 2, str(tmp_path / "out"), tmp_path / "mapping")
+    copy = shutil.copy(trace, tmp_path / "copy.txt")
+    summary = anonymize([str(trace), str(copy)], str(tmp_path / "out"), tmp_path / "mapping")
     found = lines(tmp_path / "out")
     assert found[: len(found) // 2] == found[len(found) // 2 :]
     assert summary.records_out == len(found)

@@ -30,6 +30,21 @@ def test_keys_have_the_order_of_the_columns_and_other_words() -> None:
     assert words.keys("none") == []
 
 
+def test_operations_are_those_of_the_tables() -> None:
+    assert words.operations("read,open_confirm") == ["read", "open_confirm"]
+    assert words.operations("all") is None
+
+
+@pytest.mark.parametrize("read", [words.operations, words.row])
+def test_an_operation_that_there_is_not_is_refused_with_one_that_is_like_it(read: Any) -> None:
+    with pytest.raises(ValueError, match=r"'loockup' is no operation .did you mean 'lookup'"):
+        read("loockup")
+
+
+def test_rows_of_operations_are_chosen_by_pattern_and_others_too() -> None:
+    assert [words.row(word) for word in ("other", "read*")] == ["other", "read*"]
+
+
 @pytest.mark.parametrize(
     ("read", "text"),
     [

@@ -68,7 +68,7 @@ def test_a_predicate_of_the_configuration_says_what_it_is():
         ({"size_above": 1}, "a predicate needs a name"),
         ({"name": "name:x", "size_above": 1}, "not starting with 'name:'"),
         ({"name": "x"}, "predicate 'x': expected at least one of size_above"),
-        ({"name": "x", "size_over": 1}, "predicate 'x': 'size_over' is none of"),
+        ({"name": "x", "size_abov": 1}, "no setting of predicate 'x' .did you mean 'size_above'"),
         ({"name": "x", "subject": "inode", "size_above": 1}, "subject must be 'file' or 'name'"),
         ({"name": "lock", "size_above": 1}, "predicate 'lock' is built in"),
         ({"name": "x", "size_above": "4G"}, "size_above must be a number from 0, not '4G'"),
