@@ -6,6 +6,7 @@ With ``BIRTHMARK_PICTURES`` naming a directory the page is also photographed the
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from playwright.sync_api import Page
 
 from serving.page.routes import router
+from serving.settings import Settings
 
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
 
@@ -83,6 +85,16 @@ def test_it_tells_what_answers_how_it_is_asked_and_whether_it_is_right(
     assert known in text
     rules = page.locator("section[aria-labelledby=rules]")
     assert "20 of 20" in rules.locator("tr", has_text="lock$").first.inner_text()
+
+
+def test_before_the_first_audit_no_bound_is_said_to_hold(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        text = client.get("/").text
+    assert "<b>What is known of its bounds:</b> nothing was audited yet." in text
+    assert "every bound" not in text
 
 
 def test_a_name_is_asked_about_by_keyboard_alone(page: Page) -> None:
