@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from birthmark.terminal import counting, line
 from data.anonymize import Summary, read_settings
 from data.anonymize import anonymize as run
 from data.generated import describe
@@ -43,32 +41,27 @@ def anonymize(
     ] = False,
 ) -> None:
     """Replace users, groups, addresses and names at random, each always by the same."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TextColumn("{task.fields[records]:,} records"),
-        TimeElapsedColumn(),
-    )
     settings = read_settings(keep) if keep else None
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None, records=0)
+    with counting("records") as bar:
+        task = bar.add_task("", total=None, done=0)
         summary = run(
             inputs,
             out,
             mapping,
             settings,
             seed,
-            lambda path, records: bar.update(task, description=path, records=records),
+            lambda path, records: bar.update(task, description=path, done=records),
         )
-    console = Console(stderr=out == "-")
+    stderr = out == "-"
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2), file=console.file)
-    else:
-        show(summary, console)
+        typer.echo(json.dumps(summary.to_json(), indent=2), err=stderr)
+        return
+    for each in _lines(summary):
+        line(each, stderr)
 
 
-def show(summary: Summary, console: Console) -> None:
-    """Print what a run did."""
+def _lines(summary: Summary) -> list[str]:
+    """Return what a run did."""
     damaged = sum(summary.damaged_dropped.values())
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.damaged_dropped.items())
     lines = [f"records   {summary.records_in:,} read"]
@@ -86,5 +79,4 @@ def show(summary: Summary, console: Console) -> None:
     lines.append(f"mapping   {summary.mapping}: {known}")
     rate = summary.to_json()["records_per_second"] or 0
     lines.append(f"rate      {rate:,} records/s, {summary.seconds:.1f} s")
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    return lines

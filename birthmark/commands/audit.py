@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from birthmark.terminal import line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.audit import Audit
@@ -53,7 +54,7 @@ def audit(
     from training.registry import Registry
 
     versions = Registry(registry)
-    with Console(stderr=True).status("auditing"):
+    with working("auditing"):
         how = Joining(tolerance, [each.value for each in match or Match])
         found = compare(versions, dataset, log, how, without_loss)
         keep(versions, found)
@@ -62,10 +63,10 @@ def audit(
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=1, allow_nan=False))
         return
-    console = Console(width=max(160, Console().width))
-    console.print(_joined(found), _figures(found))
-    for line in warnings(found):
-        console.print(line, markup=False, highlight=False)
+    for table in (_joined(found), _figures(found)):
+        show(table, columns=160)
+    for warning in warnings(found):
+        line(warning)
 
 
 def warnings(found: Audit) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
-from rich.console import Console
 
+from birthmark.terminal import line
 from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
 
@@ -46,7 +46,7 @@ def dump(
         with replaced(out) as aside, aside.open("wb") as file:
             write(lines, file)
     for message in remarks(lines):
-        Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+        line(message, stderr=True)
 
 
 def write(lines: Dump, file: BinaryIO) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 from rich.tree import Tree
 
 from birthmark.commands.serve import (
@@ -21,6 +18,7 @@ from birthmark.commands.serve import (
     file_of,
     settings_of,
 )
+from birthmark.terminal import line, show, styled
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from serving.responses import Answer, Explanation, ListExplained
@@ -55,29 +53,28 @@ def explain(
 
 
 def _draw(response: ListExplained, names: list[str]) -> None:
-    console = Console()
     for name, prediction in zip(names, response["predictions"], strict=True):
-        _print(console, _tree(name, prediction))
-    console.print(f"model {response['model']}, {response['kind']}, {response['point']}")
+        show(_tree(name, prediction))
+    line(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
 def _tree(name: str, prediction: Explanation) -> Tree:
     from serving.evidence import in_words
 
-    tree = Tree(Text(name, style="bold"))
+    tree = Tree(styled(name, "bold"))
     answers = prediction["predicates"]
     for predicate, answer in answers.items():
         if answer["answer"] == "yes":
-            branch = tree.add(Text(f"{predicate}: yes", style="green"))
-            branch.add(Text(in_words(answer["evidence"])))
-            branch.add(Text(_admitted(answer)))
+            branch = tree.add(styled(f"{predicate}: yes", "green"))
+            branch.add(in_words(answer["evidence"]))
+            branch.add(_admitted(answer))
     said = {"no": [], "abstains": []}  # type: dict[str, list[str]]
     for predicate, answer in answers.items():
         if answer["answer"] == "no":
             said["no" if answer["threshold"] is not None else "abstains"].append(predicate)
     for what, predicates in said.items():
         if predicates:
-            tree.add(Text(f"{what}: {', '.join(predicates)}", style="dim"))
+            tree.add(styled(f"{what}: {', '.join(predicates)}", "dim"))
     return tree
 
 
@@ -109,28 +106,20 @@ def rules(
     if as_json:
         typer.echo(json.dumps(found, indent=1))
     else:
-        _show(
+        _list(
             found[:top], f"{min(top, len(found))} of {len(found):,} rules, model {loaded.version}"
         )
 
 
-def _show(rules: list[dict[str, Any]], caption: str) -> None:
+def _list(rules: list[dict[str, Any]], caption: str) -> None:
     table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
     for heading, justify in _COLUMNS.items():
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for rule in rules:
-        answer = Text("yes", style="green") if rule["yes"] else Text("no", style="red")
+        answer = styled("yes", "green") if rule["yes"] else styled("no", "red")
         counts = (f"{rule[n]:,.0f}" for n in ("decides", "n_m", "n_a"))
-        table.add_row(Text(rule["predicate"]), Text(rule["rule"]), answer, *counts)
-    _print(Console(), table)
-
-
-def _print(console: Console, shown: Table | Tree) -> None:
-    """Print at full width where nobody's terminal limits it."""
-    if not console.is_terminal:
-        unlimited = console.options.update(width=sys.maxsize)
-        console.width = console.measure(shown, options=unlimited).maximum
-    console.print(shown)
+        table.add_row(rule["predicate"], rule["rule"], answer, *counts)
+    show(table)
 
 
 _COLUMNS = {

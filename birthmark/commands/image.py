@@ -16,6 +16,7 @@ from birthmark.commands.serve import (
     RegistryOption,
     settings_of,
 )
+from birthmark.terminal import line
 
 
 def image(
@@ -64,4 +65,4 @@ def image(
         typer.echo(json.dumps(told, indent=1))
         return
     for label, value in told.items():
-        typer.echo(f"{label:>10}  {value:,}" if isinstance(value, int) else f"{label:>10}  {value}")
+        line(f"{label:>10}  {value:,}" if isinstance(value, int) else f"{label:>10}  {value}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from birthmark.exits import MISCONFIGURED, exits
+from birthmark.terminal import line
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
 _Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
@@ -45,8 +46,8 @@ def _make(system: str, config: Path, user: str, socket: Path | None, out: Path |
     with exits(MISCONFIGURED, ConfigError):
         settings = read_config(path)
     site = Site(path, settings, user, socket)
-    for line in site.missing():
-        typer.echo(f"birthmark: warning: {line}", err=True)
+    for missing in site.missing():
+        line(f"birthmark: warning: {missing}", stderr=True)
     for file in files(system, site):
         if out is None:
             typer.echo(f"# {file.path}\n{file.text}")
@@ -55,4 +56,4 @@ def _make(system: str, config: Path, user: str, socket: Path | None, out: Path |
         with replaced(out / file.path.name) as aside:
             aside.write_text(file.text, encoding="utf-8")
             aside.chmod(file.mode)
-        typer.echo(out / file.path.name)
+        line(str(out / file.path.name))

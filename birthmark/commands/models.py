@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from birthmark.commands.serve import DEFAULTS, RegistryOption
+from birthmark.terminal import line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.registry import Registry
@@ -45,14 +43,12 @@ def list_(registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False) 
         correct = "" if row["correct"] is None else f"{row['correct']:.2f}%"
         serves = " ".join(filter(None, (row["serve"], row["point"])))
         cells = (row["version"], ", ".join(row["state"]), serves, files, correct, row["reason"])
-        table.add_row(*(Text(cell or "") for cell in cells))
-    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
-    console = Console(width=max(200, Console().width))
-    console.print(table)
+        table.add_row(*cells)
+    show(table, columns=200)
 
 
-@app.command()
-def show(
+@app.command("show")
+def show_(
     version: _Any = None, registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False
 ) -> None:
     """Show what a version learned from, whom it fails, and where its card is."""
@@ -139,7 +135,7 @@ def verify(
         kept.verify(version)
         told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
         if datasets is not None:
-            with Console(stderr=True).status("training again"):
+            with working("training again"):
                 found = reproduce(kept, version, datasets)
             told |= asdict(found) if as_json else {**asdict(found), "same": len(found.same)}
     _told(told, as_json)
@@ -161,7 +157,7 @@ def prune(
         _json({"removed": going, "dry_run": dry_run, "versions": kept.versions()})
         return
     for version in going:
-        typer.echo(f"{'would remove' if dry_run else 'removed'}  {version}")
+        line(f"{'would remove' if dry_run else 'removed'}  {version}")
 
 
 def _registry(place: Path | str) -> Registry:
@@ -243,7 +239,7 @@ def _told(result: Mapping[str, Any], as_json: bool) -> None:
 
 
 def _json(result: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    typer.echo(json.dumps(result, indent=1, allow_nan=False))
 
 
 def _tell(result: Mapping[str, Any]) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.status import Status
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
+from birthmark.terminal import line, show, working
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -100,11 +99,11 @@ def train(
         point=point.value,
         without_loss=without_loss,
     )
-    with _working("training") as status:
+    with working("training") as step:
         versions = Registry(registry)
         lives = read_lives(datasets, without_loss)
         candidate = train_alone(load_published(versions), lives, settings, test=test)
-        status.update("publishing")
+        step("publishing")
         version = versions.publish(candidate.write_parts, candidate.manifest)
     manifest = candidate.manifest
     trained = manifest["trained_on"]
@@ -149,7 +148,7 @@ def evaluate(
     from training.tables import accuracy_tables
     from training.trial import Trial, load
 
-    with _working("testing"):
+    with working("testing"):
         stored = load(Registry(registry), version)
         trial = Trial(stored, dataset, without_loss)
         found = trial.assessment
@@ -168,11 +167,10 @@ def evaluate(
         return
     if as_json is not None:
         Path(as_json).write_text(text, encoding="utf-8")
-    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
-    console = Console(width=max(200, Console().width))
-    console.print(*accuracy_tables(found.evaluation, describe(trial.generated)))
+    for table in accuracy_tables(found.evaluation, describe(trial.generated)):
+        show(table, columns=200)
     if trial.touched.files or trial.touched.names:
-        console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)
+        line(f"Loss may have touched {trial.touched.in_words()}.")
 
 
 def report(
@@ -186,7 +184,7 @@ def report(
     from training.registry import Registry
     from training.trial import Trial, load
 
-    with _working("testing and drawing"):
+    with working("testing and drawing"):
         trial = Trial(load(Registry(registry), version), dataset, without_loss)
         out.write_text(trial.report(), encoding="utf-8")
 
@@ -203,9 +201,9 @@ def nightly(
     with (
         exits(MISCONFIGURED, ConfigError),
         exits(BUSY, LockedError),
-        _working("looking for traces") as status,
+        working("looking for traces") as step,
     ):
-        night = run(read_config(config), status.update)
+        night = run(read_config(config), step)
     result = night.to_json()
     if not as_json:
         result |= {
@@ -221,11 +219,6 @@ def nightly(
         sys.exit(REFUSED)
 
 
-def _working(step: str) -> Status:
-    """Show the current step on a terminal, and nothing in a pipe."""
-    return Console(stderr=True).status(step)
-
-
 def _tell(result: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(result, indent=1, allow_nan=False))
@@ -233,4 +226,4 @@ def _tell(result: Mapping[str, Any], as_json: bool) -> None:
     for label, value in result.items():
         text = ", ".join(value) if isinstance(value, list) else value
         if text not in (None, ""):
-            typer.echo(f"{label:>12}  {text}")
+            line(f"{label:>12}  {text}")

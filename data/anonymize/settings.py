@@ -19,6 +19,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from data.invalid import InvalidError, reasons
+
 Id = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(min_length=1)]
 
@@ -86,17 +88,4 @@ def read_settings(path: Path) -> Settings:
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
-        raise ValueError("\n".join(f"{path}: {reason}" for reason in reasons(error))) from error
-
-
-def reasons(error: ValidationError) -> list[str]:
-    """Return what was wrong, one line for each setting."""
-    found = []
-    for detail in error.errors():
-        place = ".".join(map(str, detail["loc"]))
-        unknown = detail["type"] == "extra_forbidden"
-        what = (
-            "there is no such setting" if unknown else f"{detail['msg']}, found {detail['input']!r}"
-        )
-        found.append(f"{place}: {what}")
-    return found
+        raise InvalidError([f"{path}: {reason}" for reason in reasons(error)]) from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from data.anonymize.settings import reasons
+from data.invalid import InvalidError, reasons
 from layout_hint.disks.disk import SECTOR, Disk
 
 DEFAULT = "wd1200bb"
@@ -51,8 +51,7 @@ def read(name: str | Path = "") -> Disk:
     try:
         return Disk.model_validate(table)
     except ValidationError as error:
-        lines = (reason.removeprefix(": ") for reason in reasons(error))
-        raise ValueError("\n".join(f"{path}: {line}" for line in lines)) from error
+        raise InvalidError([f"{path}: {reason}" for reason in reasons(error)]) from error
 
 
 def _path(name: str) -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from pydantic import ValidationError
 
+from data.invalid import expected
 from serving.answers import explain_one
 from serving.evidence import in_words
 from serving.loaded import LoadedModel
@@ -81,7 +82,7 @@ class Page:
         try:
             file = FileRequest.model_validate({"name": name})
         except ValidationError as error:
-            said = error.errors(include_url=False)[0]["msg"]
+            said = expected(error.errors(include_url=False)[0])
             return {"name": name, "error": said, "answers": []}
         found = explain_one(model, file)["prediction"]["predicates"]
         answers = [
