@@ -13,12 +13,13 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
+from birthmark.terminal import line, show
 from data.samples import DAYS
+from serving.evidence import in_words
 
 DIRECTORY = Path("quickstart")
 SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")
@@ -31,12 +32,11 @@ NEW_FILES: list[dict[str, Any]] = [
     {"name_percent": "caf%E9.txt", "mode": "0644", "uid": 1005, "gid": 100},
 ]
 
-console = Console(highlight=False, width=max(110, Console().width))
-
 
 def say(command: str) -> None:
     """Show the command that runs next."""
-    console.print(f"\n[bold]$ {command}[/bold]", soft_wrap=True)
+    line("")
+    line(f"$ {command}", style="bold")
 
 
 def main() -> None:
@@ -58,7 +58,8 @@ def main() -> None:
     report(second, str(registry), page)
     say(f"birthmark serve --registry {registry} --port 0")
     ask(registry)
-    console.print(f"\nThe report is {page.resolve()}; open it in a browser.", soft_wrap=True)
+    line("")
+    line(f"The report is {page.resolve()}; open it in a browser.")
 
 
 def _shown(path: Path) -> Path:
@@ -81,10 +82,10 @@ def ask(registry: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            line = server.stdout.readline().strip()
-            console.print(line)
-            url = line.split()[-1]
-            show(post(f"{url}/v1/predictions", NEW_FILES))
+            said = server.stdout.readline().strip()
+            line(said)
+            url = said.split()[-1]
+            tell(post(f"{url}/v1/predictions", NEW_FILES))
             explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
         finally:
             server.terminate()
@@ -100,20 +101,21 @@ def post(url: str, files: Any) -> Any:
         return json.load(response)
 
 
-def show(answer: dict[str, Any]) -> None:
+def tell(answer: dict[str, Any]) -> None:
     """Print some of the service's answers."""
     table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
     for prediction in answer["predictions"]:
         name = prediction.get("name") or prediction.get("name_percent")
         table.add_row(name, *(prediction["predicates"][key] for key in SHOWN))
-    console.print(table)
+    show(table, columns=110)
 
 
 def explain(answer: dict[str, Any]) -> None:
     """Print the evidence for one answer."""
     prediction = answer["prediction"]
-    evidence = json.dumps(prediction["predicates"]["lifespan<=5"])
-    console.print(f"why lifespan<=5 of {prediction['name']}: {evidence}")
+    found = prediction["predicates"]["lifespan<=5"]
+    why = f"{found['answer']}, {in_words(found['evidence'])}"
+    line(f"why lifespan<=5 of {prediction['name']}: {why}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ traces, tables) does not come here: it is written byte for byte.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from rich.segment import Segment
 from rich.text import Text
 
-from data.visible import visible
+from data.visible import visible, visible_lines
 
 
 class Terminal(Console):
@@ -38,11 +38,7 @@ class Terminal(Console):
     ) -> Iterable[Segment]:
         """Yield what is printed, with escapes in all that was not a string, too."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=_escaped(segment.text))
-
-
-def _escaped(lines: str) -> str:
-    return "\n".join(map(visible, lines.split("\n")))
+            yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
 def styled(text: str, style: str) -> Text:
@@ -53,6 +49,14 @@ def styled(text: str, style: str) -> Text:
 def line(text: str, stderr: bool = False, style: str = "") -> None:
     """Print one line, however long, to standard output or error."""
     Terminal(stderr).print(text, soft_wrap=True, style=style)
+
+
+def fields(told: Mapping[str, Any]) -> None:
+    """Print a line for each value that there is, behind its label."""
+    for label, value in told.items():
+        text = ", ".join(value) if isinstance(value, list) else value
+        if text not in (None, ""):
+            line(f"{label:>12}  {text:,}" if isinstance(text, int) else f"{label:>12}  {text}")
 
 
 def show(shown: RenderableType, columns: int = 0) -> None:

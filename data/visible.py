@@ -18,3 +18,8 @@ def visible(text: str) -> str:
         return text
     text = _UNDECODED.sub(lambda each: f"\\x{ord(each[0]) - 0xDC00:02x}", text)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def visible_lines(text: str) -> str:
+    """Return `text` likewise, but for the line feeds between its lines."""
+    return "\n".join(map(visible, text.split("\n")))

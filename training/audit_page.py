@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 
 from training.metrics import percent
+from training.pages import pages
 from training.report import KINDS, SUBJECTS
 
 if TYPE_CHECKING:
@@ -21,13 +22,7 @@ GROUPINGS = {"hour": "Hour (UTC)", "user": "User", "client": "Client"}
 
 def render(audit: Audit) -> str:
     """Return the page of an audit: complete in itself, and the same for the same audit."""
-    environment = Environment(
-        loader=PackageLoader("training"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages(PackageLoader("training"))
     environment.filters["percent"] = _percent
     rows = [{**row, "marks": _marks(row)} for row in audit.figures.to_pylist()]
     return environment.get_template("audit.html.j2").render(

@@ -12,6 +12,7 @@ from birthmark.terminal import counting, line
 from data.anonymize import Summary, read_settings
 from data.anonymize import anonymize as run
 from data.generated import describe
+from data.plurals import counted
 
 
 def anonymize(
@@ -66,16 +67,17 @@ def _lines(summary: Summary) -> list[str]:
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.damaged_dropped.items())
     lines = [f"records   {summary.records_in:,} read"]
     if summary.rows:
-        rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items())
+        rows = ", ".join(counted(count, table) for table, count in summary.rows.items())
         lines.append(f"rows      {rows}")
     else:
         lines[0] += f" = {summary.records_out:,} written"
-        lines[0] += f" + {summary.comments_dropped:,} comments + {damaged:,} damaged, both dropped"
+        comments = counted(summary.comments_dropped, "comments")
+        lines[0] += f" + {comments} + {damaged:,} damaged, both dropped"
     if damaged:
         lines.append(f"damaged   {reasons}")
     if summary.generated:
         lines.insert(0, describe(summary.generated))
-    known = ", ".join(f"{count:,} {kind}s" for kind, count in summary.mapped.items())
+    known = ", ".join(counted(count, f"{kind}s") for kind, count in summary.mapped.items())
     lines.append(f"mapping   {summary.mapping}: {known}")
     rate = summary.to_json()["records_per_second"] or 0
     lines.append(f"rate      {rate:,} records/s, {summary.seconds:.1f} s")

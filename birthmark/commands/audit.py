@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from birthmark.terminal import line, show, working
+from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.audit import Audit
@@ -77,10 +78,12 @@ def warnings(found: Audit) -> list[str]:
         f" the model learned, {each.now:.2f}% now"
         for each in found.drift or []
     ]
-    lines += [f"not judged: {n:,} rows of {version}" for version, n in found.unknown.items()]
+    lines += [
+        f"not judged: {counted(n, 'rows')} of {version}" for version, n in found.unknown.items()
+    ]
     lines += [f"cannot be read: {path}: {why}" for path, why in found.damaged.items()]
     lines += [
-        f"set aside: {n:,} rows of {path}: their times are of no year from 1 to 9999"
+        f"set aside: {counted(n, 'rows')} of {path}: times of no year from 1 to 9999"
         for path, n in found.set_aside.items()
     ]
     if found.drift is None:

@@ -19,6 +19,7 @@ from birthmark.commands.serve import (
     settings_of,
 )
 from birthmark.terminal import line, show, styled
+from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from serving.responses import Answer, Explanation, ListExplained
@@ -107,7 +108,8 @@ def rules(
         typer.echo(json.dumps(found, indent=1))
     else:
         _list(
-            found[:top], f"{min(top, len(found))} of {len(found):,} rules, model {loaded.version}"
+            found[:top],
+            f"{min(top, len(found))} of {counted(len(found), 'rules')}, model {loaded.version}",
         )
 
 

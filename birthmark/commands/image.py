@@ -16,7 +16,7 @@ from birthmark.commands.serve import (
     RegistryOption,
     settings_of,
 )
-from birthmark.terminal import line
+from birthmark.terminal import fields
 
 
 def image(
@@ -64,5 +64,4 @@ def image(
     if as_json:
         typer.echo(json.dumps(told, indent=1))
         return
-    for label, value in told.items():
-        line(f"{label:>10}  {value:,}" if isinstance(value, int) else f"{label:>10}  {value}")
+    fields(told)

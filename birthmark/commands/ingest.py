@@ -15,6 +15,7 @@ from data.generated import describe
 from data.ingest import ingest as run
 from data.ingest_summary import IngestSummary
 from data.loss import Estimate
+from data.plurals import counted
 
 
 def ingest(
@@ -63,7 +64,7 @@ def _loss(loss: Estimate) -> str:
 
 def _lines(summary: IngestSummary) -> list[str]:
     out = " + ".join(
-        f"{count:,} {name.replace('_', ' ')}" for name, count in summary.records_out.items()
+        counted(count, name.replace("_", " ")) for name, count in summary.records_out.items()
     )
     aside = sum(summary.records_set_aside.values())
     lines = [describe(summary.generated)] if summary.generated else []
@@ -78,8 +79,9 @@ def _lines(summary: IngestSummary) -> list[str]:
         lines.append(f"orphans   {orphans}")
     if summary.retransmits or summary.duplicate_replies or summary.short:
         lines.append(
-            f"again     {summary.retransmits:,} calls, {summary.duplicate_replies:,} replies; "
-            f"{summary.short:,} messages cut short"
+            f"again     {counted(summary.retransmits, 'calls')}, "
+            f"{counted(summary.duplicate_replies, 'replies')}; "
+            f"{counted(summary.short, 'messages')} cut short"
         )
     if summary.loss:
         lines.append(_loss(summary.loss))
@@ -89,11 +91,12 @@ def _lines(summary: IngestSummary) -> list[str]:
             for time in summary.period
         )
         lines.append(f"period    {first} to {last}")
-    rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items() if count)
+    rows = ", ".join(counted(count, table) for table, count in summary.rows.items() if count)
     lines.append(f"rows      {rows or 0}")
     if summary.others["servers"]:
-        servers, of_them = summary.others["servers"], summary.others["rows"]
-        lines.append(f"others    {servers:,} servers more than are kept apart, {of_them:,} rows")
+        servers = counted(summary.others["servers"], "servers")
+        of_them = counted(summary.others["rows"], "rows")
+        lines.append(f"others    {servers} more than are kept apart, {of_them}")
     rate = summary.to_json()
     lines.append(
         f"rate      {rate['records_per_second'] or 0:,} records/s, "

@@ -12,7 +12,8 @@ from rich import box
 from rich.table import Table
 
 from birthmark.commands.serve import DEFAULTS, RegistryOption
-from birthmark.terminal import line, show, working
+from birthmark.terminal import fields, line, show, working
+from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.registry import Registry
@@ -40,10 +41,8 @@ def list_(registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False) 
         table.add_column(heading, no_wrap=True)
     for row in rows:
         files = "" if row["files"] is None else f"{row['files']:,}"
-        correct = "" if row["correct"] is None else f"{row['correct']:.2f}%"
-        serves = " ".join(filter(None, (row["serve"], row["point"])))
-        cells = (row["version"], ", ".join(row["state"]), serves, files, correct, row["reason"])
-        table.add_row(*cells)
+        state, correct = ", ".join(row["state"]), _percent(row["correct"])
+        table.add_row(row["version"], state, _serves(row, " "), files, correct, row["reason"])
     show(table, columns=200)
 
 
@@ -59,10 +58,10 @@ def show_(
     if as_json:
         _json({**row, "manifest": kept.manifest(version), "card": card})
         return
-    told = {**row, "serves": f"{row.pop('serve')}, {row.pop('point')}"}
+    told = {**row, "correct": _percent(row["correct"]), "serves": _serves(row, ", ")}
     if card is not None:
         told |= _in_words(card) | {"card": str(kept.directory(version) / "card.html")}
-    _tell({key: value for key, value in told.items() if key not in ("serve", "point")})
+    fields({key: value for key, value in told.items() if key not in ("serve", "point")})
 
 
 @app.command()
@@ -200,6 +199,14 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
     }
 
 
+def _serves(row: Mapping[str, Any], between: str) -> str:
+    return between.join(filter(None, (row["serve"], row["point"])))
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}%"
+
+
 def _card(kept: Registry, version: str) -> dict[str, Any] | None:
     path = kept.directory(version) / "card.json"
     return json.loads(path.read_bytes()) if path.exists() else None
@@ -218,9 +225,11 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
         "abstains": abstains,
     }
     if test:
-        told["tested"] = f"on {test['files']:,} files of {test['day'] or 'the newest quarter'}"
+        told["tested"] = (
+            f"on {counted(test['files'], 'files')} of {test['day'] or 'the newest quarter'}"
+        )
         told["broken"] = [
-            f"{row['predicate']} {row['false_positives']:.2f}%"
+            f"{row['predicate']} {_percent(row['false_positives'])}"
             for row in test["figures"]
             if row["broken"]
         ]
@@ -235,15 +244,8 @@ def _told(result: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         _json(result)
     else:
-        _tell(result)
+        fields(result)
 
 
 def _json(result: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(result, indent=1, allow_nan=False))
-
-
-def _tell(result: Mapping[str, Any]) -> None:
-    for label, value in result.items():
-        text = ", ".join(value) if isinstance(value, list) else value
-        if text not in (None, ""):
-            typer.echo(f"{label:>12}  {text}")

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from birthmark.terminal import counting, line, show
 from data.generated import describe
+from data.plurals import counted
 from data.replay import BuildSummary, RunSummary
 from data.replay import build as build_replay
 from data.replay import run as run_replay
@@ -120,14 +121,15 @@ def _build_lines(summary: BuildSummary, out: Path) -> list[str]:
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in summary.manifest.items())
     return [
         *([describe(summary.generated)] if summary.generated else []),
-        f"calls       {summary.calls:,} = {summary.operations:,} operations + "
+        f"calls       {summary.calls:,} = {counted(summary.operations, 'operations')} + "
         f"{left_out:,} left out",
         *_counted("  left out", summary.left_out),
         f"inserted    {sum(inserted.values()):,}",
         *_counted("  inserted", inserted),
-        f"manifest    {kinds or 'nothing'}; {summary.names:,} names, {summary.bytes:,} bytes",
-        f"unnamed     {summary.unnamed_files:,} files ({summary.unnamed}), "
-        f"{summary.unnamed_directories:,} directories (invent)",
+        f"manifest    {kinds or 'nothing'}; {counted(summary.names, 'names')}, "
+        f"{counted(summary.bytes, 'bytes')}",
+        f"unnamed     {counted(summary.unnamed_files, 'files')} ({summary.unnamed}), "
+        f"{counted(summary.unnamed_directories, 'directories')} (invent)",
         f"order       {summary.reordered:,} taken before one answered earlier",
         f"superuser   {summary.as_superuser:,} that mode bits do not explain",
         f"written     {out}",

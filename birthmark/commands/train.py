@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
-from birthmark.terminal import line, show, working
+from birthmark.terminal import fields, line, show, working
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -223,7 +223,4 @@ def _tell(result: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(result, indent=1, allow_nan=False))
         return
-    for label, value in result.items():
-        text = ", ".join(value) if isinstance(value, list) else value
-        if text not in (None, ""):
-            line(f"{label:>12}  {text}")
+    fields(result)

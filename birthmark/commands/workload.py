@@ -11,6 +11,7 @@ import typer
 from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
 from birthmark.terminal import field, line, progress
+from data.plurals import counted
 
 
 class Name(StrEnum):
@@ -66,6 +67,7 @@ def workload(
         typer.echo(json.dumps(result, indent=2))
         return
     line(
-        f"{out}: generated: {name.value}, seed {seed}: {written.operations:,} operations, "
-        f"{written.bytes:,} bytes, {result['operations_per_second']:,} operations/s"
+        f"{out}: generated: {name.value}, seed {seed}: "
+        f"{counted(written.operations, 'operations')}, {written.bytes:,} bytes, "
+        f"{result['operations_per_second']:,} operations/s"
     )

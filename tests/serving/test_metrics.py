@@ -69,7 +69,7 @@ def test_a_failure_counts_as_500(
 
 
 def test_two_applications_keep_their_metrics_apart() -> None:
-    one, other = Metrics(), Metrics()
+    one, other = Metrics(stale_days=3), Metrics(stale_days=3)
     one.model_failed()
     assert b'outcome="failed"} 1.0' in one.text()
     assert b'outcome="failed"} 0.0' in other.text()

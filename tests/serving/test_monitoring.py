@@ -134,10 +134,11 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
     series = {
         "BirthmarkDown": 'up{job="birthmark"}',
         "BirthmarkModelTooOld": "birthmark_model_created_time_seconds",
+        "": "birthmark_model_stale_seconds",  # tells from what age on, and fires nothing
         "BirthmarkAbstaining": 'birthmark_abstaining{predicate="lock"}',
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
     }
-    values = {"BirthmarkAbstaining": "1x6000"}
+    values = {"BirthmarkAbstaining": "1x6000", "": "259200x6000"}
     test = {
         "rule_files": [str(ALERTS)],
         "tests": [

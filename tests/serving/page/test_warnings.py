@@ -34,8 +34,8 @@ def test_no_model_and_why_comes_first(settings: Settings) -> None:
     assert [level for level, _ in found] == ["alarm"] * 2 + ["warning"] * 4
     assert "is loaded from" in found[0][1]
     assert "there is no other: damaged" in found[1][1]
-    assert any(text.startswith("3 requests were refused") for _, text in found)
-    assert any(text.startswith("2 rows are missing") for _, text in found)
+    assert any(text.startswith("3 requests refused") for _, text in found)
+    assert any(text.startswith("2 rows missing") for _, text in found)
 
 
 def test_an_old_model_and_what_it_does_not_promise_are_told(
