@@ -134,11 +134,11 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
     series = {
         "BirthmarkDown": 'up{job="birthmark"}',
         "BirthmarkModelTooOld": "birthmark_model_created_time_seconds",
-        "": "birthmark_model_stale_seconds",  # tells from what age on, and fires nothing
         "BirthmarkAbstaining": 'birthmark_abstaining{predicate="lock"}',
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
     }
-    values = {"BirthmarkAbstaining": "1x6000", "": "259200x6000"}
+    values = {"BirthmarkAbstaining": "1x6000"}
+    old = {"series": "birthmark_model_stale_seconds", "values": "259200x6000"}
     test = {
         "rule_files": [str(ALERTS)],
         "tests": [
@@ -147,7 +147,8 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
                 "input_series": [
                     {"series": name, "values": values.get(alert, "0x6000")}
                     for alert, name in series.items()
-                ],
+                ]
+                + [old],
                 "promql_expr_test": [
                     {
                         "expr": "count by (alertname) (ALERTS{alertstate='firing'})",
