@@ -120,8 +120,8 @@ def test_a_name_in_a_plot_is_neither_a_formula_nor_a_control_character(
     counts: str, tmp_path: Path
 ) -> None:
     plotted = over_time(CountsTable(counts), by="client", most=1)
-    plotted.series[0].label = r"/$\alpha$"
     plotted.series[0].label = "/$\\alpha$\x1b"
+    draw(plotted, tmp_path / "p.svg")
     assert r"<!-- /$\alpha$\x1b -->" in (tmp_path / "p.svg").read_text()
 
 
