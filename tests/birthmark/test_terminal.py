@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 
 from birthmark import cli, terminal
+from layout_hint.report.grid import grid
 from tests.serving.conftest import publish
 
 FORGED = "\x1b[31m\r\n\x9b2J\u202egpj\u2066[bold]:x:"
@@ -147,3 +148,13 @@ def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
         _, said = ingest.communicate()
     assert ingest.returncode == 130
     assert b"Traceback" not in said
+
+
+def test_titles_and_headings_of_several_lines_keep_them(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show(grid("Operations\nfresh", "\nDay", "Target\ntotal"))
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[:4]] == [
+        "Operations",
+        "fresh",
+        "",
+        "Target",
+    ]
