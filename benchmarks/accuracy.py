@@ -253,7 +253,7 @@ def main() -> None:
     """Run from the command line."""
     asked = arguments()
     if len(available()) < len(PEERS):
-        say("without LightGBM, which is not installed: pip install 'birthmark[bench]'")
+        say("without LightGBM, which is not installed: pip install '.[bench]'")
     predicates = {key: BUILT_IN[key] for key in asked.predicate or DEFAULT}
     with tempfile.TemporaryDirectory() as name:
         if asked.workload:

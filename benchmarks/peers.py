@@ -2,7 +2,7 @@
 
 Each has a few candidate settings, as many as every other, of which the best on the calibration
 slice is kept, predicate by predicate (least log loss). LightGBM is left out where it is not
-installed: ``pip install 'birthmark[bench]'``.
+installed: ``pip install '.[bench]'``.
 """
 
 from __future__ import annotations

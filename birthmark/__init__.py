@@ -6,9 +6,8 @@ What most programs need can be imported from here; each name is loaded when it i
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from birthmark._native import __version__
-
 if TYPE_CHECKING:
+    from birthmark._native import __version__
     from data.ingest import ingest
     from data.traces import open_trace
     from features.creates import from_files, from_names, from_requests
@@ -25,6 +24,7 @@ _HOMES = {
     "Registry": "training.registry",
     "ServiceError": "serving.client",
     "TrainedModel": "predictor",
+    "__version__": "birthmark._native",
     "create_app": "serving.app",
     "from_files": "features.creates",
     "from_names": "features.creates",

@@ -12,6 +12,7 @@ import typer.main
 
 from birthmark import __version__
 from birthmark.exits import FAILED, say
+from birthmark.terminal import line
 from data.choices import meant
 
 COMMANDS = {
@@ -38,6 +39,9 @@ COMMANDS = {
     "tokens": "tokens",
 }
 """The module of ``birthmark.commands`` that has a command, or as ``app`` a group of them."""
+
+UsageError: Any = typer.BadParameter.__base__
+"""What no command can make sense of on its line; it is not among the names that typer tells."""
 
 
 class Commands(typer.core.TyperGroup):
@@ -80,7 +84,7 @@ app = typer.Typer(
 def version(value: bool) -> None:
     """Print the version and leave."""
     if value:
-        print(f"birthmark {__version__}")
+        line(f"birthmark {__version__}")
         raise typer.Exit
 
 
@@ -96,9 +100,22 @@ def options(
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit code 1."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except UsageError as error:
+        _refuse(error)
+        sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(141)  # as the shell reports a process ended by SIGPIPE
     except (OSError, ValueError) as error:
         say(error)
         sys.exit(FAILED)
+
+
+def _refuse(error: Any) -> None:
+    """Print what is wrong with the words of a command line, and how one is written."""
+    message = error.format_message()
+    if not message:  # it had no words at all, and was shown the help
+        return
+    if error.ctx is not None:
+        line(" ".join(error.ctx.get_usage().split()), stderr=True)
+    line(f"birthmark: {message}", stderr=True)

@@ -6,10 +6,11 @@ They are in docs/administrators.md, "Exit codes".
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
+from birthmark.terminal import line
+from data.invalid import InvalidError, reasons
 
 FAILED = 1
 """It failed: what was done whole stays, the rest is done by the next run."""
@@ -35,18 +36,22 @@ def exits(code: int, *kinds: type[Exception]) -> Iterator[None]:
 
 
 def say(error: Exception) -> None:
-    """Print an expected error as one line on standard error."""
-    message = str(error)
+    """Print an expected error on standard error: a line for each reason, most have one."""
+    for reason in _reasons(error):
+        line(f"birthmark: {reason}", stderr=True)
+
+
+def _reasons(error: Exception) -> Sequence[str]:
+    from pydantic import ValidationError  # slow to import
+
     if isinstance(error, OSError) and error.filename is not None:
-        message = f"{error.filename}: {error.strerror}"
-    _print(message)
+        return [f"{error.filename}: {error.strerror}"]
+    if isinstance(error, InvalidError):
+        return error.reasons
+    return reasons(error) if isinstance(error, ValidationError) else [str(error)]
 
 
 def warn(warnings: Iterable[str]) -> None:
     """Print what may be meant, or be a mistake, as lines on standard error."""
-    for line in warnings:
-        _print(f"warning: {line}")
-
-
-def _print(line: str) -> None:
-    Console(stderr=True).print(f"birthmark: {line}", markup=False, highlight=False, soft_wrap=True)
+    for each in warnings:
+        line(f"birthmark: warning: {each}", stderr=True)

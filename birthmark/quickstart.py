@@ -13,14 +13,14 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
+from birthmark.terminal import line, show, styled
 from data.samples import DAYS
-from serving.evidence import STYLES, in_percent
+from serving.evidence import STYLES, in_percent, in_words
 
 DIRECTORY = Path("quickstart")
 SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")
@@ -33,12 +33,11 @@ NEW_FILES: list[dict[str, Any]] = [
     {"name_percent": "caf%E9.txt", "mode": "0644", "uid": 1005, "gid": 100},
 ]
 
-console = Console(highlight=False, width=max(110, Console().width))
-
 
 def say(command: str) -> None:
     """Show the command that runs next."""
-    console.print(f"\n[bold]$ {command}[/bold]", soft_wrap=True)
+    line("")
+    line(f"$ {command}", style="bold")
 
 
 def main() -> None:
@@ -60,7 +59,8 @@ def main() -> None:
     report(second, str(registry), page)
     say(f"birthmark serve --registry {registry} --port 0")
     ask(registry)
-    console.print(f"\nThe report is {page.resolve()}; open it in a browser.", soft_wrap=True)
+    line("")
+    line(f"The report is {page.resolve()}; open it in a browser.")
 
 
 def _shown(path: Path) -> Path:
@@ -83,10 +83,10 @@ def ask(registry: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            line = server.stdout.readline().strip()
-            console.print(line)
-            url = line.split()[-1]
-            show(post(f"{url}/v1/predictions", NEW_FILES))
+            said = server.stdout.readline().strip()
+            line(said)
+            url = said.split()[-1]
+            tell(post(f"{url}/v1/predictions", NEW_FILES))
             explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
         finally:
             server.terminate()
@@ -102,26 +102,27 @@ def post(url: str, files: Any) -> Any:
         return json.load(response)
 
 
-def show(answer: dict[str, Any]) -> None:
+def tell(answer: dict[str, Any]) -> None:
     """Print some of the service's answers."""
     table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
     for prediction in answer["predictions"]:
         name = prediction.get("name") or prediction.get("name_percent")
         table.add_row(name, *(_said(prediction, key) for key in SHOWN))
-    console.print(table)
+    show(table, columns=110)
 
 
 def _said(prediction: dict[str, Any], key: str) -> Text:
     """Return an answer and how likely a yes is."""
     answer = prediction["answers"][key]
-    return Text(f"{answer}, {in_percent(prediction['probabilities'][key])}", STYLES[answer])
+    return styled(f"{answer}, {in_percent(prediction['probabilities'][key])}", STYLES[answer])
 
 
 def explain(answer: dict[str, Any]) -> None:
     """Print the evidence for one answer."""
     prediction = answer["prediction"]
-    evidence = json.dumps(prediction["predicates"]["lifespan<=5"])
-    console.print(f"why lifespan<=5 of {prediction['name']}: {evidence}")
+    found = prediction["predicates"]["lifespan<=5"]
+    why = f"{found['answer']}, {in_words(found['evidence'])}"
+    line(f"why lifespan<=5 of {prediction['name']}: {why}")
 
 
 if __name__ == "__main__":

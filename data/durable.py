@@ -57,9 +57,10 @@ def write_text(path: Path, text: str) -> None:
     Two processes must not do this to one path at once: hold a lock.
     """
     aside = path.with_name(f".{path.name}.new")
-    aside.write_text(text, encoding="utf-8")
-    sync(aside)
-    rename(aside, path)
+    with _told_of(path, aside):
+        aside.write_text(text, encoding="utf-8")
+        sync(aside)
+        rename(aside, path)
 
 
 @contextmanager
@@ -74,14 +75,27 @@ def replaced(path: Path) -> Iterator[Path]:
     aside = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}.new")
     remove(aside)
     try:
-        yield aside
-        if aside.is_dir():
-            sync_tree(aside)
-        else:
-            sync(aside)
-        rename(aside, path)
+        with _told_of(path, aside):
+            yield aside
+            if aside.is_dir():
+                sync_tree(aside)
+            else:
+                sync(aside)
+            rename(aside, path)
     finally:
         remove(aside)
+
+
+@contextmanager
+def _told_of(path: Path, aside: Path) -> Iterator[None]:
+    """Let errors name `path`, which was asked for, rather than `aside`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or str(aside) not in str(error):
+            raise
+        name = str(error.filename or path).replace(str(aside), str(path))
+        raise OSError(error.errno, os.strerror(error.errno), name) from error
 
 
 def private(directory: Path) -> None:

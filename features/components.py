@@ -30,6 +30,7 @@ from birthmark._native import (
     score_components,
     whole_names,
 )
+from data.visible import visible
 
 __all__ = [
     "component_text",
@@ -49,5 +50,4 @@ def component_text(component: bytes) -> str:
 
     Bytes that are not UTF-8 are written as ``\xNN``, and what does not print as in a Python string.
     """
-    text = component.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return visible(component.decode("utf-8", "surrogateescape"))

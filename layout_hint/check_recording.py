@@ -14,22 +14,35 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from birthmark._native import Checked, check_recording
+from data.plurals import counted
+from data.visible import visible
 
 AGREES, DIFFERS, BAD = 0, 1, 2
 """Exit codes: the worst of all files."""
 
 
-def report(path: Path, checked: Checked) -> str:
-    """Return what is printed of a recording."""
-    if checked.difference is None:
-        return f"{path}: {checked.operations} operations and {checked.states} states agree"
-    line, request, recorded, answered = checked.difference
-    return (
-        f"{path}:{line}: {request}\n  recorded: {recorded}\n  answered: {answered}\n"
-        f"  before it {checked.operations} operations and {checked.states} states agree"
+def report(path: Path, checked: Checked) -> list[str]:
+    """Return the lines that are printed of a recording."""
+    agree = (
+        f"{counted(checked.operations, 'operations')} and {counted(checked.states, 'states')} agree"
     )
+    if checked.difference is None:
+        return [f"{path}: {agree}"]
+    number, request, recorded, answered = checked.difference
+    return [
+        f"{path}:{number}: {request}",
+        f"  recorded: {recorded}",
+        f"  answered: {answered}",
+        f"  before it {agree}",
+    ]
+
+
+def say(line: str, file: TextIO) -> None:
+    """Print a line: paths and recordings may hold what a terminal obeys."""
+    print(visible(line), file=file)
 
 
 def check(path: Path) -> int:
@@ -37,12 +50,13 @@ def check(path: Path) -> int:
     try:
         checked = check_recording(path)
     except OSError as error:
-        print(f"{path}: expected a recording: {error.strerror or error}", file=sys.stderr)
+        say(f"{path}: expected a recording: {error.strerror or error}", sys.stderr)
         return BAD
     except ValueError as error:
-        print(error, file=sys.stderr)
+        say(str(error), sys.stderr)
         return BAD
-    print(report(path, checked))
+    for each in report(path, checked):
+        say(each, sys.stdout)
     return AGREES if checked.difference is None else DIFFERS
 
 

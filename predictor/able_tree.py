@@ -49,7 +49,9 @@ class AbleTree(BinaryClassifier):
 
     The answer is the majority of the training rows at the node where a row ends; a tie is a no.
     ``predict_proba`` is the share of yes among them. All columns of ``X`` count, as categories of
-    any type; a missing value is a category of its own.
+    any type; a missing value is a category of its own. Of creates, ``features.NamePieces`` takes
+    those that are attributes. ``fit`` raises ``ValueError`` for a column of times, of which each is
+    another.
 
     After fitting, ``tree_`` is the tree and ``attributes_`` its columns.
     """
@@ -95,6 +97,12 @@ class AbleTree(BinaryClassifier):
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         if self.purity is not None and not 0.5 <= self.purity <= 1:
             raise ValueError(f"purity must be None or from 0.5 to 1, not {self.purity!r}")
+        for column in table.schema:
+            if pa.types.is_timestamp(column.type):
+                raise ValueError(
+                    f"column {column.name!r} holds times, which are no categories: expected "
+                    "attributes, as features.NamePieces makes them of creates"
+                )
         self.tree_ = Tree.grown(table, positive, self.purity)
         self.attributes_ = table.column_names
 

@@ -55,7 +55,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     It has its own metrics. Once started it answers at once, with 503 until a model is loaded.
     """
-    metrics = Metrics()
+    metrics = Metrics(settings.stale_days)
     limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
     tokens = None if settings.tokens is None else Tokens(settings.tokens, metrics.tokens_read)
 

@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from data.invalid import expected
 from serving import excerpts
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _allowed(request: Request, told: str) -> str:
 async def _invalid(request: Request, error: ValidationError) -> Response:
     first = error.errors(include_url=False)[0]  # of one: see `serving.requests.parse`
     type = "invalid_json" if first["type"] == "json_invalid" else "invalid_request"
-    return error_response(type, first["msg"], _path(first["loc"]), first["input"])
+    return error_response(type, expected(first), _path(first["loc"]), first["input"])
 
 
 async def _disconnected(request: Request, error: ClientDisconnect) -> Response:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import Scope
 
+from data.visible import visible, visible_lines
+
 if TYPE_CHECKING:
     from serving.settings import Settings
 
@@ -108,7 +110,11 @@ class Text(_Formatter):
         if (asked := request.get()) is not None:
             told["request"] = asked
         rest = "".join(f" {key}={_plain(value)}" for key, value in told.items())
-        return super().formatMessage(record) + rest
+        return visible(super().formatMessage(record)) + rest
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802
+        """Return its lines, with escapes for what a terminal obeys."""
+        return visible_lines(super().formatException(ei))
 
 
 def _plain(value: object) -> str:

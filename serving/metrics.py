@@ -32,9 +32,12 @@ _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 
 
 
 class Metrics:
-    """One application's metrics, in a collector registry of their own."""
+    """One application's metrics, in a collector registry of their own.
 
-    def __init__(self) -> None:
+    `stale_days` is the age from which the model is warned of, in days.
+    """
+
+    def __init__(self, stale_days: float) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "birthmark_request_seconds",
@@ -69,7 +72,7 @@ class Metrics:
             "Requests that were refused because others were enough",
             registry=self.registry,
         )
-        self._model = _Model()
+        self._model = _Model(stale_days)
         self.registry.register(self._model)
         self.tallies = Tallies()
         # Where workers add up what they count, prometheus_client does so in files.
@@ -143,7 +146,8 @@ class Metrics:
 class _Model(Collector):
     """Tells Prometheus which model answers, and whether what it reads can be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, stale_days: float) -> None:
+        self.stale_days = stale_days
         self.loaded: LoadedModel | None = None
         self.standings: Mapping[str, Standing] = {}
         self.reached = True
@@ -175,7 +179,12 @@ class _Model(Collector):
             "Whether the file of tokens, if there is one, could be read when it was last looked at",
             self.tokens,
         )
-        yield from (info, created, abstaining, self._bounds(), reached, tokens)
+        stale = GaugeMetricFamily(
+            "birthmark_model_stale_seconds",
+            "The age from which a model is warned of (--stale-days)",
+            86_400 * self.stale_days,
+        )
+        yield from (info, created, stale, abstaining, self._bounds(), reached, tokens)
 
     def _bounds(self) -> Metric:
         """Return a sample for each predicate that has a bound, and each standing it may have."""

@@ -103,7 +103,7 @@ class Settings(BaseModel):
         default=False, description="let the log quote requests, and thereby names of files"
     )
     stale_days: float = Field(
-        default=7.0, gt=0, description="age from which the page warns of the model, days"
+        default=3.0, gt=0, description="age from which page and alert warn of the model, days"
     )
     tokens: Path | None = Field(
         default=None, description="file of tokens (birthmark tokens): only who has one may ask"

@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import logging
 import os
+import re
 import secrets
 import time
 from base64 import b64decode
@@ -22,6 +23,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from data import durable
+from data.invalid import expected
 from serving.errors import ApiError
 
 log = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ LOOK_SECONDS = 1.0
 UNREAD_SECONDS = 60.0
 """How long the old tokens hold while the file cannot be read; then nothing is open."""
 
+_NAME = "[A-Za-z0-9._-]{1,64}"
 _BYTES = 32
 _TICK_SECONDS = 2.0
 """How coarse a file system's times may be: FAT's are."""
@@ -49,7 +52,7 @@ class Token(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+    name: Annotated[str, Field(pattern=f"^{_NAME}$")]
     scopes: Annotated[list[Scope], Field(min_length=1)]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -68,11 +71,16 @@ def _tokens(path: Path, content: bytes) -> list[Token]:
     except ValidationError as error:
         first = error.errors()[0]
         place = "".join(f"[{step}]" for step in first["loc"])
-        raise ValueError(f"{path}{place}: expected a list of tokens: {first['msg']}") from error
+        raise ValueError(f"{path}{place}: expected a list of tokens: {expected(first)}") from error
 
 
 def add(path: Path, name: str, scopes: Collection[Scope]) -> str:
-    """Make a token, keep its hash in the file, and return its text, which is kept nowhere."""
+    """Make a token, keep its hash in the file, and return its text, which is kept nowhere.
+
+    Raises ValueError where the name is none, or taken.
+    """
+    if not re.fullmatch(_NAME, name):
+        raise ValueError(f"{name!r} is no name of a token: expected 1 to 64 of A-Z a-z 0-9 . _ -")
     text = secrets.token_urlsafe(_BYTES)
     new = Token(
         name=name, scopes=sorted(set(scopes), key=SCOPES.index), sha256=_hash(text.encode())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from data.plurals import counted
 from predictor import Predicate, TrainedModel
 from training.card import Card, card_of
 from training.compare import Comparison, Decision, decide, test_first
@@ -25,8 +26,8 @@ def unless_too_few(
     if not decision.publish or files >= least * before:
         return decision
     reason = (
-        f"learned from {files:,} files, less than {least:g} of the {before:,} of the published"
-        f" model ({decision.reason})"
+        f"learned from {counted(files, 'files')}, less than {least:g} of the {before:,} of the"
+        f" published model ({decision.reason})"
     )
     return replace(decision, publish=False, reason=reason)
 

@@ -64,16 +64,15 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
-from data.setting_names import no_setting
+from data.invalid import InvalidError, reasons
 from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
 from training.join import MATCHED, Joining, Matched
 from training.registry import is_remote
 
 
-class ConfigError(ValueError):
-    """A configuration that cannot be used; the message names the file, the key and the reason."""
+class ConfigError(InvalidError):
+    """A configuration of the nightly run that cannot be used."""
 
 
 class _Strict(BaseModel):
@@ -276,22 +275,13 @@ def read_config(path: Path) -> Config:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: expected a TOML file: {error}") from error
+        raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
     try:
         config = Config.model_validate(table).resolve(path.parent)
         config.all_predicates()
     except ValidationError as error:
-        reasons = (f"{path}: {_reason(detail)}" for detail in error.errors())
-        raise ConfigError("\n".join(reasons)) from error
+        told = reasons(error, Config)
+        raise ConfigError([f"{path}: {reason}" for reason in told]) from error
     except ValueError as error:
-        raise ConfigError(f"{path}: predicates: {error}") from error
+        raise ConfigError([f"{path}: predicates: {error}"]) from error
     return config
-
-
-def _reason(detail: ErrorDetails) -> str:
-    place = ".".join(map(str, detail["loc"]))
-    if detail["type"] == "extra_forbidden":
-        return f"{place}: {no_setting(Config, detail['loc'])}"
-    if detail["type"] == "value_error":
-        return ": ".join(filter(None, (place, str(detail["ctx"]["error"]))))
-    return f"{place}: {detail['msg']}, found {detail['input']!r}"

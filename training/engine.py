@@ -165,7 +165,7 @@ def _client(scheduler: str) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise EngineError(
-            "engine.kind = 'dask' needs the package distributed: pip install 'birthmark[dask]'"
+            "engine.kind = 'dask' needs the package distributed: pip install 'distributed>=2025.1'"
         ) from error
     try:
         client: Any = Client(scheduler, set_as_default=False, timeout=WAIT)  # type: ignore[no-untyped-call]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from data.plurals import counted
 from training.intake import Dataset
 
 AHEAD = timedelta(days=1)
@@ -55,8 +56,8 @@ def horizon(
     while past and counts[-1] < least * fullest:
         each, count = past.pop(), counts.pop()
         left_out[each.path.name] = (
-            f"{count:,} births in the {window_days:g} days to {each.until:%F %H:%M}, where"
-            f" others have {fullest:,}"
+            f"{counted(count, 'births')} in the {window_days:g} days to {each.until:%F %H:%M},"
+            f" where others have {fullest:,}"
         )
     if not past:
         return Horizon([], [], now, left_out) if left_out else None

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from data.plurals import counted
 from predictor import births
 
 
@@ -28,7 +29,7 @@ class Touched:
     def in_words(self) -> str:
         """Return the counts as a reader would have them."""
         done = "left out" if self.left_out else "not left out"
-        return f"{self.files:,} files and {self.names:,} names, {done}"
+        return f"{counted(self.files, 'files')} and {counted(self.names, 'names')}, {done}"
 
 
 NONE_TOUCHED = Touched(0, 0, left_out=False)

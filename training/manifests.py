@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from data.plurals import counted
+
 FORMAT = 1
 """The manifest format written here, and the newest one that is read."""
 
@@ -67,9 +69,13 @@ def check(directory: Path, version: str) -> None:
         try:
             found = describe(directory / name)
         except OSError as error:
-            raise RegistryError(f"{directory / name}: expected {expected}: {error}") from error
+            raise RegistryError(
+                f"{directory / name}: expected {_in_words(expected)}: {error}"
+            ) from error
         if found != expected:
-            raise RegistryError(f"{directory / name}: expected {expected}, found {found}")
+            raise RegistryError(
+                f"{directory / name}: expected {_in_words(expected)}, found {_in_words(found)}"
+            )
 
 
 def parts(directory: Path) -> dict[str, dict[str, Any]]:
@@ -82,6 +88,10 @@ def parts(directory: Path) -> dict[str, dict[str, Any]]:
     if not found or MANIFEST in found:
         raise RegistryError(f"{directory}: expected parts, none called {MANIFEST}")
     return found
+
+
+def _in_words(part: Mapping[str, Any]) -> str:
+    return f"{counted(part['size'], 'bytes')} with SHA-256 {part['sha256']}"
 
 
 def describe(path: Path) -> dict[str, Any]:

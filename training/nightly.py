@@ -17,6 +17,7 @@ from typing import Any
 from joblib import delayed
 
 from data import durable
+from data.plurals import counted
 from training.audit import audit, is_kept, keep
 from training.candidate import succeed
 from training.compare import Decision
@@ -176,7 +177,7 @@ def _test(
     later = [each for each in unseen if until is None or each.until > until]
     untested = [d.path for d in later if not (d.path / EVALUATION).exists()]
     if untested:
-        say(f"testing {champion.version} on {len(untested)} datasets")
+        say(f"testing {champion.version} on {counted(len(untested), 'datasets')}")
         test = delayed(_put_to_test)
         current().run(test(registry, champion.version, path, without_loss) for path in untested)
         night.tested = [path.name for path in untested]
@@ -217,7 +218,7 @@ def _train(config: Config, registry: Registry, found: Horizon, night: Night, say
         registry.make_current(left)
         _tell(registry.manifest(left), night)
         return
-    say(f"training on {len(window)} datasets")
+    say(f"training on {counted(len(window), 'datasets')}")
     for dataset in window:
         check(dataset)
     lives = read_lives(window, config.training.without_loss).born(since=found.since)

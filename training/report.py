@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 
 from features.components import component_text
 from predictor.thresholds import Point
@@ -15,6 +15,7 @@ from training import charts
 from training.answers import of_served
 from training.assess import Assessment
 from training.bounded import abstentions, bounded_tables, failures, known_bounds
+from training.pages import pages
 
 REPORT = "report.html"
 """What the page is called in a dataset, and the newest in a registry."""
@@ -80,13 +81,7 @@ def render(
 
 def page(template: str, **content: Any) -> str:
     """Return a page of `templates`, in the style that they have in common."""
-    environment = Environment(
-        loader=PackageLoader("training"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = pages(PackageLoader("training"))
     environment.filters |= {"percent": _percent, "duration": _seconds}
     environment.globals |= {"subjects": SUBJECTS}
     return environment.get_template(template).render(**content)

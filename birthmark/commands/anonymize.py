@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from birthmark.exits import warn
+from birthmark.terminal import counting, line
 from data.anonymize import Summary, read_settings
 from data.anonymize import anonymize as run
 from data.generated import describe
+from data.plurals import counted
 
 
 def anonymize(
@@ -44,49 +43,44 @@ def anonymize(
     ] = False,
 ) -> None:
     """Replace users, groups, addresses and names at random, each always by the same."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TextColumn("{task.fields[records]:,} records"),
-        TimeElapsedColumn(),
-    )
     settings = read_settings(keep) if keep else None
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None, records=0)
+    with counting("records") as bar:
+        task = bar.add_task("", total=None, done=0)
         summary = run(
             inputs,
             out,
             mapping,
             settings,
             seed,
-            lambda path, records: bar.update(task, description=path, records=records),
+            lambda path, records: bar.update(task, description=path, done=records),
         )
     warn(summary.warnings)
-    console = Console(stderr=out == "-")
+    stderr = out == "-"
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2), file=console.file)
-    else:
-        show(summary, console)
+        typer.echo(json.dumps(summary.to_json(), indent=2), err=stderr)
+        return
+    for each in _lines(summary):
+        line(each, stderr)
 
 
-def show(summary: Summary, console: Console) -> None:
-    """Print what a run did."""
+def _lines(summary: Summary) -> list[str]:
+    """Return what a run did."""
     damaged = sum(summary.damaged_dropped.values())
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.damaged_dropped.items())
     lines = [f"records   {summary.records_in:,} read"]
     if summary.rows:
-        rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items())
+        rows = ", ".join(counted(count, table) for table, count in summary.rows.items())
         lines.append(f"rows      {rows}")
     else:
         lines[0] += f" = {summary.records_out:,} written"
-        lines[0] += f" + {summary.comments_dropped:,} comments + {damaged:,} damaged, both dropped"
+        comments = counted(summary.comments_dropped, "comments")
+        lines[0] += f" + {comments} + {damaged:,} damaged, both dropped"
     if damaged:
         lines.append(f"damaged   {reasons}")
     if summary.generated:
         lines.insert(0, describe(summary.generated))
-    known = ", ".join(f"{count:,} {kind}s" for kind, count in summary.mapped.items())
+    known = ", ".join(counted(count, f"{kind}s") for kind, count in summary.mapped.items())
     lines.append(f"mapping   {summary.mapping}: {known}")
     rate = summary.to_json()["records_per_second"] or 0
     lines.append(f"rate      {rate:,} records/s, {summary.seconds:.1f} s")
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    return lines

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from birthmark.outputs import named
+from birthmark.terminal import line, show, working
+from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.audit import Audit
@@ -57,7 +58,7 @@ def audit(
     from training.registry import Registry
 
     versions = Registry(registry)
-    with Console(stderr=True).status("auditing"):
+    with working("auditing"):
         how = Joining(tolerance, [each.value for each in match or Match])
         found = compare(versions, dataset, log, how, without_loss)
         keep(versions, found)
@@ -66,10 +67,10 @@ def audit(
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=1, allow_nan=False))
         return
-    console = Console(width=max(160, Console().width))
-    console.print(_joined(found), _figures(found))
-    for line in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
-        console.print(line, markup=False, highlight=False)
+    for table in (_joined(found), _figures(found)):
+        show(table, columns=160)
+    for told in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
+        line(told)
 
 
 def warnings(found: Audit) -> list[str]:
@@ -81,10 +82,12 @@ def warnings(found: Audit) -> list[str]:
         f" the model learned, {each.now:.2f}% now"
         for each in found.drift or []
     ]
-    lines += [f"not judged: {n:,} rows of {version}" for version, n in found.unknown.items()]
+    lines += [
+        f"not judged: {counted(n, 'rows')} of {version}" for version, n in found.unknown.items()
+    ]
     lines += [f"cannot be read: {path}: {why}" for path, why in found.damaged.items()]
     lines += [
-        f"set aside: {n:,} rows of {path}: their times are of no year from 1 to 9999"
+        f"set aside: {counted(n, 'rows')} of {path}: times of no year from 1 to 9999"
         for path, n in found.set_aside.items()
     ]
     if found.drift is None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, BinaryIO
 
 import typer
-from rich.console import Console
 
 from birthmark.exits import warn
+from birthmark.terminal import line
 from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
 
@@ -53,7 +53,7 @@ def dump(
     if not printed and not lines.left_out:
         warn([f"{trace}: holds no NFS; expected a capture of NFS's port, which is 2049 as a rule"])
     for message in remarks(lines):
-        Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+        line(message, stderr=True)
 
 
 def write(lines: Dump, file: BinaryIO) -> int:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 from rich.tree import Tree
 
 from birthmark.commands.serve import (
@@ -21,6 +18,8 @@ from birthmark.commands.serve import (
     file_of,
     settings_of,
 )
+from birthmark.terminal import line, show, styled
+from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from serving.responses import Answer, Explanation, ListExplained
@@ -55,27 +54,26 @@ def explain(
 
 
 def _draw(response: ListExplained, names: list[str]) -> None:
-    console = Console()
     for name, prediction in zip(names, response["predictions"], strict=True):
-        _print(console, _tree(name, prediction))
-    console.print(f"model {response['model']}, {response['kind']}, {response['point']}")
+        show(_tree(name, prediction))
+    line(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
 def _tree(name: str, prediction: Explanation) -> Tree:
     from serving.evidence import STYLES, in_percent, in_words
 
-    tree = Tree(Text(name, style="bold"))
+    tree = Tree(styled(name, "bold"))
     predicates, answers = prediction["predicates"], prediction["answers"]
     likely = {key: in_percent(share) for key, share in prediction["probabilities"].items()}
     for predicate, said in answers.items():
         if said == "yes":
-            branch = tree.add(Text(f"{predicate}: yes, {likely[predicate]}", style=STYLES["yes"]))
-            branch.add(Text(in_words(predicates[predicate]["evidence"])))
-            branch.add(Text(_admitted(predicates[predicate])))
+            branch = tree.add(styled(f"{predicate}: yes, {likely[predicate]}", STYLES["yes"]))
+            branch.add(in_words(predicates[predicate]["evidence"]))
+            branch.add(_admitted(predicates[predicate]))
     for word in ("no", "unsure"):
         own = [f"{key} {likely[key]}" for key, said in answers.items() if said == word]
         if own:
-            tree.add(Text(f"{word}: {', '.join(own)}", style=STYLES[word]))
+            tree.add(styled(f"{word}: {', '.join(own)}", STYLES[word]))
     return tree
 
 
@@ -111,28 +109,21 @@ def rules(
     if as_json:
         typer.echo(json.dumps(found, indent=1))
     else:
-        _show(
-            found[:top], f"{min(top, len(found))} of {len(found):,} rules, model {loaded.version}"
+        _list(
+            found[:top],
+            f"{min(top, len(found))} of {counted(len(found), 'rules')}, model {loaded.version}",
         )
 
 
-def _show(rules: list[dict[str, Any]], caption: str) -> None:
+def _list(rules: list[dict[str, Any]], caption: str) -> None:
     table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
     for heading, justify in _COLUMNS.items():
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for rule in rules:
-        answer = Text("yes", style="green") if rule["yes"] else Text("no", style="red")
+        answer = styled("yes", "green") if rule["yes"] else styled("no", "red")
         counts = (f"{rule[n]:,.0f}" for n in ("decides", "n_m", "n_a"))
-        table.add_row(Text(rule["predicate"]), Text(rule["rule"]), answer, *counts)
-    _print(Console(), table)
-
-
-def _print(console: Console, shown: Table | Tree) -> None:
-    """Print at full width where nobody's terminal limits it."""
-    if not console.is_terminal:
-        unlimited = console.options.update(width=sys.maxsize)
-        console.width = console.measure(shown, options=unlimited).maximum
-    console.print(shown)
+        table.add_row(rule["predicate"], rule["rule"], answer, *counts)
+    show(table)
 
 
 _COLUMNS = {

@@ -17,6 +17,7 @@ from birthmark.commands.serve import (
     settings_of,
 )
 from birthmark.outputs import named
+from birthmark.terminal import fields
 
 
 def image(
@@ -64,5 +65,4 @@ def image(
     if as_json:
         typer.echo(json.dumps(told, indent=1))
         return
-    for label, value in told.items():
-        typer.echo(f"{label:>10}  {value:,}" if isinstance(value, int) else f"{label:>10}  {value}")
+    fields(told)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from birthmark.exits import warn
 from birthmark.outputs import named
+from birthmark.terminal import counting, line, show
 from data.generated import describe
 from data.ingest import ingest as run
 from data.ingest_summary import IngestSummary
 from data.loss import Estimate
+from data.plurals import counted
 
 
 def ingest(
@@ -31,30 +30,22 @@ def ingest(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[rows]:,} operations"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None, rows=0)
-        summary = run(traces, out, lambda path, rows: bar.update(task, description=path, rows=rows))
+    with counting("operations") as bar:
+        task = bar.add_task("", total=None, done=0)
+        summary = run(traces, out, lambda path, rows: bar.update(task, description=path, done=rows))
     warn(summary.warnings)
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2))
+        typer.echo(json.dumps(summary.to_json(), indent=2))
     else:
-        show(summary, Console())
+        _show(summary)
 
 
-def show(summary: IngestSummary, console: Console) -> None:
-    """Print what an ingest did."""
-    console.print(_table("procedure", summary.out, summary.procedures))
+def _show(summary: IngestSummary) -> None:
+    show(_table("procedure", summary.out, summary.procedures))
     if summary.compound_operations:
-        console.print(_table("operation", "in compounds", summary.compound_operations))
-    for line in _lines(summary):
-        console.print(line, highlight=False, soft_wrap=True)
+        show(_table("operation", "in compounds", summary.compound_operations))
+    for each in _lines(summary):
+        line(each)
 
 
 def _table(what: str, title: str, tallies: dict[str, dict[str, int]]) -> Table:
@@ -69,16 +60,16 @@ def _table(what: str, title: str, tallies: dict[str, dict[str, int]]) -> Table:
 
 def _loss(loss: Estimate) -> str:
     """Return what is said of messages lost."""
-    line = f"loss      {loss.fraction:.2%} of messages estimated lost"
+    said = f"loss      {loss.fraction:.2%} of messages estimated lost"
     if loss.lost and loss.worst_period is not None and loss.worst_fraction is not None:
         worst = datetime.fromtimestamp(loss.worst_period / 1e6, UTC)
-        line += f"; worst: {loss.worst_fraction:.2%} in the five minutes from {worst:%F %H:%M}"
-    return line
+        said += f"; worst: {loss.worst_fraction:.2%} in the five minutes from {worst:%F %H:%M}"
+    return said
 
 
 def _lines(summary: IngestSummary) -> list[str]:
     out = " + ".join(
-        f"{count:,} {name.replace('_', ' ')}" for name, count in summary.records_out.items()
+        counted(count, name.replace("_", " ")) for name, count in summary.records_out.items()
     )
     aside = sum(summary.records_set_aside.values())
     lines = [describe(summary.generated)] if summary.generated else []
@@ -93,8 +84,9 @@ def _lines(summary: IngestSummary) -> list[str]:
         lines.append(f"orphans   {orphans}")
     if summary.retransmits or summary.duplicate_replies or summary.short:
         lines.append(
-            f"again     {summary.retransmits:,} calls, {summary.duplicate_replies:,} replies; "
-            f"{summary.short:,} messages cut short"
+            f"again     {counted(summary.retransmits, 'calls')}, "
+            f"{counted(summary.duplicate_replies, 'replies')}; "
+            f"{counted(summary.short, 'messages')} cut short"
         )
     if summary.loss:
         lines.append(_loss(summary.loss))
@@ -104,11 +96,12 @@ def _lines(summary: IngestSummary) -> list[str]:
             for time in summary.period
         )
         lines.append(f"period    {first} to {last}")
-    rows = ", ".join(f"{count:,} {table}" for table, count in summary.rows.items() if count)
+    rows = ", ".join(counted(count, table) for table, count in summary.rows.items() if count)
     lines.append(f"rows      {rows or 0}")
     if summary.others["servers"]:
-        servers, of_them = summary.others["servers"], summary.others["rows"]
-        lines.append(f"others    {servers:,} servers more than are kept apart, {of_them:,} rows")
+        servers = counted(summary.others["servers"], "servers")
+        of_them = counted(summary.others["rows"], "rows")
+        lines.append(f"others    {servers} more than are kept apart, {of_them}")
     rate = summary.to_json()
     lines.append(
         f"rate      {rate['records_per_second'] or 0:,} records/s, "

@@ -9,6 +9,7 @@ import typer
 
 from birthmark.exits import MISCONFIGURED, exits, warn
 from birthmark.outputs import named
+from birthmark.terminal import line
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
 _Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
@@ -55,4 +56,4 @@ def _make(system: str, config: Path, user: str, socket: Path | None, out: Path |
         with replaced(out / file.path.name) as aside:
             aside.write_text(file.text, encoding="utf-8")
             aside.chmod(file.mode)
-        typer.echo(out / file.path.name)
+        line(str(out / file.path.name))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -11,19 +10,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TaskID,
-    TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
 
 from birthmark.commands.serve import DEFAULTS, PointOption, settings_of
 from birthmark.outputs import named
+from birthmark.terminal import field, line, progress, show
 
 
 class Geometry(StrEnum):
@@ -133,22 +129,19 @@ def layout(
         comparison = study(traces, model, asked, builds, jobs, bars)
     written = results.write(comparison, out) if out else []
     if as_json:
-        print(json.dumps(report.to_json(comparison), indent=2))
+        typer.echo(json.dumps(report.to_json(comparison), indent=2))
         return
     for table in report.tables(comparison):
-        _print(table)
+        show(table)
     for path in written:
-        print(f"written     {path}")
+        line(f"written     {path}")
 
 
 @contextmanager
 def _bars() -> Iterator[Callable[[str, int, int], None]]:
     """Yield what shows a bar for each thing that is being done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(
-        *columns, TimeElapsedColumn(), console=console, disable=not sys.stderr.isatty()
-    ) as bar:
+    columns = (field("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with progress(*columns) as bar:
         tasks: dict[str, TaskID] = {}
 
         def tell(what: str, done: int, of: int) -> None:
@@ -157,12 +150,3 @@ def _bars() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[what], completed=done, total=of)
 
         yield tell
-
-
-def _print(table: Table) -> None:
-    """Print a table, at full width where nobody's terminal limits it."""
-    console = Console()
-    if not console.is_terminal:
-        unlimited = console.options.update(width=sys.maxsize)
-        console.width = console.measure(table, options=unlimited).maximum
-    console.print(table)

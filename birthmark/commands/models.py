@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from birthmark.commands.serve import DEFAULTS, RegistryOption
+from birthmark.terminal import fields, line, show, working
+from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.registry import Registry
@@ -42,17 +41,13 @@ def list_(registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False) 
         table.add_column(heading, no_wrap=True)
     for row in rows:
         files = "" if row["files"] is None else f"{row['files']:,}"
-        correct = "" if row["correct"] is None else f"{row['correct']:.2f}%"
-        serves = " ".join(filter(None, (row["serve"], row["point"])))
-        cells = (row["version"], ", ".join(row["state"]), serves, files, correct, row["reason"])
-        table.add_row(*(Text(cell or "") for cell in cells))
-    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
-    console = Console(width=max(200, Console().width))
-    console.print(table)
+        state, correct = ", ".join(row["state"]), _percent(row["correct"])
+        table.add_row(row["version"], state, _serves(row, " "), files, correct, row["reason"])
+    show(table, columns=200)
 
 
-@app.command()
-def show(
+@app.command("show")
+def show_(
     version: _Any = None, registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False
 ) -> None:
     """Show what a version learned from, whom it fails, and where its card is."""
@@ -63,10 +58,10 @@ def show(
     if as_json:
         _json({**row, "manifest": kept.manifest(version), "card": card})
         return
-    told = {**row, "serves": f"{row.pop('serve')}, {row.pop('point')}"}
+    told = {**row, "correct": _percent(row["correct"]), "serves": _serves(row, ", ")}
     if card is not None:
         told |= _in_words(card) | {"card": str(kept.directory(version) / "card.html")}
-    _tell({key: value for key, value in told.items() if key not in ("serve", "point")})
+    fields({key: value for key, value in told.items() if key not in ("serve", "point")})
 
 
 @app.command()
@@ -138,7 +133,7 @@ def verify(
         kept.verify(version)
         told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
         if datasets is not None:
-            with Console(stderr=True).status("training again"):
+            with working("training again"):
                 found = reproduce(kept, version, datasets)
             told |= asdict(found) if as_json else {**asdict(found), "same": len(found.same)}
     _told(told, as_json)
@@ -160,7 +155,7 @@ def prune(
         _json({"removed": going, "dry_run": dry_run, "versions": kept.versions()})
         return
     for version in going:
-        typer.echo(f"{'would remove' if dry_run else 'removed'}  {version}")
+        line(f"{'would remove' if dry_run else 'removed'}  {version}")
 
 
 def _registry(place: Path | str, cache: Path | None = None) -> Registry:
@@ -206,6 +201,14 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
     }
 
 
+def _serves(row: Mapping[str, Any], between: str) -> str:
+    return between.join(filter(None, (row["serve"], row["point"])))
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}%"
+
+
 def _card(kept: Registry, version: str) -> dict[str, Any] | None:
     path = kept.directory(version) / "card.json"
     return json.loads(path.read_bytes()) if path.exists() else None
@@ -224,7 +227,9 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
         "abstains": abstains,
     }
     if test:
-        told["tested"] = f"on {test['files']:,} files of {test['day'] or 'the newest quarter'}"
+        told["tested"] = (
+            f"on {counted(test['files'], 'files')} of {test['day'] or 'the newest quarter'}"
+        )
         told["bounds"] = test.get("bounds")
     if drift:
         rules = drift["rules"]
@@ -237,15 +242,8 @@ def _told(result: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         _json(result)
     else:
-        _tell(result)
+        fields(result)
 
 
 def _json(result: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(result, indent=1, allow_nan=False) + "\n")
-
-
-def _tell(result: Mapping[str, Any]) -> None:
-    for label, value in result.items():
-        text = ", ".join(value) if isinstance(value, list) else value
-        if text not in (None, ""):
-            typer.echo(f"{label:>12}  {text}")
+    typer.echo(json.dumps(result, indent=1, allow_nan=False))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from birthmark.outputs import named
+from birthmark.terminal import counting, line, show
 from data.generated import describe
+from data.plurals import counted
 from data.replay import BuildSummary, RunSummary
 from data.replay import build as build_replay
 from data.replay import run as run_replay
@@ -50,13 +49,13 @@ def build(
 ) -> None:
     """Find what must exist for a trace to go as it went, and rewrite it for replay."""
     bounds = (_micros("--from", first), _micros("--to", last))
-    with _progress() as bar:
-        task = bar.add_task("calls", total=None, done=0)
+    with counting("calls") as bar:
+        task = bar.add_task("", total=None, done=0)
         summary = build_replay(
             traces, out, *bounds, unnamed.value, lambda done: bar.update(task, done=done)
         )
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2))
+        typer.echo(json.dumps(summary.to_json(), indent=2))
     else:
         _print(_build_lines(summary, out))
 
@@ -79,24 +78,15 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Make what must exist, perform the operations, and compare how they end."""
-    with _progress() as bar:
-        task = bar.add_task("operations", total=None, done=0)
+    with counting("operations") as bar:
+        task = bar.add_task("", total=None, done=0)
         summary = run_replay(build, root, flush, results, lambda done: bar.update(task, done=done))
     if as_json:
-        print(json.dumps(summary.to_json(), indent=2))
+        typer.echo(json.dumps(summary.to_json(), indent=2))
         return
     if summary.differences:
-        Console().print(_differences(summary))
+        show(_differences(summary))
     _print(_run_lines(summary))
-
-
-def _progress() -> Progress:
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.fields[done]:,} {task.description}"),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
 
 
 def _micros(option: str, text: str | None) -> int | None:
@@ -119,9 +109,8 @@ def _micros(option: str, text: str | None) -> int | None:
 
 
 def _print(lines: list[str]) -> None:
-    console = Console()
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for each in lines:
+        line(each)
 
 
 def _counted(label: str, counts: dict[str, int]) -> list[str]:
@@ -138,14 +127,15 @@ def _build_lines(summary: BuildSummary, out: Path) -> list[str]:
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in summary.manifest.items())
     return [
         *([describe(summary.generated)] if summary.generated else []),
-        f"calls       {summary.calls:,} = {summary.operations:,} operations + "
+        f"calls       {summary.calls:,} = {counted(summary.operations, 'operations')} + "
         f"{left_out:,} left out",
         *_counted("  left out", summary.left_out),
         f"inserted    {sum(inserted.values()):,}",
         *_counted("  inserted", inserted),
-        f"manifest    {kinds or 'nothing'}; {summary.names:,} names, {summary.bytes:,} bytes",
-        f"unnamed     {summary.unnamed_files:,} files ({summary.unnamed}), "
-        f"{summary.unnamed_directories:,} directories (invent)",
+        f"manifest    {kinds or 'nothing'}; {counted(summary.names, 'names')}, "
+        f"{counted(summary.bytes, 'bytes')}",
+        f"unnamed     {counted(summary.unnamed_files, 'files')} ({summary.unnamed}), "
+        f"{counted(summary.unnamed_directories, 'directories')} (invent)",
         f"order       {summary.reordered:,} taken before one answered earlier",
         f"superuser   {summary.as_superuser:,} that mode bits do not explain",
         f"written     {out}",

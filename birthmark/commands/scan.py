@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from typer.core import TyperGroup
 
 from birthmark.exits import warn
 from birthmark.outputs import named
+from birthmark.terminal import counting, line, show
 from data.generated import describe, label
 from data.scan import words
 from data.scan.tables import GENERATED
@@ -91,25 +89,19 @@ def traces(
         words.numbers(user) if user else None,
         words.numbers(group) if group else None,
     )
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TextColumn("{task.fields[rows]:,} operations"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None, rows=0)
+    with counting("operations") as bar:
+        task = bar.add_task("", total=None, done=0)
         summary = scan(
             traces,
             out,
             plan,
             files,
-            lambda path, rows: bar.update(task, description=path, rows=rows),
+            lambda path, rows: bar.update(task, description=path, done=rows),
         )
     warn(summary.warnings)
     result = summary.to_json()
     if as_json:
-        print(json.dumps(result, indent=2), file=sys.stderr if out == "-" else sys.stdout)
+        typer.echo(json.dumps(result, indent=2), err=out == "-")
     elif out != "-":
         _show(result)
 
@@ -117,7 +109,7 @@ def traces(
 def _show(result: dict[str, Any]) -> None:
     aside = sum(result["records_set_aside"].values())
     if result["generated"]:
-        print(describe(result["generated"]))
+        line(describe(result["generated"]))
     lines = {
         "operations": f"{result['operations']:,}",
         "rows": f"{result['rows']:,}",
@@ -129,7 +121,7 @@ def _show(result: dict[str, Any]) -> None:
     }
     for what, value in lines.items():
         if value:
-            print(f"{what:<10}  {value}")
+            line(f"{what:<10}  {value}")
 
 
 @app.command()
@@ -212,7 +204,7 @@ def top(
         write_rows(counts, out, busiest, keys)
     elif as_json:
         said = {GENERATED: label(counts.generated)} if counts.generated else {}
-        print(json.dumps([row | said for row in busiest.to_pylist()], indent=1))
+        typer.echo(json.dumps([row | said for row in busiest.to_pylist()], indent=1))
     else:
         _print_top(busiest.to_pylist(), keys, describe(counts.generated))
 
@@ -230,8 +222,7 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
         counts = [f"{row[name]:,}" for name in ("ops", "read", "write", "other")]
         moved = [f"{row[name] / 1e6:,.1f}" for name in ("bytes_read", "bytes_written")]
         table.add_row(*names, *counts, *moved, f"{row['cost']:,.0f}")
-    # as wide as it needs: too narrow a terminal wraps its lines, and loses nothing
-    Console(width=max(500, Console().width)).print(table, markup=False)
+    show(table, columns=500)
 
 
 class Measure(StrEnum):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from birthmark.exits import MISCONFIGURED, exits
+from birthmark.terminal import line, show, styled
+from data.invalid import expected
 from serving.settings import Settings, variable
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
@@ -75,7 +74,7 @@ def serve(
     settings = settings_of(**values)
     logs.set_up(settings)
     with exits(MISCONFIGURED, ValueError):
-        run(settings, say=lambda line: print(line, flush=True))
+        run(settings, say=line)
 
 
 def predict(
@@ -127,9 +126,9 @@ def _refused(error: ValidationError) -> typer.BadParameter:
     """Return the first of what is wrong, as the command line reports its own errors."""
     first = error.errors()[0]
     if not first["loc"]:
-        return typer.BadParameter(first["msg"])
+        return typer.BadParameter(expected(first))
     member = str(first["loc"][0]).removesuffix("_percent")
-    return typer.BadParameter(f"{first['msg']}, found {first['input']!r}", param_hint=member)
+    return typer.BadParameter(f"{expected(first)}, found {first['input']!r}", param_hint=member)
 
 
 def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
@@ -141,7 +140,7 @@ def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
 
 
 def _show(response: OneExplained) -> None:
-    """Print a row for each predicate, at full width where nobody's terminal limits it."""
+    """Print a row for each predicate."""
     from serving.evidence import STYLES, in_percent, in_words
 
     table = Table("predicate", "answer", "likely", "evidence")
@@ -150,11 +149,6 @@ def _show(response: OneExplained) -> None:
     for predicate, why in prediction["predicates"].items():
         said = prediction["answers"][predicate]
         likely = in_percent(prediction["probabilities"][predicate])
-        evidence = Text(in_words(why["evidence"]))
-        table.add_row(predicate, Text(said, STYLES[said]), likely, evidence)
+        table.add_row(predicate, styled(said, STYLES[said]), likely, in_words(why["evidence"]))
     table.caption = f"model {response['model']}, {response['kind']}, {response['point']}"
-    console = Console()
-    if not console.is_terminal:
-        unlimited = console.options.update(width=sys.maxsize)
-        console.width = console.measure(table, options=unlimited).maximum
-    console.print(table)
+    show(table)

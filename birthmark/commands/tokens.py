@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from birthmark.terminal import line, show
 from serving import tokens
 from serving.settings import variable
 
@@ -35,7 +35,7 @@ def add(
         if each not in tokens.SCOPES:
             expected = ", ".join(tokens.SCOPES)
             raise typer.BadParameter(f"expected {expected}, found {each!r}", param_hint="--scope")
-    typer.echo(tokens.add(path, name, [each for each in tokens.SCOPES if each in scope]))
+    line(tokens.add(path, name, [each for each in tokens.SCOPES if each in scope]))
 
 
 @app.command("list")
@@ -51,7 +51,7 @@ def list_(
     table = Table("name", "scopes")
     for token in tokens.read(path):
         table.add_row(token.name, ", ".join(token.scopes))
-    Console().print(table)
+    show(table)
 
 
 @app.command()

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.status import Status
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.outputs import named
+from birthmark.terminal import fields, line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from training.trial import Trial
@@ -108,11 +107,11 @@ def train(
         point=point.value,
         without_loss=without_loss,
     )
-    with _working("training") as status:
+    with working("training") as step:
         versions = Registry(registry)
         lives = read_lives(datasets, without_loss)
         candidate = train_alone(load_published(versions), lives, settings, test=test)
-        status.update("publishing")
+        step("publishing")
         version = versions.publish(candidate.write_parts, candidate.manifest)
     manifest = candidate.manifest
     trained = manifest["trained_on"]
@@ -163,7 +162,7 @@ def evaluate(
     from training.picture import draw
     from training.tables import accuracy_tables, answers_tables
 
-    with _working("testing"):
+    with working("testing"):
         trial = _trial(dataset, registry, version, without_loss)
         found = trial.assessment
         for table, path in (
@@ -182,13 +181,12 @@ def evaluate(
         return
     if as_json is not None:
         Path(as_json).write_text(text, encoding="utf-8")
-    # A table takes the width it needs: too narrow a terminal wraps its lines, and loses nothing.
-    console = Console(width=max(200, Console().width))
-    console.print(*accuracy_tables(found.evaluation, describe(trial.generated)))
-    console.print(*answers_tables(trial.served_answers()))
-    console.print(f"Bounds of what answers, {trial.bounds_in_words()}", highlight=False)
+    tables = accuracy_tables(found.evaluation, describe(trial.generated))
+    for table in [*tables, *answers_tables(trial.served_answers())]:
+        show(table, columns=200)
+    line(f"Bounds of what answers, {trial.bounds_in_words()}")
     if trial.touched.files or trial.touched.names:
-        console.print(f"Loss may have touched {trial.touched.in_words()}.", highlight=False)
+        line(f"Loss may have touched {trial.touched.in_words()}.")
 
 
 def report(
@@ -199,7 +197,7 @@ def report(
     without_loss: _WithoutLoss = False,
 ) -> None:
     """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
-    with _working("testing and drawing"):
+    with working("testing and drawing"):
         trial = _trial(dataset, registry, version, without_loss)
         out.write_text(trial.report(), encoding="utf-8")
 
@@ -216,9 +214,9 @@ def nightly(
     with (
         exits(MISCONFIGURED, ConfigError),
         exits(BUSY, LockedError),
-        _working("looking for traces") as status,
+        working("looking for traces") as step,
     ):
-        night = run(read_config(config), status.update)
+        night = run(read_config(config), step)
     result = night.to_json()
     if not as_json:
         result |= {
@@ -244,16 +242,8 @@ def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool
     return trial
 
 
-def _working(step: str) -> Status:
-    """Show the current step on a terminal, and nothing in a pipe."""
-    return Console(stderr=True).status(step)
-
-
 def _tell(result: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(result, indent=1, allow_nan=False))
         return
-    for label, value in result.items():
-        text = ", ".join(value) if isinstance(value, list) else value
-        if text not in (None, ""):
-            typer.echo(f"{label:>12}  {text}")
+    fields(result)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from birthmark.outputs import named
+from birthmark.terminal import show, working
 
 
 def windows(
@@ -36,11 +36,11 @@ def windows(
     from training.tables import windows_table
     from training.windows import windows as compare
 
-    with Console(stderr=True).status("training and testing"):
+    with working("training and testing"):
         found = compare(datasets, test, Settings(without_loss=without_loss), lengths=lengths)
     if parquet is not None:
         write_table(found, parquet)
     if as_json:
         typer.echo(json.dumps(found.to_pylist(), indent=1, allow_nan=False))
         return
-    Console(width=max(120, Console().width)).print(windows_table(found))
+    show(windows_table(found), columns=120)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
 from birthmark.outputs import named
+from birthmark.terminal import field, line, progress
+from data.plurals import counted
 
 
 class Name(StrEnum):
@@ -55,10 +55,10 @@ def workload(
     columns = (
         SpinnerColumn(),
         BarColumn(),
-        TextColumn("{task.fields[rows]:,} operations"),
+        field("{task.fields[rows]:,} operations"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+    with progress(*columns) as bar:
         task = bar.add_task("", total=1.0, rows=0)
         written = write(
             wanted, out, form, lambda part, rows: bar.update(task, completed=part, rows=rows)
@@ -67,7 +67,8 @@ def workload(
     if as_json:
         typer.echo(json.dumps(result, indent=2))
         return
-    typer.echo(
-        f"{out}: generated: {name.value}, seed {seed}: {written.operations:,} operations, "
-        f"{written.bytes:,} bytes, {result['operations_per_second']:,} operations/s"
+    line(
+        f"{out}: generated: {name.value}, seed {seed}: "
+        f"{counted(written.operations, 'operations')}, {written.bytes:,} bytes, "
+        f"{result['operations_per_second']:,} operations/s"
     )

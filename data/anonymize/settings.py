@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from data.setting_names import no_setting
+from data.invalid import InvalidError, reasons
 
 Id = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(min_length=1)]
@@ -88,21 +88,5 @@ def read_settings(path: Path) -> Settings:
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
-        raise ValueError(
-            "\n".join(f"{path}: {reason}" for reason in reasons(error, Settings))
-        ) from error
-
-
-def reasons(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """Return what was wrong, one line for each setting of `model`."""
-    found = []
-    for detail in error.errors():
-        place = ".".join(map(str, detail["loc"]))
-        unknown = detail["type"] == "extra_forbidden"
-        what = (
-            no_setting(model, detail["loc"])
-            if unknown
-            else f"{detail['msg']}, found {detail['input']!r}"
-        )
-        found.append(f"{place}: {what}")
-    return found
+        told = reasons(error, Settings)
+        raise InvalidError([f"{path}: {reason}" for reason in told]) from error

@@ -11,6 +11,7 @@ import numpy as np
 from data.durable import replaced
 from data.generated import describe
 from data.scan.series import MEASURES, Plotted, Series
+from data.visible import visible
 
 FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -30,6 +31,7 @@ STYLE: Any = {
     "svg.hashsalt": "birthmark",  # the same plot is the same bytes
     "font.family": "DejaVu Sans",
     "font.size": 12,
+    "text.parse_math": False,  # a name between dollars is a name
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -64,7 +66,9 @@ def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC)
         for number, line in enumerate(plotted.series):
             x, y = _steps(line, plotted, zone)
             dashes = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
-            axes.plot(x, y, label=line.label, color=COLOURS[number % len(COLOURS)], ls=dashes)
+            axes.plot(
+                x, y, label=visible(line.label), color=COLOURS[number % len(COLOURS)], ls=dashes
+            )
         axes.set_ylim(bottom=0)
         axes.margins(x=0)
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))

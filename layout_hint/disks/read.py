@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from data.anonymize.settings import reasons
+from data.invalid import InvalidError, reasons
 from layout_hint.disks.disk import SECTOR, Disk
 
 DEFAULT = "wd1200bb"
@@ -51,8 +51,8 @@ def read(name: str | Path = "") -> Disk:
     try:
         return Disk.model_validate(table)
     except ValidationError as error:
-        lines = (reason.removeprefix(": ") for reason in reasons(error, Disk))
-        raise ValueError("\n".join(f"{path}: {line}" for line in lines)) from error
+        told = (reason.removeprefix(": ") for reason in reasons(error, Disk))
+        raise InvalidError([f"{path}: {reason}" for reason in told]) from error
 
 
 def _path(name: str) -> Path:

@@ -25,6 +25,10 @@
 
 #define	CONNECTIONS_MAX	64
 
+static const char usage[] = "usage: bm_device SOCKET\n"
+    "Answers at the Unix socket SOCKET as the layout hint's module does at its\n"
+    "device, until SIGINT or SIGTERM. A name that begins with - is written ./-\n";
+
 static struct bm_home home;
 static pthread_mutex_t connections_lock = PTHREAD_MUTEX_INITIALIZER;
 static int connections;
@@ -224,6 +228,12 @@ listen_at(const char *path, struct sockaddr_un *address)
 	return (fd);
 }
 
+static int
+is_help(const char *argument)
+{
+	return (strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -232,8 +242,12 @@ main(int argc, char **argv)
 	pthread_t thread;
 	int listener, signal_number;
 
-	if (argc != 2) {
-		(void)fprintf(stderr, "usage: bm_device SOCKET\n");
+	if (argc == 2 && is_help(argv[1])) {
+		(void)printf("%s", usage);
+		return (0);
+	}
+	if (argc != 2 || argv[1][0] == '-') {
+		(void)fprintf(stderr, "%s", usage);
 		return (2);
 	}
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -12,12 +12,13 @@ NONE = Text("–", "dim")
 
 
 def grid(title: str, first: str, *headings: str) -> Table:
-    """Return a table without rows, its first column of words."""
-    table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
+    """Return a table without rows, its first column of words; title and headings may have lines."""
+    words = Text(title, "table.title")
+    table = Table(title=words, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
     table.padding = (0, 1, 0, 0)
-    table.add_column(first, no_wrap=True)
+    table.add_column(Text(first), no_wrap=True)
     for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(Text(heading), justify="right", no_wrap=True)
     return table
 
 

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import ValidationError
 
+from data.invalid import expected
 from serving.answers import explain_one
 from serving.evidence import in_percent, in_words
 from serving.loaded import LoadedModel
@@ -19,6 +20,7 @@ from serving.page.totals import totals
 from serving.page.warnings import Facts, warnings
 from serving.requests import FileRequest
 from serving.service import Service
+from training.pages import pages
 from training.registry import Registry, RegistryError
 from training.report import KINDS
 from training.standing import Standing, summary
@@ -83,7 +85,7 @@ class Page:
         try:
             file = FileRequest.model_validate({"name": name})
         except ValidationError as error:
-            said = error.errors(include_url=False)[0]["msg"]
+            said = expected(error.errors(include_url=False)[0])
             return {"name": name, "error": said, "answers": []}
         found = explain_one(model, file)["prediction"]
         answers = [
@@ -111,13 +113,9 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
+    environment = pages(
         # report.css is the style of all pages
-        loader=ChoiceLoader([PackageLoader("serving.page"), PackageLoader("training")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        ChoiceLoader([PackageLoader("serving.page"), PackageLoader("training")])
     )
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.2f}%",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from data.plurals import counted
 from serving.loaded import LoadedModel
 from serving.page.audited import Audited, Figure
 from serving.page.totals import Totals
@@ -130,8 +131,8 @@ def _of_audits(facts: Facts) -> Iterator[Concern]:
         yield Concern("warning", "Changes", text)
     for count, what in ((last.unknown, "rows"), (last.damaged, "files")):
         if count:
-            text = f"{what} of the prediction log could not be judged by the audit of {last.name}"
-            yield Concern("warning", f"{count:,}", text)
+            text = f"of the prediction log could not be judged by the audit of {last.name}"
+            yield Concern("warning", counted(count, what), text)
 
 
 def _above(figure: Figure, audit: Audited) -> str:
@@ -144,12 +145,12 @@ def _above(figure: Figure, audit: Audited) -> str:
 def _of_the_service(facts: Facts) -> Iterator[Concern]:
     totals = facts.totals
     if totals.failed:
-        text = "requests failed since the service began; its log says how"
-        yield Concern("warning", f"{totals.failed:,.0f}", text)
+        text = "failed since the service began; its log says how"
+        yield Concern("warning", counted(round(totals.failed), "requests"), text)
     if totals.shed:
-        text = "requests were refused since the service began, because others were enough"
-        yield Concern("warning", f"{totals.shed:,.0f}", text)
+        text = "refused since the service began, because others were enough"
+        yield Concern("warning", counted(round(totals.shed), "requests"), text)
     for outcome, why in (("dropped", "it was behind"), ("failed", "they could not be written")):
         if rows := totals.rows.get(outcome):
-            text = f"rows are missing from the prediction log: {why}"
-            yield Concern("warning", f"{rows:,.0f}", text)
+            text = f"missing from the prediction log: {why}"
+            yield Concern("warning", counted(round(rows), "rows"), text)

@@ -38,6 +38,16 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_an_error_names_what_was_to_be_written(tmp_path: Path) -> None:
+    target = tmp_path / "none" / "out.txt"
+    with pytest.raises(FileNotFoundError) as raised, durable.replaced(target) as aside:
+        aside.write_text("x")
+    assert raised.value.filename == str(target)
+    with pytest.raises(FileNotFoundError) as raised:
+        durable.write_text(target, "x")
+    assert raised.value.filename == str(target)
+
+
 def test_a_directory_is_replaced_as_a_file_is(tmp_path: Path) -> None:
     target = tmp_path / "out"
     with durable.replaced(target) as aside:

@@ -100,6 +100,13 @@ def test_local_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(file), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_contents_of_a_page_are_its_chapters(page: Path) -> None:
+    head, *chapters = BLOCK.sub("", page.read_text(encoding="utf-8")).split("\n## ")
+    contents = re.findall(r"^- \[(.*)\]\(#.*\)$", head, re.M)
+    assert contents in ([], [chapter.split("\n")[0] for chapter in chapters])
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     missing = [page.name for page in DOCS.glob("*.md") if f"(docs/{page.name})" not in readme]

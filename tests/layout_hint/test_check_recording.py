@@ -80,7 +80,7 @@ def test_all_recordings_of_the_real_allocator_agree(shared: Path) -> None:
     texts = [gzip.decompress(path.read_bytes()).decode() for path in paths]
     counts = [count(text.splitlines()) for text in texts]
     expected = [
-        f"{path}: {operations} operations and {states} states agree"
+        f"{path}: {operations:,} operations and {states} states agree"
         for path, (operations, states) in zip(paths, counts, strict=True)
     ]
     code, out, err = run(*paths)

@@ -68,6 +68,16 @@ def started(program: Path, path: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+def test_the_device_explains_itself_and_makes_no_socket_of_an_option(
+    program: Path, tmp_path: Path
+) -> None:
+    for option, code in (("--help", 0), ("-h", 0), ("--other", 2)):
+        run = subprocess.run([program, option], cwd=tmp_path, capture_output=True, timeout=60)
+        assert run.returncode == code
+        assert b"usage: bm_device SOCKET" in (run.stderr if code else run.stdout)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.fixture
 def path(program: Path, tmp_path: Path) -> Iterator[str]:
     """Return the socket of a device of its own, which must end well."""

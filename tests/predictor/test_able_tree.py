@@ -223,6 +223,12 @@ def test_a_purity_that_makes_no_sense_is_refused(purity):
         AbleTree(purity).fit(TABLE_6_15, WRITE_ONLY)
 
 
+def test_times_are_no_attributes():
+    times = TABLE_6_15.assign(born=pd.Timestamp("2001-10-22", tz="UTC"))
+    with pytest.raises(ValueError, match="column 'born' holds times, which are no categories"):
+        AbleTree().fit(times, WRITE_ONLY)
+
+
 def test_a_column_of_another_type_is_named():
     model = AbleTree().fit(TABLE_6_15, WRITE_ONLY)
     with pytest.raises(ValueError, match="column 'Mode' must hold int64"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,18 @@ def test_every_response_has_the_id_that_its_request_had_or_a_new_one(client: htt
     assert all(re.fullmatch(r"[0-9a-f]+-[0-9a-f]+", each) for each in made)
     refused = client.post("/v1/predictions", content=b"{", headers={name: "here"})
     assert (refused.status_code, refused.headers[name]) == (400, "here")
+
+
+def test_what_a_terminal_obeys_in_a_message_or_an_error_is_escaped() -> None:
+    try:
+        raise ValueError("a\x1b[31m")
+    except ValueError:
+        place = sys.exc_info()
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "%s", ("b\n\x1b\u202e",), place)
+    said = logs.Text().format(record)
+    assert r"b\n\x1b\u202e" in said
+    assert r"ValueError: a\x1b[31m" in said
+    assert all(line.isprintable() for line in said.split("\n"))
 
 
 @pytest.fixture

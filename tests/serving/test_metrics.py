@@ -92,8 +92,12 @@ def test_a_failure_counts_as_500(
     assert samples(text, "birthmark_request_seconds_count") == {("/v1/predictions", "500"): 1}
 
 
+def test_the_age_that_a_model_is_warned_of_is_told() -> None:
+    assert b"birthmark_model_stale_seconds 172800.0" in Metrics(stale_days=2).text()
+
+
 def test_two_applications_keep_their_metrics_apart() -> None:
-    one, other = Metrics(), Metrics()
+    one, other = Metrics(stale_days=3), Metrics(stale_days=3)
     one.model_failed()
     assert b'outcome="failed"} 1.0' in one.text()
     assert b'outcome="failed"} 0.0' in other.text()

@@ -142,6 +142,7 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
     }
     values = dict.fromkeys(("BirthmarkAbstaining", "BirthmarkAboveBound"), "1x6000")
+    old = {"series": "birthmark_model_stale_seconds", "values": "259200x6000"}
     test = {
         "rule_files": [str(ALERTS)],
         "tests": [
@@ -150,7 +151,8 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
                 "input_series": [
                     {"series": name, "values": values.get(alert, "0x6000")}
                     for alert, name in series.items()
-                ],
+                ]
+                + [old],
                 "promql_expr_test": [
                     {
                         "expr": "count by (alertname) (ALERTS{alertstate='firing'})",

@@ -74,6 +74,11 @@ def test_a_file_that_holds_no_tokens_is_an_error_that_names_the_place(
         run(Settings(tokens=file), print)
 
 
+def test_a_name_that_is_none_is_refused_in_words(file: Path) -> None:
+    with pytest.raises(ValueError, match=r"^'na s/1' is no name of a token: expected 1 to 64 of"):
+        tokens.add(file, "na s/1", ["read"])
+
+
 def test_who_shows_no_token_or_an_unknown_one_gets_401(client: httpx.Client) -> None:
     nonsense = [{}, bearer("x"), {"authorization": "Basic %%"}, {"authorization": "x"}]
     for headers in nonsense:

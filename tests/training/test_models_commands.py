@@ -111,6 +111,17 @@ def test_show_tells_the_heads_of_the_card_and_where_it_is(registry: Path) -> Non
     assert found["manifest"]["version"] == second
 
 
+def test_show_rounds_what_it_tells_as_the_list_does(registry: Path) -> None:
+    kept = Registry(registry)
+    decision = {"publish": True, "candidate": 89.64780981606134, "reason": "better"}
+    about = {"decision": decision, "trained_on": {"files": 12_345}}
+    version = kept.publish(lambda path: shutil.copy(__file__, path), about)
+    text = models(registry, "show", version)
+    assert "     correct  89.65%\n" in text
+    assert "       files  12,345\n" in text
+    assert "89.65%" in models(registry, "list")
+
+
 def test_publish_and_rollback_change_what_answers(registry: Path) -> None:
     first, second = Registry(registry).versions()
     assert told(registry, "rollback") == {"before": second, "current": first}
@@ -151,7 +162,9 @@ def test_verify_finds_what_was_damaged(registry: Path) -> None:
     assert told(registry, "verify")["version"] == second
     assert told(registry, "verify", first)["intact"] > 10
     (registry / "versions" / first / "card.html").write_text("better")
-    with pytest.raises(RegistryError, match=r"card\.html: expected "):
+    with pytest.raises(
+        RegistryError, match=r"html: expected [\d,]+ bytes with SHA-256 \w+, found 6 bytes"
+    ):
         models(registry, "verify", first)
 
 

@@ -376,7 +376,7 @@ def test_a_dataset_of_few_births_at_a_wrong_time_is_told_and_left_out_until_othe
     night = nightly.nightly(config, said.append)
     (name,) = night.datasets
     assert (night.version, night.tested, night.current) == (None, [], first.version)
-    assert night.left_out[name].startswith("1 births in the 7 days to 2015-")
+    assert night.left_out[name].startswith("1 birth in the 7 days to 2015-")
     assert f"leaving out {name}: {night.left_out[name]}" in said
     bring(1)
     second = run(config)
@@ -406,6 +406,7 @@ def test_a_gap_longer_than_the_window_is_told_and_not_learned_across(
     said: list[str] = []
     night = nightly.nightly(config, said.append)
     assert night.trained_on == night.datasets
+    assert "training on 1 dataset" in said
     assert night.gap in said
     assert str(night.gap).startswith("no births from 2001-10-22 to 2001-11-22, longer than")
     assert night.current == night.version

@@ -6,7 +6,16 @@ use std::io::{stderr, Write};
 
 /// Writes a line. Nobody may be there to read it, which is no reason to stop.
 pub fn line(text: impl Display) {
-    let _ = writeln!(stderr(), "birthmark-hintd: {text}");
+    let _ = writeln!(stderr(), "birthmark-hintd: {}", visible(&text.to_string()));
+}
+
+/// A line's text, with escapes for what a terminal would obey: some of it is the service's.
+fn visible(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\'' | '\\' => c.to_string(),
+        _ => c.escape_debug().to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 /// What goes wrong again and again, told when it begins, changes and ends.
@@ -36,5 +45,16 @@ impl Trouble {
         if self.last.borrow_mut().take().is_some() {
             line(format_args!("{}: well again", self.with));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped_and_nothing_else() {
+        assert_eq!(visible("a\x1b[31m\n\u{9b}\u{202e}"), r"a\u{1b}[31m\n\u{9b}\u{202e}");
+        assert_eq!(visible(r#"größer: "C:\x""#), r#"größer: "C:\x""#);
     }
 }

@@ -116,6 +116,15 @@ def test_a_plot_names_its_lines_and_axes(counts: str, tmp_path: Path) -> None:
         assert f"<!-- {words} -->" in text
 
 
+def test_a_name_in_a_plot_is_neither_a_formula_nor_a_control_character(
+    counts: str, tmp_path: Path
+) -> None:
+    plotted = over_time(CountsTable(counts), by="client", most=1)
+    plotted.series[0].label = "/$\\alpha$\x1b"
+    draw(plotted, tmp_path / "p.svg")
+    assert r"<!-- /$\alpha$\x1b -->" in (tmp_path / "p.svg").read_text()
+
+
 def test_another_format_is_refused(counts: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"p.pdf: expected a name that ends in .svg or .png"):
         draw(over_time(CountsTable(counts)), tmp_path / "p.pdf")

@@ -57,7 +57,7 @@ def test_quantiles_are_those_of_the_histogram() -> None:
 
 
 def test_totals_are_those_of_the_metrics() -> None:
-    metrics = Metrics()
+    metrics = Metrics(stale_days=3)
     metrics.request("/v1/predictions", 200, 0.0015)
     metrics.request("/v1/hints", 200, 0.0001)
     metrics.request("/metrics", 200, 1.0)

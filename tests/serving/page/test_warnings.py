@@ -37,8 +37,8 @@ def test_no_model_and_why_comes_first(settings: Settings) -> None:
     assert [level for level, _ in found] == ["alarm"] * 2 + ["warning"] * 4
     assert "is loaded from" in found[0][1]
     assert "there is no other: damaged" in found[1][1]
-    assert any(text.startswith("3 requests were refused") for _, text in found)
-    assert any(text.startswith("2 rows are missing") for _, text in found)
+    assert any(text.startswith("3 requests refused") for _, text in found)
+    assert any(text.startswith("2 rows missing") for _, text in found)
 
 
 def test_a_bound_that_was_missed_today_is_told_of_though_nothing_abstains(

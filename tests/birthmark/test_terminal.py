@@ -1,0 +1,160 @@
+"""Nothing that others chose does anything to the terminal of who reads it."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.table import Table
+
+from birthmark import cli, terminal
+from layout_hint.report.grid import grid
+from tests.serving.conftest import publish
+
+FORGED = "\x1b[31m\r\n\x9b2J\u202egpj\u2066[bold]:x:"
+CONTROLS = [*map(chr, range(1, 32)), *map(chr, range(127, 160)), *"\u200f\u202a\u202e\u2066\u2069"]
+NAMES = st.text(st.sampled_from([*CONTROLS, *"ab[]:x é\udcff"]), min_size=1, max_size=12)
+
+PROGRAM = sorted({*Path(cli.__file__).parent.rglob("*.py")} - {Path(terminal.__file__)})
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a registry at a forged path, whose model learned forged names."""
+    registry = tmp_path_factory.mktemp("forged") / FORGED
+    publish(registry, suffix=f"lock{FORGED}", card=True)
+    return registry
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Run the command line here; return its exit code, and all that it prints."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["birthmark", *map(str, arguments)])
+        patch.setattr(sys, "stdout", said)
+        patch.setattr(sys, "stderr", said)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    return int(ended.value.code or 0), said.getvalue()
+
+
+def plain(said: str) -> bool:
+    """Return whether something was printed, and every line of it is to be read, not obeyed."""
+    return bool(said) and all(line.isprintable() for line in said.split("\n"))
+
+
+@settings(max_examples=25)
+@given(NAMES)
+def test_explain_shows_a_name_and_obeys_nothing_in_it(registry: Path, name: str) -> None:
+    code, said = run("explain", "--registry", registry, "--", name)
+    assert plain(said)
+    assert code == 0 or "birthmark: " in said
+
+
+@settings(max_examples=25)
+@given(NAMES)
+def test_errors_of_ingest_are_a_line_whatever_the_trace_is_called(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / name
+        trace.write_bytes(os.fsencode(name))
+        code, said = run("ingest", trace, "--out", Path(folder) / "out")
+    assert code == 1
+    assert plain(said)
+    assert said.count("\n") == 1
+
+
+@settings(max_examples=25)
+@given(NAMES)
+def test_words_that_no_command_knows_are_shown_and_not_obeyed(word: str) -> None:
+    for arguments in ((word,), (f"--{word}",), ("explain", f"--{word}"), ("serve", "--port", word)):
+        code, said = run(*arguments)
+        assert code == 2
+        assert plain(said)
+
+
+def test_rules_and_versions_show_what_was_learned_and_where(registry: Path) -> None:
+    for command in (("rules", "--top", "1000"), ("models", "show"), ("models", "list")):
+        code, said = run(*command, "--registry", registry)
+        assert (code, plain(said)) == (0, True)
+    assert r"\x1b" in run("rules", "--top", "1000", "--registry", registry)[1]
+
+
+def test_scan_shows_directories_and_files_and_obeys_nothing_in_them(tmp_path: Path) -> None:
+    out = tmp_path / f"{FORGED}.csv"
+    counts = tmp_path / "counts.csv"
+    code, said = run("scan", "data/samples/day1.parquet", "--by", "client", "--out", out)
+    assert (code, plain(said)) == (0, True)
+    counts.write_text(out.read_text().replace("127.0.0.11", '"\x1b[31m\u202e:x:"'))
+    code, said = run("scan", "top", counts)
+    assert (code, plain(said)) == (0, True)
+    assert r"\x1b[31m\u202e:x:" in said
+
+
+def test_what_is_no_string_is_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("name")
+    table.add_row(terminal.styled("a\x1b[31m", "red"))
+    terminal.show(table)
+    assert r"a\x1b[31m" in capsys.readouterr().out
+
+
+def test_neither_markup_nor_emoji_is_made_of_text(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.line("root:x:0 [bold]")
+    assert capsys.readouterr().out == "root:x:0 [bold]\n"
+
+
+@pytest.mark.parametrize("path", PROGRAM, ids=lambda path: path.stem)
+def test_nothing_but_the_terminal_module_prints_for_people(path: Path) -> None:
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    assert not [
+        node
+        for node in tree
+        if (isinstance(node, ast.Name) and node.id == "print")
+        or (isinstance(node, ast.ImportFrom) and node.module in ("rich.console", "rich.text"))
+    ]
+
+
+def test_ctrl_c_ends_without_a_word_while_modules_are_imported() -> None:
+    program = (
+        "import signal, sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'birthmark.cli':\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "from birthmark.__main__ import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "birthmark", "ingest", "-", "--out", tmp_path / "out"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ingest:
+        assert ingest.stdin is not None
+        while not list(tmp_path.iterdir()):  # it has begun
+            ingest.stdin.write(b"# \n" * 1000)
+            ingest.stdin.flush()
+        ingest.send_signal(signal.SIGINT)
+        _, said = ingest.communicate()
+    assert ingest.returncode == 130
+    assert b"Traceback" not in said
+
+
+def test_titles_and_headings_of_several_lines_keep_them(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show(grid("Operations\nfresh", "\nDay", "Target\ntotal"))
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[:4]] == [
+        "Operations",
+        "fresh",
+        "",
+        "Target",
+    ]
