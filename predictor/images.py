@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from predictor.hints import hint_image
 from predictor.image_models import compile_models
-from predictor.thresholds import Point
+from predictor.kinds import Point
 
 if TYPE_CHECKING:
     from predictor.trained import TrainedModel

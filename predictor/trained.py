@@ -15,6 +15,7 @@ from predictor.able_models import AbleModels
 from predictor.calibration import points_from_json
 from predictor.forest_models import ForestModels
 from predictor.heat import Heat, directories
+from predictor.kinds import Point
 from predictor.labels import births, tally
 from predictor.learning import Here, Learner
 from predictor.model_set import Answer, ModelSet
@@ -22,7 +23,7 @@ from predictor.name_models import NameModels
 from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
 from predictor.rule_models import RuleModels
-from predictor.thresholds import Limit, Point, Scores
+from predictor.thresholds import Limit, Scores
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
@@ -203,7 +204,7 @@ class TrainedModel:
         Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
         matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
         the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
-        with their ``upper`` limits (``RuleModel`` says how they are weighed). Evidence of ``able``:
+        with their ``upper`` limits (``RuleList`` says how they are weighed). Evidence of ``able``:
         ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
         not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
         Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as

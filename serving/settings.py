@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -17,7 +17,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from data.sizes import size
-from predictor import KINDS, Kind, Point
+from predictor.kinds import Kind, Point
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
@@ -68,7 +68,8 @@ class Settings(BaseModel):
         " its addresses and --host: called otherwise, it changes nothing",
     )
     model: Kind | None = Field(
-        default=None, description=f"model that answers: {', '.join(KINDS)}; default: as published"
+        default=None,
+        description=f"model that answers: {', '.join(get_args(Kind))}; default: as published",
     )
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"

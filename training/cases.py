@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from predictor import Predicate, TrainedModel, births
 from predictor.heat.directories import directories
+from predictor.kinds import Point
 from predictor.predicates.predicate import Subject
-from predictor.thresholds import Point, says_yes
+from predictor.thresholds import says_yes
 from training.bootstrap import Blocks, blocks_of
 from training.metrics import Bools, Floats
 

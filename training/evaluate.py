@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from data.schema import field
 from predictor import TrainedModel
-from predictor.thresholds import Point
+from predictor.kinds import Point
 from training import drift
 from training.bootstrap import DAY, SEED
 from training.by_kind import by_kind
