@@ -12,6 +12,7 @@ import typer.main
 
 from birthmark import __version__
 from birthmark.exits import FAILED, say
+from birthmark.without import without_pandas
 
 COMMANDS = {
     "ingest": "ingest",
@@ -89,7 +90,8 @@ def options(
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit code 1."""
     try:
-        app()
+        with without_pandas():
+            app()
     except BrokenPipeError:
         sys.exit(141)  # as the shell reports a process ended by SIGPIPE
     except (OSError, ValueError) as error:

@@ -31,6 +31,7 @@ from training.bootstrap import Floats
 from training.breach import evidence, needed
 from training.join import Join, Joining, join
 from training.loss import without_loss
+from training.pages import AUDITS
 from training.profile import Profile
 from training.registry import Registry, RegistryError
 from training.served import GROUPS, SERVED, Answered, Figures, figures
@@ -38,8 +39,6 @@ from training.shifts import Shift, shifts
 from training.trial import load
 
 log = logging.getLogger(__name__)
-
-AUDITS = "audits"
 
 LOOK_BACK = 90
 """How many audits before this one count as evidence."""

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from training.metrics import percent
-from training.report import KINDS, SUBJECTS
+from training.pages import AXIS, KINDS, SUBJECTS
+from training.shares import percent
 
 if TYPE_CHECKING:
     from training.audit import Audit
-
-AXIS = 3
-"""The axis of false positives ends at so many times the bound."""
 
 GROUPINGS = {"hour": "Hour (UTC)", "user": "User", "client": "Client"}
 

@@ -17,11 +17,9 @@ from data.generated import describe
 from predictor import Point, TrainedModel
 from training.bounded import failures
 from training.compare import Comparison
+from training.pages import CARD_HTML, CARD_JSON
 from training.report import page
 from training.trial import Stored
-
-HTML = "card.html"
-JSON = "card.json"
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
 _SHOWN = 10
@@ -36,8 +34,8 @@ class Card:
     def save(self, directory: Path) -> None:
         """Write the card, for people and for programs."""
         text = json.dumps(self.content, indent=1, allow_nan=False)
-        (directory / JSON).write_text(text + "\n", encoding="utf-8")
-        (directory / HTML).write_text(self.html(), encoding="utf-8")
+        (directory / CARD_JSON).write_text(text + "\n", encoding="utf-8")
+        (directory / CARD_HTML).write_text(self.html(), encoding="utf-8")
 
     def html(self) -> str:
         """Return the card as one HTML page, complete in itself."""

@@ -15,7 +15,8 @@ from training import drift
 from training.bootstrap import DAY, SEED
 from training.by_kind import by_kind
 from training.cases import Case, cases, labelled
-from training.metrics import INTERVALS, brier, counts, intervals, percent
+from training.metrics import INTERVALS, brier, counts, intervals
+from training.shares import percent
 
 __all__ = ["EVALUATION", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
 

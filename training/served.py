@@ -19,7 +19,8 @@ from training.breakdown import BREAKDOWN, Grouping, break_down, grouping
 from training.cases import majority
 from training.evaluate import EVALUATION, TABLE_6_5
 from training.join import Join
-from training.metrics import Bools, counts, intervals, percent
+from training.metrics import Bools, counts, intervals
+from training.shares import percent
 
 _ENDS = [
     name for name in EVALUATION.names if name.endswith(("_low", "_high")) and "brier" not in name

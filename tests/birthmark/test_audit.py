@@ -20,7 +20,7 @@ from data.ingest import ingest
 from data.samples import DAYS
 from features.creates import from_files
 from predictor import TrainedModel, births
-from serving.logged import served
+from serving.asked import served
 from serving.models import load_model
 from serving.prediction_log import PredictionLog, Served
 from training import abstaining

@@ -1,0 +1,27 @@
+"""The pages that are kept for people: what their files are called, and what stands on them.
+
+Who shows them need not import what makes them.
+"""
+
+AUDITS = "audits"
+"""The folder of a registry's audits."""
+
+REPORT = "report.html"
+"""What the report is called in a dataset, and the newest in a registry."""
+
+CARD_HTML, CARD_JSON = "card.html", "card.json"
+"""The card among a version's parts, for people and for programs."""
+
+KINDS = {
+    "name": "Name model",
+    "able": "ABLE tree",
+    "rules": "Rule lists",
+    "forest": "Forest",
+}
+"""What the kinds of model are called on the pages, in the order of their columns."""
+
+SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
+"""The headings of the tables."""
+
+AXIS = 3
+"""The axis of false positives ends at so many times the bound."""
