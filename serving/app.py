@@ -14,12 +14,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from data.sizes import size
 from predictor.hints import Room
 from serving.connections import look_after
-from serving.errors import HANDLERS
+from serving.error_responses import HANDLERS
 from serving.guard import Guard
 from serving.limits import Limits, allow_files
 from serving.logged import logged
 from serving.metrics import Measured, Metrics
-from serving.models import ModelSlot
 from serving.openapi import describe
 from serving.page.routes import router as pages
 from serving.page.view import Page
@@ -27,6 +26,7 @@ from serving.routes import HOT, router
 from serving.service import Service, State
 from serving.settings import Settings
 from serving.shortcut import Shortcut
+from serving.slot import ModelSlot
 from serving.tls import context
 from serving.tokens import Tokens
 from training.registry import Registry

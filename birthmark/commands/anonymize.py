@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from data.anonymize import Summary, read_settings
-from data.anonymize import anonymize as run
 from data.generated import describe
+
+if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
+    from data.anonymize import Summary
 
 
 def anonymize(
@@ -43,6 +44,9 @@ def anonymize(
     ] = False,
 ) -> None:
     """Replace users, groups, addresses and names at random, each always by the same."""
+    from data.anonymize import anonymize as run
+    from data.anonymize import read_settings
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 from rich.console import Console
 
-from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
+
+if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
+    from data.dump import Dump
 
 
 class Source(StrEnum):
@@ -35,6 +37,8 @@ def dump(
     ] = False,
 ) -> None:
     """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""
+    from data.dump import TablesDump, TraceDump
+
     lines = (
         TablesDump(trace, all_attributes)
         if source is Source.OPERATIONS

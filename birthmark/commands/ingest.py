@@ -6,7 +6,7 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,9 +14,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from data.generated import describe
-from data.ingest import ingest as run
-from data.ingest_summary import IngestSummary
-from data.loss import Estimate
+
+if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
+    from data.ingest_summary import IngestSummary
+    from data.loss import Estimate
 
 
 def ingest(
@@ -27,6 +28,8 @@ def ingest(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
+    from data.ingest import ingest as run
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),

@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,9 +15,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from data.generated import describe
-from data.replay import BuildSummary, RunSummary
-from data.replay import build as build_replay
-from data.replay import run as run_replay
+
+if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
+    from data.replay import BuildSummary, RunSummary
 
 app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and run it.")
 
@@ -48,6 +48,8 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Find what must exist for a trace to go as it went, and rewrite it for replay."""
+    from data.replay import build as build_replay
+
     bounds = (_micros("--from", first), _micros("--to", last))
     with _progress() as bar:
         task = bar.add_task("calls", total=None, done=0)
@@ -73,6 +75,8 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Make what must exist, perform the operations, and compare how they end."""
+    from data.replay import run as run_replay
+
     with _progress() as bar:
         task = bar.add_task("operations", total=None, done=0)
         summary = run_replay(build, root, flush, results, lambda done: bar.update(task, done=done))
