@@ -2,8 +2,8 @@
 
     {"error": {"type": "invalid_request", "message": "…", "field": "[3].mode", "value": "0888"}}
 
-`type` is one of `serving.errors.TYPES`. `field` and `value` say what is at fault in the request, and
-are null where no single member is.
+`type` is one of `serving.errors.TYPES`. `field` and `value` say what is at fault in the request,
+and are null where no single member is.
 """
 
 from __future__ import annotations

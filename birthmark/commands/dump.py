@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
-from rich.console import Console
 
+from birthmark.exits import tell
 from data.durable import replaced
 
 if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
@@ -37,20 +37,24 @@ def dump(
     ] = False,
 ) -> None:
     """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""
-    from data.dump import TablesDump, TraceDump
-
-    lines = (
-        TablesDump(trace, all_attributes)
-        if source is Source.OPERATIONS
-        else TraceDump(trace, all_attributes)
-    )
+    lines = _lines(trace, source, all_attributes)
     if out is None:
         write(lines, sys.stdout.buffer)
     else:
         with replaced(out) as aside, aside.open("wb") as file:
             write(lines, file)
     for message in remarks(lines):
-        Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+        tell(message)
+
+
+def _lines(trace: str, source: Source, all_attributes: bool) -> Dump:
+    if source is Source.OPERATIONS:
+        from data.dump_tables import TablesDump
+
+        return TablesDump(trace, all_attributes)
+    from data.dump import TraceDump
+
+    return TraceDump(trace, all_attributes)
 
 
 def write(lines: Dump, file: BinaryIO) -> None:
