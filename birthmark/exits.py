@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.console import Console
+
 FAILED = 1
 """It failed: what was done whole stays, the rest is done by the next run."""
 
@@ -37,11 +39,6 @@ def say(error: Exception) -> None:
     message = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         message = f"{error.filename}: {error.strerror}"
-    tell(f"birthmark: {message}")
-
-
-def tell(message: str) -> None:
-    """Print a message as one line on standard error."""
-    from rich.console import Console  # slow to import
-
-    Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
+    Console(stderr=True).print(
+        f"birthmark: {message}", markup=False, highlight=False, soft_wrap=True
+    )

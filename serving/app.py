@@ -19,6 +19,7 @@ from serving.guard import Guard
 from serving.limits import Limits, allow_files
 from serving.logged import logged
 from serving.metrics import Measured, Metrics
+from serving.models import ModelSlot
 from serving.openapi import describe
 from serving.page.routes import router as pages
 from serving.page.view import Page
@@ -26,7 +27,6 @@ from serving.routes import HOT, router
 from serving.service import Service, State
 from serving.settings import Settings
 from serving.shortcut import Shortcut
-from serving.slot import ModelSlot
 from serving.tls import context
 from serving.tokens import Tokens
 from training.registry import Registry

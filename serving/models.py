@@ -1,64 +1,115 @@
-"""The published model, loaded from the registry."""
+"""The model that answers: loaded from the registry, and replaced when another is published."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+import asyncio
+import logging
+from collections.abc import Hashable
+from datetime import UTC, datetime
 
-from features.creates import from_requests
 from predictor import Kind, Point
-from predictor.hints import USUAL_ROOM, Room
-from serving.loaded import LoadedModel, Tallies
-from training.abstaining import read as read_abstaining
-from training.registry import Registry, RegistryError
+from predictor.hints import Room
+from serving.loaded import LoadedModel
+from serving.metrics import Metrics
+from serving.published import load_model
+from training.abstaining import ABSTAINING
+from training.registry import Registry
+
+log = logging.getLogger(__name__)
 
 
-class NoModelError(ValueError):
-    """Nothing was ever published in the registry."""
+class ModelSlot:
+    """Holds the model that answers, and looks for a newer one.
 
-
-def load_model(
-    registry: Registry,
-    kind: Kind | None = None,
-    point: Point | None = None,
-    room: Room = USUAL_ROOM,
-    *,
-    counts: bool = False,
-    tallies: Tallies | None = None,
-) -> LoadedModel:
-    """Return the published model, its checksums verified, once it has answered a question.
-
-    `kind` and `point` None take what the version was published to serve; its hints are for `room`;
-    with `counts` what models learn on from is loaded, too. Answers are counted in `tallies`. Raises
-    `NoModelError` where nothing is published, `RegistryError` for a damaged version, and ValueError
-    or OSError for parts that are no model.
+    A request takes `model` once and uses that to its end, so that each is answered from exactly
+    one version, and none waits while another is loaded. `since` is when its version began to
+    answer here; `failure` is why what is published cannot be loaded, if it cannot; `away` is why
+    the registry cannot be asked what is published, while it cannot.
     """
-    version = registry.current()
-    if version is None:
-        raise NoModelError(
-            f"{registry.place}: expected a published model, found none (see birthmark train)"
-        )
-    registry.verify(version)
-    manifest = registry.manifest(version)
-    kind = kind or _published(registry, manifest, "serve", get_args(Kind))
-    point = point or _published(registry, manifest, "point", get_args(Point))
-    abstaining = read_abstaining(registry).of(version)
-    directory = registry.directory(version)
-    tallies = tallies or Tallies()
-    model = LoadedModel(
-        version, kind, point, manifest, directory, room, counts, abstaining, tallies
-    )
-    # A model that cannot answer must not take the place of one that can.
-    model.answers(from_requests([{"name": b"name"}]), counted=False)
-    return model
 
+    def __init__(
+        self,
+        registry: Registry,
+        kind: Kind | None,
+        point: Point | None,
+        room: Room,
+        metrics: Metrics,
+    ) -> None:
+        self.model: LoadedModel | None = None
+        self.changed = asyncio.Event()
+        """Set, once, when another model answers; then there is another event."""
+        self.since: datetime | None = None
+        self.failure: str | None = None
+        self.away: str | None = None
+        self._registry = registry
+        self._wanted = kind, point, room
+        self._metrics = metrics
+        self._seen: Hashable = None
+        self._refreshing = asyncio.Lock()
 
-def _published(
-    registry: Registry, manifest: Mapping[str, Any], what: str, choices: Sequence[str]
-) -> Any:
-    found = manifest.get(what)
-    if found not in choices:
-        directory = registry.directory(manifest["version"])
-        expected = " or ".join(choices)
-        raise RegistryError(f"{directory}: expected {what} to be {expected}, found {found!r}")
-    return found
+    async def watch(self, seconds: float) -> None:
+        """Refresh for ever, `seconds` after each time before."""
+        while True:
+            await asyncio.sleep(seconds)
+            await self.refresh()
+
+    async def refresh(self) -> None:
+        """Load what is published, if that changed; keep the model there is if it cannot be.
+
+        Once this returns, what was published before it was called answers.
+        """
+        async with self._refreshing:
+            try:
+                seen = await asyncio.to_thread(self._look)
+            except OSError as error:  # an object store that does not answer
+                self._reached(error)
+                return
+            self._reached(None)
+            if seen != self._seen and seen[0] is not None and await self._replace():
+                self._seen = seen
+
+    def _reached(self, error: OSError | None) -> None:
+        """Take note of whether the registry can be read; tell of a change once."""
+        if error is not None and self.away is None:
+            log.warning("it is not known what is published: %s", error)
+        elif error is None and self.away is not None:
+            log.info("it is known again what is published")
+        self.away = None if error is None else str(error)
+        self._metrics.registry_read(error is None)
+
+    async def _replace(self) -> bool:
+        """Load what is published; return whether that need not be tried again."""
+        try:
+            model = await asyncio.to_thread(self._load)
+        # Whatever is wrong with a new model, the service goes on and keeps looking.
+        except Exception as error:
+            # An object store may answer again; and without a model there is nothing else to do.
+            again = isinstance(error, OSError) or self.model is None
+            if not again or self.failure != str(error):
+                self._failed(error)
+            return not again
+        self._go_over(model)
+        return True
+
+    def _failed(self, error: Exception) -> None:
+        self._metrics.model_failed()
+        self.failure = str(error)
+        kept = f"{self.model.version} goes on" if self.model else "there is no other"
+        log.error("the published model cannot be loaded; %s: %s", kept, error)
+
+    def _go_over(self, model: LoadedModel) -> None:
+        if self.model is None or self.model.version != model.version:
+            self.since = datetime.now(UTC)
+        self.model, self.failure = model, None
+        self.changed.set()
+        self.changed = asyncio.Event()
+        self._metrics.model_loaded(model)
+        log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
+
+    def _look(self) -> tuple[Hashable, Hashable]:
+        return self._registry.stamp(), self._registry.stamp(ABSTAINING)
+
+    def _load(self) -> LoadedModel:
+        model = load_model(self._registry, *self._wanted, tallies=self._metrics.tallies)
+        _ = model.hints  # compiled here, so that no request waits for it
+        return model

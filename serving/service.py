@@ -13,8 +13,8 @@ from serving.limits import Limits
 from serving.loaded import LoadedModel
 from serving.logged import Logged
 from serving.metrics import Metrics
+from serving.models import ModelSlot
 from serving.settings import Settings
-from serving.slot import ModelSlot
 from serving.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from starlette.types import Receive
 
 from serving.limits import Limits
-from serving.slot import ModelSlot
+from serving.models import ModelSlot
 
 LONGEST_SECONDS = 300
 

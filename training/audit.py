@@ -31,11 +31,11 @@ from training.bootstrap import Floats
 from training.breach import evidence, needed
 from training.join import Join, Joining, join
 from training.loss import without_loss
-from training.pages import AUDITS
 from training.profile import Profile
 from training.registry import Registry, RegistryError
 from training.served import GROUPS, SERVED, Answered, Figures, figures
 from training.shifts import Shift, shifts
+from training.shown import AUDITS
 from training.trial import load
 
 log = logging.getLogger(__name__)

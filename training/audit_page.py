@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from training.pages import AXIS, KINDS, SUBJECTS
 from training.shares import percent
+from training.shown import AXIS, KINDS, SUBJECTS
 
 if TYPE_CHECKING:
     from training.audit import Audit

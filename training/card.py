@@ -17,8 +17,8 @@ from data.generated import describe
 from predictor import Point, TrainedModel
 from training.bounded import failures
 from training.compare import Comparison
-from training.pages import CARD_HTML, CARD_JSON
 from training.report import page
+from training.shown import CARD_HTML, CARD_JSON
 from training.trial import Stored
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")

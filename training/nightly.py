@@ -34,9 +34,9 @@ from training.intake import (
     unreadable,
     waiting,
 )
-from training.pages import REPORT
 from training.places import closed
 from training.registry import Registry
+from training.shown import REPORT
 from training.train import read_lives
 from training.trial import Trial, load
 

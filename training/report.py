@@ -13,7 +13,7 @@ from features.components import component_text
 from training import charts
 from training.assess import Assessment
 from training.bounded import abstentions, bounded_tables, broken_bounds, failures
-from training.pages import KINDS, SUBJECTS
+from training.shown import KINDS, SUBJECTS
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),

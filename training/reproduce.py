@@ -11,8 +11,8 @@ from typing import Any
 
 from training.candidate import Candidate, succeed, train_alone
 from training.config import Settings, Training
-from training.pages import CARD_HTML, CARD_JSON
 from training.registry import Registry, RegistryError
+from training.shown import CARD_HTML, CARD_JSON
 from training.train import read_lives
 from training.trial import Stored, load
 

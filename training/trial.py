@@ -17,10 +17,10 @@ from predictor import TrainedModel, births
 from training.assess import Assessment, assess
 from training.distributions import distributions
 from training.loss import without_loss
-from training.pages import KINDS
 from training.registry import Registry, RegistryError
 from training.report import render
 from training.sensitivity import sensitivity
+from training.shown import KINDS
 
 
 @dataclass(frozen=True)

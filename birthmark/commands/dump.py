@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
+from rich.console import Console
 
-from birthmark.exits import tell
 from data.durable import replaced
 
 if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
@@ -44,7 +44,7 @@ def dump(
         with replaced(out) as aside, aside.open("wb") as file:
             write(lines, file)
     for message in remarks(lines):
-        tell(message)
+        Console(stderr=True).print(message, markup=False, highlight=False, soft_wrap=True)
 
 
 def _lines(trace: str, source: Source, all_attributes: bool) -> Dump:

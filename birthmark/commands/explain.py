@@ -41,7 +41,7 @@ def explain(
 ) -> None:
     """Tell of new files what they will become, and why: each yes with the evidence for it."""
     from serving.answers import explain_list
-    from serving.models import load_model
+    from serving.published import load_model
     from training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
@@ -98,7 +98,7 @@ def rules(
     as_json: Annotated[bool, typer.Option("--json", help="print all as a list of objects")] = False,
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
-    from serving.models import load_model
+    from serving.published import load_model
     from training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)

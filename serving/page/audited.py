@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from serving.page import charts
-from training.pages import AUDITS, AXIS
 from training.registry import Registry
 from training.shares import percent
+from training.shown import AUDITS, AXIS
 
 SHOWN = 90
 """How many audits are shown, the newest."""

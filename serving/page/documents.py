@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from fastapi import Response
 
 from serving.errors import ApiError
-from training.pages import AUDITS, CARD_HTML, REPORT
 from training.registry import Registry, RegistryError
+from training.shown import AUDITS, CARD_HTML, REPORT
 
 _STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data.generated import describe
-from training.pages import CARD_HTML, CARD_JSON
 from training.registry import Registry, RegistryError
+from training.shown import CARD_HTML, CARD_JSON
 
 SHOWN = 10
 """How many versions are listed, the newest."""

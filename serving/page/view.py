@@ -19,8 +19,8 @@ from serving.page.totals import totals
 from serving.page.warnings import Facts, warnings
 from serving.requests import FileRequest
 from serving.service import Service
-from training.pages import KINDS
 from training.registry import Registry, RegistryError
+from training.shown import KINDS
 
 
 class Page:

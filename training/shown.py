@@ -1,6 +1,6 @@
-"""The pages that are kept for people: what their files are called, and what stands on them.
+"""What is shown to people: what its files are called, and what its kinds, subjects and axes are.
 
-Who shows them need not import what makes them.
+Who shows it need not import what makes it.
 """
 
 AUDITS = "audits"
