@@ -15,7 +15,7 @@ from predictor.able_models import AbleModels
 from predictor.calibration import points_from_json
 from predictor.forest_models import ForestModels
 from predictor.heat import Heat, directories
-from predictor.kinds import Point
+from predictor.kinds import Kind, Point
 from predictor.labels import births, tally
 from predictor.learning import Here, Learner
 from predictor.model_set import Answer, ModelSet
@@ -244,8 +244,8 @@ class TrainedModel:
         ]
 
     @classmethod
-    def load(cls, directory: Path, counts: bool = True) -> TrainedModel:
-        """Return the model that was saved in ``directory``.
+    def load(cls, directory: Path, counts: bool = True, only: Kind | None = None) -> TrainedModel:
+        """Return the model that was saved in ``directory``; if it can be, of one kind ``only``.
 
         Without ``counts`` it needs less memory, predicts and explains as well, and cannot learn.
         Raises ``predictor.parts.DamagedModelError``, a ``ValueError`` that names the file, where
@@ -261,7 +261,8 @@ class TrainedModel:
             model = cls(**content["parameters"])
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
-            kinds = {kind: _set_of(kind) for kind in content["kinds"]}
+            there = content["kinds"]
+            kinds = {kind: _set_of(kind) for kind in ([only] if only in there else there)}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
             hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
