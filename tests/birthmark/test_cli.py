@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from birthmark import cli
 from data.samples import DAYS
 
 COMMANDS = [
@@ -40,6 +42,24 @@ def test_every_command_explains_itself(command: str) -> None:
     run = birthmark(command, "--help")
     assert run.returncode == 0
     assert b"Usage" in run.stdout
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_line_of_a_command_is_the_first_of_its_own_help(command: str) -> None:
+    line, *_ = cli.command(command).help.split("\n\n")
+    assert " ".join(line.split()) == cli.COMMANDS[command][1]
+
+
+def test_a_command_line_is_completed() -> None:
+    asked = {"COMP_WORDS": "birthmark explain --mo", "COMP_CWORD": "2"}
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv = ['birthmark']; import birthmark.__main__",
+    ]
+    environment = os.environ | asked | {"_BIRTHMARK_COMPLETE": "complete_bash"}
+    run = subprocess.run(command, capture_output=True, check=True, env=environment)
+    assert run.stdout.split() == [b"--mode", b"--model"]
 
 
 def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:

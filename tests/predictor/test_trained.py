@@ -232,6 +232,13 @@ def test_a_loaded_model_goes_on_learning_and_one_without_counts_does_not(model, 
         NameModel.of(served.models["name"]["lock"]).partial_fit(known, labels)
 
 
+def test_the_models_of_one_kind_are_loaded_alone(model, tmp_path):
+    model.save(tmp_path)
+    alone = TrainedModel.load(tmp_path, only="able")
+    assert alone.kinds == ("able",)
+    assert alone.explain(NEW, "able") == model.explain(NEW, "able")
+
+
 def test_equal_models_are_equal_bytes(model, tmp_path):
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
