@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 from rich.console import Console
 from rich.table import Table
@@ -43,10 +43,10 @@ def commands(registry: str, scratch: Path) -> dict[str, list[str]]:
 
 def seconds(command: list[str]) -> float:
     """Return the processor time that a command takes."""
-    before = os.times()
+    before = getrusage(RUSAGE_CHILDREN)
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def show(found: dict[str, float]) -> None:

@@ -261,8 +261,8 @@ class TrainedModel:
             model = cls(**content["parameters"])
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
-            there = content["kinds"]
-            kinds = {kind: _set_of(kind) for kind in ([only] if only in there else there)}
+            there: list[str] = content["kinds"]
+            kinds = {kind: _set_of(kind) for kind in there if only == kind or only not in there}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
             hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
