@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from benchmarks.heat import COLUMNS, Day
 from data.datasets import read_files, read_table
-from features.tabular import decoded
+from features.columns import decoded
 from predictor import BUILT_IN, Kind, Point, TrainedModel
 from predictor.heat import directories
 from predictor.heat.hot_places import HOT_BLOCKS

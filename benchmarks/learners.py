@@ -34,7 +34,7 @@ from features.encoding import CODED, COLUMNS, Encoding
 from predictor import FILE_PREDICATES, births
 from predictor.calibration import Holdout
 from predictor.forest import Forest, Grown
-from predictor.forest_model import LOOKED_AT, ForestModel
+from predictor.forest_model import LOOKED_AT, CreateForest
 from predictor.thresholds import Limit, Slice, choose
 
 Scorer = Callable[[Any], Any]
@@ -42,7 +42,7 @@ Learner = Callable[[Any, Any, int], tuple[Scorer, float]]
 
 
 def as_used(matrix: Any, labels: Any, seed: int) -> tuple[Scorer, float]:
-    forest = ForestModel(seed=seed).grow(matrix, labels)
+    forest = CreateForest(seed=seed).grow(matrix, labels)
     return forest.predict, forest.compiled_bytes / labels.shape[1]
 
 

@@ -26,7 +26,7 @@ def answer(name: str) -> OneResponse:
 
 
 def _head() -> tuple[Any, dict[str, Any]]:
-    from serving.models import load_model
+    from serving.published import load_model
 
     model = load_model(Registry(REGISTRY))
     head = {"model": model.version, "kind": model.kind, "point": model.point}

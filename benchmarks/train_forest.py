@@ -24,7 +24,7 @@ from benchmarks.learners import answers_of, light_gbm, lives
 from features import History, from_files
 from features.encoding import Encoding
 from predictor import FILE_PREDICATES
-from predictor.forest_model import LOOKED_AT, ForestModel
+from predictor.forest_model import LOOKED_AT, CreateForest
 
 CHANGED = 0.02
 """The share of the bytes that are changed."""
@@ -59,7 +59,7 @@ def main() -> None:
     full = ~np.isnan(labels).any(axis=1)
     rows, answers = repeated(matrix[full], labels[full] == 1, arguments.creates, arguments.seed)
     began = time.monotonic()
-    forest = ForestModel(seed=arguments.seed).grow(rows, answers)
+    forest = CreateForest(seed=arguments.seed).grow(rows, answers)
     growing = time.monotonic() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     began = time.monotonic()

@@ -3,8 +3,9 @@
 What most programs need can be imported from here; each name is loaded when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from birthmark.lazy import offered
 
 if TYPE_CHECKING:
     from birthmark._native import __version__
@@ -50,8 +51,4 @@ __all__ = [
     "open_trace",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__ = offered(__name__, _HOMES)

@@ -13,39 +13,108 @@ import typer.main
 from birthmark import __version__
 from birthmark.exits import FAILED, say
 from birthmark.terminal import line
+from birthmark.without import without_pandas
 from data.choices import meant
 
 COMMANDS = {
-    "ingest": "ingest",
-    "dump": "dump",
-    "anonymize": "anonymize",
-    "train": "train",
-    "evaluate": "train",
-    "windows": "windows",
-    "report": "train",
-    "nightly": "train",
-    "audit": "audit",
-    "serve": "serve",
-    "predict": "serve",
-    "explain": "explain",
-    "rules": "explain",
-    "image": "image",
-    "layout": "layout",
-    "workload": "workload",
-    "install": "install",
-    "models": "models",
-    "replay": "replay",
-    "scan": "scan",
-    "tokens": "tokens",
+    "ingest": (
+        "ingest",
+        "Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names.",
+    ),
+    "dump": (
+        "dump",
+        "Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's.",
+    ),
+    "anonymize": (
+        "anonymize",
+        "Replace users, groups, addresses and names at random, each always by the same.",
+    ),
+    "train": ("train", "Train on the datasets together, and publish the model."),
+    "evaluate": (
+        "train",
+        "Test a model on a dataset: how often it is right about what files became.",
+    ),
+    "windows": (
+        "windows",
+        "Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best.",
+    ),
+    "report": (
+        "train",
+        "Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files.",
+    ),
+    "nightly": (
+        "train",
+        "Take in new traces, test the published model on them, train and publish its successor.",
+    ),
+    "audit": (
+        "audit",
+        "Compare what was served with what became of the files; abstain where a bound is broken.",
+    ),
+    "serve": (
+        "serve",
+        "Answer over HTTP from the published model, and from the next as soon as it is published.",
+    ),
+    "predict": ("serve", "Predict what a file will become, as the service does but without it."),
+    "explain": (
+        "explain",
+        "Tell of new files what they will become, and why: each yes with the evidence for it.",
+    ),
+    "rules": (
+        "explain",
+        "List the rules of the published model, those that decide most files first.",
+    ),
+    "image": (
+        "image",
+        "Compile the published model into an image, which C looks up in without a service.",
+    ),
+    "layout": (
+        "layout",
+        "Replay days under policies of layout, and compare what falls into the region.",
+    ),
+    "workload": (
+        "workload",
+        "Generate a trace that is like one of the thesis's (it is marked as generated).",
+    ),
+    "install": ("install", "Have the system run it by itself."),
+    "models": ("models", "Keep, choose and check trained models."),
+    "replay": ("replay", "Make a benchmark of a trace, and run it."),
+    "scan": (
+        "scan",
+        "Count operations per period: `scan TRACE...` is short for `scan traces TRACE...`; "
+        "the other commands take the table that it writes.",
+    ),
+    "tokens": ("tokens", "Say who may ask the service, and what."),
 }
-"""The module of ``birthmark.commands`` that has a command, or as ``app`` a group of them."""
+"""The module of ``birthmark.commands`` that has a command, or as ``app`` a group of them; and its
+line in the list of commands, the first of its own help, for which nothing need be imported."""
+
+
+def command(name: str) -> Any:
+    """Return a command, or a group of them, whole."""
+    module = import_module(f"birthmark.commands.{COMMANDS[name][0]}")
+    if hasattr(module, "app"):
+        group = typer.main.get_group(module.app)
+        group.name = name
+        return group
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(getattr(module, name))
+    return typer.main.get_command(alone)
+
+
+class Later(typer.core.TyperCommand):
+    """A command of which only its line is known until it is run, or asked for its own help."""
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """Go on with the command itself."""
+        return command(str(self.name)).make_context(info_name, args, parent, **extra)
+
 
 UsageError: Any = typer.BadParameter.__base__
 """What no command can make sense of on its line; it is not among the names that typer tells."""
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands, each imported when it is run: what learns takes seconds to import."""
+    """The commands, each imported when it is run."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return their names in the order of the help."""
@@ -59,22 +128,13 @@ class Commands(typer.core.TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name; None if there is none."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"birthmark.commands.{COMMANDS[cmd_name]}")
-        if hasattr(module, "app"):
-            group = typer.main.get_group(module.app)
-            group.name = cmd_name
-            return group
-        alone = typer.Typer(add_completion=False)
-        alone.command(cmd_name)(getattr(module, cmd_name))
-        return typer.main.get_command(alone)
+        return Later(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
 
 
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Predict what a file will become at the moment it is created.",
@@ -100,7 +160,8 @@ def options(
 def main() -> None:
     """Run the command line; an expected error is one line on standard error and exit code 1."""
     try:
-        sys.exit(app(standalone_mode=False))
+        with without_pandas():
+            sys.exit(app(standalone_mode=False))
     except UsageError as error:
         _refuse(error)
         sys.exit(error.exit_code)

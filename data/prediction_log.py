@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data.anonymize.columns import treatments
-from data.schema import TIME
+from data.schema import FIRST_US, LAST_US, TIME
 from data.schema import field as column
 
 ANSWER = "answer:"
@@ -118,11 +118,6 @@ def _overlaps(span: pq.Statistics, since: datetime, until: datetime) -> bool:
         return bool(span.has_min_max and span.min <= until and span.max >= since)
     except OverflowError:  # of a time of no year from 1 to 9999: the rows tell more
         return True
-
-
-FIRST_US = -62_135_596_800_000_000
-LAST_US = 253_402_300_799_999_999
-"""The first and the last microsecond of the years 1 to 9999, UTC, since the epoch."""
 
 
 def _possible(times: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -12,6 +12,10 @@ import pyarrow as pa
 TIME = pa.timestamp("us", tz="UTC")
 WORD = pa.dictionary(pa.int32(), pa.utf8())
 
+FIRST_US = -62_135_596_800_000_000
+LAST_US = 253_402_300_799_999_999
+"""The first and the last microsecond of the years 1 to 9999, UTC, since the epoch."""
+
 
 def field(name: str, kind: pa.DataType, doc: str, nullable: bool = True) -> pa.Field:
     """Return an Arrow field whose metadata says what it means."""

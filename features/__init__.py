@@ -1,10 +1,16 @@
 """What is known of a file at the moment it is created."""
 
+from typing import TYPE_CHECKING
+
+from birthmark.lazy import offered
 from features.components import component_text, name_components
 from features.creates import CREATES, from_directories, from_files, from_names, from_requests
 from features.directories import DIRECTORIES, directories_of, seen_before
 from features.history import HISTORY, HISTORY_BYTES, History
-from features.pieces import NamePieces, name_pieces
+from features.pieces import name_pieces
+
+if TYPE_CHECKING:
+    from features.transformer import NamePieces
 
 __all__ = [
     "CREATES",
@@ -23,3 +29,5 @@ __all__ = [
     "name_pieces",
     "seen_before",
 ]
+
+__getattr__ = offered(__name__, {"NamePieces": "features.transformer"})  # slow to import

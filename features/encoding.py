@@ -31,8 +31,8 @@ import pyarrow.compute as pc
 
 from birthmark._native import encode_names, fnv1a
 from data.schema import WORD, field
+from features.columns import decoded
 from features.history import HISTORY
-from features.tabular import decoded
 
 NUMBERS = {
     "length": "bytes of the name",

@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 
 from birthmark._native import HISTORY_BYTES, HistoryKeeper, fold_shapes
 from data.schema import TIME
-from features.tabular import decoded
+from features.columns import decoded
 
 __all__ = ["HISTORY", "HISTORY_BYTES", "MAX_KEYS", "History", "shape"]
 

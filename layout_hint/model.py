@@ -6,8 +6,8 @@ from pathlib import Path
 
 from predictor.hints import HINTS, Room, hint_image
 from predictor.image import Image
-from predictor.thresholds import Point
-from serving.models import load_model
+from predictor.kinds import Point
+from serving.published import load_model
 from training.registry import Registry, is_remote
 
 

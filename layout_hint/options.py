@@ -14,7 +14,7 @@ from layout_hint.comparison import MODES, STATES, Settings
 from layout_hint.days import Hours, read_dates
 from layout_hint.disks import DEFAULT
 from layout_hint.place import geometry, region_start
-from predictor.thresholds import Point
+from predictor.kinds import Point
 
 BOTH, ALL = "both", "all"
 AGE = {"fill": 0.7, "rounds": 8}

@@ -10,11 +10,11 @@ from typing import Any, Self
 import pyarrow as pa
 
 from features import component_text, name_pieces
-from features.tabular import decoded
+from features.columns import decoded
 from predictor import parts
-from predictor.able_tree import AbleTree, TreePath
+from predictor.able_tree import AttributeTree, TreePath
+from predictor.kinds import Point
 from predictor.model_set import RULES, ModelSet, most_decisive_first
-from predictor.thresholds import Point
 from predictor.tree_table import TREES, to_table, to_tree
 
 ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
@@ -25,14 +25,14 @@ ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
 _FILE = "able.arrow"
 
 
-class AbleModels(ModelSet[AbleTree]):
-    """One ``AbleTree`` per predicate, over the pieces of the name, mode, owner and group.
+class AbleModels(ModelSet[AttributeTree]):
+    """One ``AttributeTree`` per predicate, over the pieces of the name, mode, owner and group.
 
     Stored as one file with a row per node.
     """
 
     kind = "able"
-    estimator = AbleTree
+    model = AttributeTree
     parameters = ("purity",)
     decision = math.nextafter(0.5, 1)  # the majority; a tie is a no
     is_baseline = True
@@ -80,7 +80,7 @@ class AbleModels(ModelSet[AbleTree]):
                 tree = to_tree(key, table, ATTRIBUTES)
             except ValueError as error:
                 raise parts.DamagedModelError(path, f"a tree for {key!r}: {error}") from error
-            models[key] = AbleTree.from_tree(tree, list(ATTRIBUTES), **parameters)
+            models[key] = AttributeTree.from_tree(tree, list(ATTRIBUTES), **parameters)
         return models
 
 

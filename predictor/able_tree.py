@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from predictor.classifier import Answers, BinaryClassifier, Scores
+from predictor.learned import Answers, Learned, Scores
 from predictor.tree import Tree
 
 
@@ -36,7 +36,7 @@ class TreePath:
         return 2 * self.n_true > self.n
 
 
-class AbleTree(BinaryClassifier):
+class AttributeTree(Learned):
     """Predict by the values of attributes, one after the other, in a multiway tree.
 
     Each node splits on the unused attribute that is most strongly associated with the property
@@ -48,9 +48,9 @@ class AbleTree(BinaryClassifier):
     training end at the node where it was missing (Figure 6.7).
 
     The answer is the majority of the training rows at the node where a row ends; a tie is a no.
-    ``predict_proba`` is the share of yes among them. All columns of ``X`` count, as categories of
-    any type; a missing value is a category of its own. Of creates, ``features.NamePieces`` takes
-    those that are attributes. ``fit`` raises ``ValueError`` for a column of times, of which each is
+    The score is the share of yes among them. All columns of a table count, as categories of any
+    type; a missing value is a category of its own. Of creates, ``features.NamePieces`` takes those
+    that are attributes. ``fit`` raises ``ValueError`` for a column of times, of which each is
     another.
 
     After fitting, ``tree_`` is the tree and ``attributes_`` its columns.
@@ -60,12 +60,9 @@ class AbleTree(BinaryClassifier):
         self.purity = purity
 
     @classmethod
-    def from_tree(cls, tree: Tree, attributes: Sequence[str], **parameters: Any) -> AbleTree:
+    def from_tree(cls, tree: Tree, attributes: Sequence[str], **parameters: Any) -> Self:
         """Return the model that has ``tree``, over a table of ``attributes`` and booleans."""
-        model = cls(**parameters)
-        model.classes_ = np.array([False, True])
-        model.n_features_in_ = len(attributes)
-        model.feature_names_in_ = np.array(attributes, dtype=object)
+        model = cls(**parameters)._prepared(attributes)
         model.tree_, model.attributes_ = tree, list(attributes)
         return model
 
@@ -106,7 +103,8 @@ class AbleTree(BinaryClassifier):
         self.tree_ = Tree.grown(table, positive, self.purity)
         self.attributes_ = table.column_names
 
-    def _scores(self, table: pa.Table) -> Scores:
+    def scores(self, table: pa.Table) -> Scores:
+        """Return for each row the share of yes at the node where it ends."""
         reached = self.tree_.reach(table)
         nodes = self.tree_.nodes
         return np.asarray(nodes.n_true[reached] / np.maximum(nodes.n[reached], 1))

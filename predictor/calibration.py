@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from predictor import certainty
+from predictor.kinds import POINTS
 from predictor.model_set import ModelSet
-from predictor.thresholds import POINTS, Bools, Ints, Limits, OperatingPoints, Scores, Slice, choose
+from predictor.thresholds import Bools, Ints, Limits, OperatingPoints, Scores, Slice, choose
 from predictor.worlds import Worlds
 
 BLOCKS = 100

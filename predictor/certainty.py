@@ -17,8 +17,9 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from birthmark._native import Certainty
+from predictor.kinds import Point
 from predictor.levels import Levels
-from predictor.thresholds import NEVER, OperatingPoints, Point, Scores
+from predictor.thresholds import NEVER, OperatingPoints, Scores
 from predictor.worlds import Worlds
 
 Word = Literal["no", "unsure", "yes"]

@@ -1,4 +1,4 @@
-"""What the models have in common: tables in, yes or no out, by scikit-learn's conventions."""
+"""Models by scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from features.tabular import read_table
-
-Answers = npt.NDArray[np.bool_]
-Scores = npt.NDArray[np.float64]
+from predictor.learned import Answers, Learned, Scores
 
 
-class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
+class BinaryClassifier(ClassifierMixin, BaseEstimator, Learned):  # type: ignore[misc]  # untyped
     """A classifier over a table of create-time columns that answers yes or no.
 
     ``X`` is a pandas DataFrame or an Arrow table with named columns, or a 2-D array. ``y`` holds
@@ -27,11 +25,18 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     which the second in sorted order means yes. ``classes_`` is always ``[False, True]`` for
     booleans, even where only one of them occurs.
 
-    Subclasses learn from a table and score one: ``_learn``, ``_scores`` and ``_is_yes``.
+    Subclasses are of a subclass of ``Learned``, which says what is learned, and of this.
     """
 
     _columns: Sequence[str] | None = None
     """The only columns of a named table that count; ``None``: all."""
+
+    @classmethod
+    def of(cls, learned: Learned) -> Self:
+        """Return the classifier that has learned what ``learned`` has, of the same kind."""
+        model = cls()
+        model.__dict__.update(learned.__dict__)
+        return model
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the rows of ``X`` and their labels, forgetting what was learned before.
@@ -47,12 +52,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def predict(self, X: Any) -> Any:
         """Return the label that each row of ``X`` will have."""
-        yes = self._is_yes(self._scores(self._read(X)))
+        yes = self._is_yes(self.scores(self._read(X)))
         return self.classes_[yes.astype(int)]
 
     def predict_proba(self, X: Any) -> Scores:
         """Return a score per row and class, in the order of ``classes_``; rows add up to one."""
-        scores = self._scores(self._read(X))
+        scores = self.scores(self._read(X))
         return np.column_stack([1 - scores, scores])[:, : len(self.classes_)]
 
     def _read(self, X: Any) -> pa.Table:
@@ -66,16 +71,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         if len(self.classes_) < 2:
             return np.zeros(len(labels), dtype=bool)
         return np.asarray(labels == self.classes_[1])
-
-    def _learn(self, table: pa.Table, positive: Answers) -> None:
-        raise NotImplementedError
-
-    def _scores(self, table: pa.Table) -> Scores:
-        """Return for each row how sure a yes is, from 0 to 1."""
-        raise NotImplementedError
-
-    def _is_yes(self, scores: Scores) -> Answers:
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

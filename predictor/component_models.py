@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from data.schema import WORD
+from features.columns import names_of
 from features.components import component_text
-from features.tabular import names_of
 from predictor import parts
-from predictor.counting import CountingModel, count
+from predictor.counting import ComponentCounts, count
 from predictor.model_set import RULES, ModelSet
 
-Model = TypeVar("Model", bound=CountingModel)
+Model = TypeVar("Model", bound=ComponentCounts)
 
 
 class ComponentModels(ModelSet[Model]):
@@ -27,7 +27,7 @@ class ComponentModels(ModelSet[Model]):
     components, from which learning goes on: a row per component, two columns per predicate.
     """
 
-    estimator: ClassVar[type[CountingModel]]
+    model: ClassVar[type[ComponentCounts]]
     rules_schema: ClassVar[pa.Schema]
     """The columns of the models' ``rules_``."""
 
@@ -40,9 +40,9 @@ class ComponentModels(ModelSet[Model]):
         self, columns: pa.Table, labels: Mapping[str, pa.BooleanArray], **parameters: Any
     ) -> None:
         """Train the model of each key in ``labels`` on the rows whose label is known."""
-        prefix = self.estimator(**parameters).prefix
+        prefix = self.model(**parameters).prefix
         for key, counts in count(names_of(columns), labels, prefix).items():
-            model: Any = self.estimator.from_counts(counts, **parameters)
+            model: Any = self.model.from_counts(counts, **parameters)
             self[key] = model
 
     def save(self, directory: Path) -> list[str]:
@@ -67,7 +67,7 @@ class ComponentModels(ModelSet[Model]):
         models = cls()
         for key in keys:
             own = rules.filter(pc.equal(rules["predicate"], key)).drop_columns("predicate")
-            model: Any = cls.estimator.from_rules(own, counted.get(key), **parameters)
+            model: Any = cls.model.from_rules(own, counted.get(key), **parameters)
             models[key] = model
         return models
 
@@ -111,7 +111,7 @@ class ComponentModels(ModelSet[Model]):
 
     @classmethod
     def _counts_schema(cls, keys: Iterable[str]) -> pa.Schema:
-        component, *numbers = cls.estimator.counts_schema
+        component, *numbers = cls.model.counts_schema
         fields = [field.with_name(f"{key} {field.name}") for key in keys for field in numbers]
         return pa.schema([component, *fields])
 
@@ -128,7 +128,7 @@ class ComponentModels(ModelSet[Model]):
     @classmethod
     def _read_counts(cls, path: Path, keys: list[str]) -> dict[str, pa.Table]:
         table = parts.read_table(path, cls._counts_schema(keys))
-        schema = cls.estimator.counts_schema
+        schema = cls.model.counts_schema
         counts = {}
         for key in keys:
             own = table.select(["component", f"{key} n_a", f"{key} n_m"])

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from features.columns import names_of
 from features.components import component_text, count_components
-from features.tabular import names_of, read_table
-from predictor.classifier import Answers, BinaryClassifier, classes_of, read_labels
+from predictor.learned import Answers, Learned
 
 COUNTS = pa.schema(
     [
@@ -27,14 +25,13 @@ TRACE = 1e-6
 """What is left of an aged count, or of rounding, and is taken for nothing."""
 
 
-class CountingModel(BinaryClassifier):
-    """A classifier of names that is made of the counts of their components, and nothing else.
+class ComponentCounts(Learned):
+    """A model of names that is made of the counts of their components, and nothing else.
 
     After fitting, ``counts_`` has every component with its counts, and ``rules_`` what subclasses
     make of them in ``_derive``.
     """
 
-    _columns = ("name",)
     counts_schema: ClassVar[pa.Schema] = COUNTS
     """The schema of ``counts_``: counts may be fractions, where they age."""
 
@@ -46,7 +43,7 @@ class CountingModel(BinaryClassifier):
 
         Without ``counts``, all of ``counts_``, it predicts but can neither learn nor forget.
         """
-        model = cls(**parameters)._prepared()
+        model = cls(**parameters)._prepared(["name"])
         model.rules_ = rules
         if counts is not None:
             model.counts_ = counts
@@ -55,47 +52,12 @@ class CountingModel(BinaryClassifier):
     @classmethod
     def from_counts(cls, counts: pa.Table, **parameters: Any) -> Self:
         """Return the model that learned ``counts``, all of ``counts_``, as booleans."""
-        model = cls(**parameters)._prepared()
+        model = cls(**parameters)._prepared(["name"])
         model._set_counts(counts.cast(cls.counts_schema))
         return model
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more rows: the model is that of all rows together.
-
-        ``classes`` are the labels that ``y`` may have, where the first call does not show both
-        and they are not booleans.
-        """
-        first = not hasattr(self, "classes_")
-        table = read_table(self, X, reset=first, columns=self._columns)
-        labels = read_labels(y, len(table))
-        if first:
-            self.classes_ = classes_of(labels if classes is None else np.asarray(classes))
-            self.counts_ = self.counts_schema.empty_table()
-        self._change(table, labels, 1)
-        return self
-
-    def forget(self, X: Any, y: Any) -> Self:
-        """Undo the learning of rows: the model is that of the rows that remain.
-
-        Raises ``ValueError``, and leaves the model as it was, where a name was not learned, or not
-        with that label, or not so often.
-        """
-        table = self._read(X)
-        self._change(table, read_labels(y, len(table)), -1)
-        return self
-
-    def _prepared(self) -> Self:
-        self.classes_ = np.array([False, True])
-        self.n_features_in_, self.feature_names_in_ = 1, np.array(["name"], dtype=object)
-        return self
-
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         self._set_counts(self._count(table, positive).cast(self.counts_schema))
-
-    def _change(self, table: pa.Table, labels: npt.NDArray[Any], weight: float) -> None:
-        counts = self._learned()
-        change = self._count(table, self._positive(labels))
-        self._set_counts(merged(counts, change, weight))
 
     def _learned(self) -> pa.Table:
         if not hasattr(self, "counts_"):

@@ -15,19 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sklearn.ensemble import ExtraTreesRegressor
 
 from features import CREATES, HISTORY_BYTES
+from features.columns import names_of
 from features.encoding import COLUMNS, Encoding
-from features.tabular import names_of
-from predictor.boosting import boosted
-from predictor.classifier import Answers, BinaryClassifier, Scores
 from predictor.forest import SPLIT_BYTES, Bytes, Floats, Forest, Grown
+from predictor.learned import Answers, Learned, Scores
 
 SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 """The columns of ``features.CREATES`` that the model sees."""
@@ -49,7 +47,7 @@ BOOSTED, MOST_LEAVES, LEAF_ROWS, TRIED = 1 / 3, 256, 10, 0.05
 how many rows a leaf has at least, and the share of the columns of which a split is the best."""
 
 
-class ForestModel(BinaryClassifier):
+class CreateForest(Learned):
     """Predict by the leaves of ``trees`` that have a share of yes, and of ``rounds`` that correct.
 
     The former are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where
@@ -61,12 +59,10 @@ class ForestModel(BinaryClassifier):
     create whose history is unknown is not taken for the first of its kind. The trees have as many
     leaves as fit in ``kilobytes`` per predicate when compiled. All chance is from ``seed``.
 
-    ``X`` has the columns ``SEEN`` of ``features.CREATES``; of an array, the first column is the
-    name, and nothing else is known. After fitting, ``encoding_`` makes rows of bytes of it,
-    ``forest_`` scores them, and ``output_`` is the place of the predicate among its outputs.
+    A table has the columns ``SEEN`` of ``features.CREATES``, or the name alone. After fitting,
+    ``encoding_`` makes rows of bytes of it, ``forest_`` scores them, and ``output_`` is the place
+    of the predicate among its outputs.
     """
-
-    _columns = SEEN
 
     def __init__(
         self,
@@ -93,12 +89,9 @@ class ForestModel(BinaryClassifier):
     @classmethod
     def from_forest(
         cls, encoding: Encoding, forest: Forest, output: int, **parameters: Any
-    ) -> ForestModel:
+    ) -> Self:
         """Return the model of one output of ``forest``, over a table of ``SEEN`` and booleans."""
-        model = cls(**parameters)
-        model.classes_ = np.array([False, True])
-        model.n_features_in_ = len(SEEN)
-        model.feature_names_in_ = np.array(SEEN, dtype=object)
+        model = cls(**parameters)._prepared(SEEN)
         model.encoding_, model.forest_, model.output_ = encoding, forest, output
         return model
 
@@ -120,6 +113,8 @@ class ForestModel(BinaryClassifier):
         return _fitting(parts, weight * mean, room)
 
     def _grow(self, seen: Bytes, answers: Floats, room: int) -> list[Any]:
+        from sklearn.ensemble import ExtraTreesRegressor  # slow to import, and only to learn
+
         drawn = len(answers) > self.rows_per_tree
         regressor = ExtraTreesRegressor(
             self.trees,
@@ -135,6 +130,8 @@ class ForestModel(BinaryClassifier):
         return list(regressor.estimators_)
 
     def _boost(self, seen: Bytes, answers: Floats, room: int) -> tuple[Floats, list[Any]]:
+        from predictor.boosting import boosted  # likewise
+
         leaves = room // (max(self.rounds, 1) * (SPLIT_BYTES + answers.shape[1]))
         return boosted(
             seen,
@@ -162,7 +159,8 @@ class ForestModel(BinaryClassifier):
         self.forest_ = self.grow(self.encoding_.transform(creates), positive[:, None])
         self.output_ = 0
 
-    def _scores(self, table: pa.Table) -> Scores:
+    def scores(self, table: pa.Table) -> Scores:
+        """Return for each row how sure a yes is, from 0 to 1."""
         scores = self.forest_.predict(self.encoding_.transform(_creates(table)))
         return scores[:, self.output_]
 

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from features.encoding import Encoding
-from predictor.classifier import Scores
 from predictor.forest import Forest
 from predictor.forest_evidence import evidence_of
-from predictor.forest_model import SEEN, ForestModel, shared
+from predictor.forest_model import SEEN, CreateForest, shared
 from predictor.forest_table import read_forests, write_forests
+from predictor.learned import Scores
 from predictor.model_set import ModelSet
 
 
@@ -28,15 +28,15 @@ class Planted:
     forest: Forest
 
 
-class ForestModels(ModelSet[ForestModel]):
-    """One ``ForestModel`` per predicate, of forests that predicates share.
+class ForestModels(ModelSet[CreateForest]):
+    """One ``CreateForest`` per predicate, of forests that predicates share.
 
     The predicates that are trained together are of one subject and share one encoding; those share
     a forest whose labels are known of (nearly) the same lives (``predictor.forest_model.shared``).
     """
 
     kind = "forest"
-    estimator = ForestModel
+    model = CreateForest
     parameters = ("trees", "rounds", "seed")
 
     @staticmethod
@@ -57,7 +57,7 @@ class ForestModels(ModelSet[ForestModel]):
             answers = np.column_stack(
                 [labels[keys[label]].fill_null(False).to_numpy(False)[rows] for label in group]
             )
-            forest = ForestModel(**parameters).grow(matrix[rows], answers)
+            forest = CreateForest(**parameters).grow(matrix[rows], answers)
             self._plant(
                 Planted(tuple(keys[label] for label in group), encoding, forest), parameters
             )
@@ -104,7 +104,7 @@ class ForestModels(ModelSet[ForestModel]):
 
     def _plant(self, planted: Planted, parameters: Mapping[str, Any]) -> None:
         for output, key in enumerate(planted.keys):
-            self[key] = ForestModel.from_forest(
+            self[key] = CreateForest.from_forest(
                 planted.encoding, planted.forest, output, **parameters
             )
 

@@ -18,7 +18,7 @@ from predictor.image_models import sections_of
 from predictor.image_places import rules_of, tree_of
 from predictor.image_rules import RulesSection
 from predictor.image_trees import TreesSection
-from predictor.thresholds import Point
+from predictor.kinds import Point
 
 if TYPE_CHECKING:
     from predictor.trained import TrainedModel

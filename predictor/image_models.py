@@ -12,18 +12,18 @@ import pyarrow.compute as pc
 from features.encoding import Encoding
 from predictor.able_models import ATTRIBUTES as ABLE_ATTRIBUTES
 from predictor.able_models import AbleModels
-from predictor.able_tree import AbleTree
-from predictor.forest_model import ForestModel
+from predictor.able_tree import AttributeTree
+from predictor.forest_model import CreateForest
 from predictor.forest_models import ForestModels
 from predictor.image import Section, compile_image
 from predictor.image_forest import Group
 from predictor.image_forest_models import forest_section, group_of
 from predictor.image_rules import ImageRule, RulesSection
 from predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
+from predictor.kinds import Point
 from predictor.model_set import ModelSet
-from predictor.name_model import NameModel
+from predictor.name_model import NameRules
 from predictor.name_models import NameModels
-from predictor.thresholds import Point
 
 _PREFIX = 5
 _ANY = b".*"  # predictor.rule_model.ANY
@@ -91,14 +91,14 @@ Thresholds = Mapping[str, float | None]
 _Sections = Callable[[Any, Any], list[Section]]
 
 
-def _name_sections(models: Mapping[str, NameModel], thresholds: Thresholds) -> list[Section]:
+def _name_sections(models: Mapping[str, NameRules], thresholds: Thresholds) -> list[Section]:
     rules: list[ImageRule] = []
     for key, model in models.items():
         rules += _rules_of(key, model, thresholds[key])
     return [RulesSection(rules)]
 
 
-def _rules_of(key: str, model: NameModel, threshold: float | None) -> Iterator[ImageRule]:
+def _rules_of(key: str, model: NameRules, threshold: float | None) -> Iterator[ImageRule]:
     """Yield the rules whose share of names with the property reaches ``threshold``."""
     if threshold is None:
         return
@@ -160,11 +160,11 @@ def _verdicts_of(key: str, model: Any, threshold: float | None) -> Iterator[Imag
             yield from rules_for(key, component, model.prefix, lower >= threshold)
 
 
-def _able_sections(models: Mapping[str, AbleTree], thresholds: Thresholds) -> list[Section]:
+def _able_sections(models: Mapping[str, AttributeTree], thresholds: Thresholds) -> list[Section]:
     return [TreesSection([_tree_of(key, model, thresholds[key]) for key, model in models.items()])]
 
 
-def _tree_of(key: str, model: AbleTree, threshold: float | None) -> ImageTree:
+def _tree_of(key: str, model: AttributeTree, threshold: float | None) -> ImageTree:
     if tuple(model.attributes_) != ATTRIBUTES or tuple(ABLE_ATTRIBUTES) != ATTRIBUTES:
         raise ValueError(f"the tree of {key!r} is over {', '.join(model.attributes_)}")
     nodes = model.tree_.nodes
@@ -174,7 +174,7 @@ def _tree_of(key: str, model: AbleTree, threshold: float | None) -> ImageTree:
     return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, answer, values)
 
 
-def _forest_sections(models: Mapping[str, ForestModel], thresholds: Thresholds) -> list[Section]:
+def _forest_sections(models: Mapping[str, CreateForest], thresholds: Thresholds) -> list[Section]:
     """Return a section for each encoding, with a group for each forest."""
     forests: dict[int, list[str]] = {}
     for key, model in models.items():

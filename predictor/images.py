@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from predictor import certainty
 from predictor.hints import hint_image
 from predictor.image_models import compile_levels, compile_models
-from predictor.thresholds import Point
+from predictor.kinds import Point
 
 if TYPE_CHECKING:
     from predictor.trained import TrainedModel

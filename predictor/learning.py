@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
-from joblib import Parallel, delayed
 
 from predictor.calibration import Holdout
 from predictor.model_set import ModelSet
@@ -98,6 +97,8 @@ class Here:
         worlds: Sequence[Worlds] | None = None,
     ) -> Bools:
         """See `Learner`."""
+        from joblib import Parallel, delayed  # slow to import, and needed only to learn
+
         lesson = Lesson(creates, labels, Holdout.of(lives, parameters["calibration"]), parameters)
         for models in sets.values():
             lesson.train(models, lesson.holdout.learned)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from joblib import delayed
 
 from data import durable
-from features.tabular import names_of
+from features.columns import names_of
 from predictor.calibration import Holdout
 from predictor.component_models import ComponentModels
 from predictor.counting import COUNTS, added, count
@@ -195,7 +195,7 @@ def _from_counts(
     models = kind()
     for key in lesson.labels:
         own = every.filter(pc.equal(every["predicate"], key)).select(COUNTS.names)
-        models[key] = kind.estimator.from_counts(added(own), **kind.own(lesson.parameters))
+        models[key] = kind.model.from_counts(added(own), **kind.own(lesson.parameters))
     return models
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
-from predictor.classifier import BinaryClassifier, Scores
-from predictor.thresholds import EVEN, OperatingPoints, Point, says_yes
+from predictor.kinds import Kind, Point
+from predictor.learned import Learned, Scores
+from predictor.thresholds import EVEN, OperatingPoints, says_yes
 
-Kind = Literal["name", "able", "rules", "forest"]
-"""What the kinds of models are called: the thesis's two, and the two that are to be better."""
-
-Model = TypeVar("Model", bound=BinaryClassifier)
+Model = TypeVar("Model", bound=Learned)
 
 
 RULES = pa.schema(
@@ -65,7 +63,7 @@ class ModelSet(dict[str, Model]):
     """
 
     kind: ClassVar[Kind]
-    estimator: ClassVar[type[BinaryClassifier]]
+    model: ClassVar[type[Learned]]
     parameters: ClassVar[tuple[str, ...]]
     """The constructor parameters of the kind's models."""
     decision: ClassVar[float] = EVEN
@@ -88,8 +86,9 @@ class ModelSet(dict[str, Model]):
         """Train the model of each key in ``labels`` on the rows whose label is known."""
         for key, answers in labels.items():
             known = answers.is_valid()
-            model: Any = self.estimator(**parameters)
-            self[key] = model.fit(columns.filter(known), answers.filter(known))
+            model: Any = self.model(**parameters)
+            yes = answers.filter(known).to_numpy(zero_copy_only=False)
+            self[key] = model.learn(columns.filter(known), yes)
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
         """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1.
@@ -98,7 +97,7 @@ class ModelSet(dict[str, Model]):
         """
         columns = self.columns(creates)
         keys = self if keys is None else keys
-        return {key: self[key].predict_proba(columns)[:, 1] for key in keys}
+        return {key: self[key].scores(columns) for key in keys}
 
     def predict(
         self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from features.columns import names_of
 from features.components import match_components, whole_names
-from features.tabular import names_of
-from predictor.classifier import Answers, Scores
-from predictor.counting import CountingModel
+from predictor.counting import ComponentCounts
+from predictor.learned import Answers, Scores
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Rule:
     n_a: int
 
 
-class NameModel(CountingModel):
+class NameRules(ComponentCounts):
     """Predict yes for a name that has any component of a learned set (Figures 6.2 and 6.3).
 
     The set holds the components that occurred in a name with the property (n_M ≥ 1), of which at
@@ -32,11 +32,10 @@ class NameModel(CountingModel):
     ``mincount`` names in all (n_M ≥ ``mincount``; 0 leaves this optional step out). ``prefix``
     adds the optional component of the first five bytes.
 
-    Only the column ``name`` of a table counts; of an array, the first column. Names are bytes, or
-    text, which is taken as UTF-8. A row without a name has no components.
+    Only the column ``name`` of a table counts. A row without a name has no components.
 
     The model is one-sided: it knows when to say yes, and otherwise says no (section 6.3.4). The
-    score of a yes in ``predict_proba`` is the largest n_M/n_A among the name's components in the
+    score of a yes is the largest n_M/n_A among the name's components in the
     set, and 0 where none is in it: then nothing is claimed, and it is no probability of a no. So
     ``predict`` says yes exactly where the score is above 0, and a score of at least *t* ≥
     ``minfrac`` exactly where a model of the same counts with ``minfrac`` *t* says yes.
@@ -79,7 +78,8 @@ class NameModel(CountingModel):
         rules = self.rules_["component"].combine_chunks()
         return match_components(names_of(table), rules, self.prefix)
 
-    def _scores(self, table: pa.Table) -> Scores:
+    def scores(self, table: pa.Table) -> Scores:
+        """Return for each row the strongest n_M/n_A of its rules; 0 where there is none."""
         strengths = _fractions(self.rules_).combine_chunks()
         scores = pc.fill_null(strengths.take(self._match(table)), 0.0)
         return np.asarray(scores, dtype=np.float64)

@@ -11,16 +11,17 @@ import pyarrow.compute as pc
 from features.components import match_components, name_components
 from predictor.component_models import ComponentModels, as_rules
 from predictor.counting import COUNTS
+from predictor.kinds import Point
 from predictor.model_set import most_decisive_first
-from predictor.name_model import NameModel
-from predictor.thresholds import NEVER, Point
+from predictor.name_model import NameRules
+from predictor.thresholds import NEVER
 
 
-class NameModels(ComponentModels[NameModel]):
-    """One ``NameModel`` per predicate."""
+class NameModels(ComponentModels[NameRules]):
+    """One ``NameRules`` per predicate."""
 
     kind = "name"
-    estimator = NameModel
+    model = NameRules
     parameters = ("minfrac", "mincount", "prefix")
     decision = math.ulp(0.0)  # any rule that matches says yes
     is_baseline = True

@@ -11,15 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from features.columns import names_of
 from features.components import (
     decide_components,
     prune_components,
     score_components,
     whole_names,
 )
-from features.tabular import names_of
-from predictor.classifier import Answers, Scores, read_labels
-from predictor.counting import COUNTS, TRACE, CountingModel
+from predictor.counting import COUNTS, TRACE, ComponentCounts
+from predictor.learned import Answers, Scores
 
 Numbers = npt.NDArray[np.float64]
 
@@ -35,10 +35,10 @@ ANY = b".*"
 """The component that every name has: its rule is what is known of a name of which nothing is."""
 
 
-class RuleModel(CountingModel):
+class RuleList(ComponentCounts):
     """Predict by the components of a name, each as far as its evidence goes.
 
-    The counts are those of ``NameModel``, and those of all names under the component ``.*``. A
+    The counts are those of ``NameRules``, and those of all names under the component ``.*``. A
     component's evidence is an interval for its share n_M/n_A: the limits of Wilson ("Probable
     inference, the law of succession, and statistical inference", 1927), each kept with confidence
     ``level``. (Brown, Cai and DasGupta, "Interval estimation for a binomial proportion", 2001,
@@ -84,32 +84,6 @@ class RuleModel(CountingModel):
         self.prefix = prefix
         self.half_life = half_life
 
-    def age(self, days: float) -> Self:
-        """Let ``days`` pass: every row learned so far counts 2^(-``days``/``half_life``) of itself.
-
-        Rows that are learned afterwards count in full, so a nightly ``age(1)`` before
-        ``partial_fit`` gives a row of *d* days ago the weight 2^(-*d*/``half_life``). Components of
-        less than a millionth of a row are dropped.
-
-        Raises ``ValueError`` for a model without a half-life, or a negative time.
-        """
-        counts = self._learned()
-        kept = [pc.multiply(counts[n], self._weight(days)) for n in ("n_a", "n_m")]
-        aged = pa.table([counts["component"], *kept], schema=WEIGHTS)
-        self._set_counts(aged.filter(pc.greater(aged["n_a"], TRACE)))
-        return self
-
-    def forget(self, X: Any, y: Any, days: float = 0) -> Self:
-        """Undo the learning of rows that ``age`` has since made ``days`` older, in all.
-
-        Raises ``ValueError``, and leaves the model as it was, where a name was not learned, or not
-        with that label, or counts for less than rows of that age do.
-        """
-        table = self._read(X)
-        weight = self._weight(days) if days else 1.0
-        self._change(table, read_labels(y, len(table)), -weight)
-        return self
-
     def condense(self, thresholds: Iterable[float], X: Any = None) -> Self:
         """Keep only the rules that decisions at ``thresholds`` need.
 
@@ -143,15 +117,6 @@ class RuleModel(CountingModel):
         said = pa.array((lower >= threshold) | (upper < threshold))
         return table.filter(said).sort_by([("decides", "descending"), ("component", "ascending")])
 
-    def _weight(self, days: float) -> float:
-        if self.half_life is None:
-            raise ValueError("a model without a half_life does not age")
-        if not self.half_life > 0:
-            raise ValueError(f"half_life must be None or above 0 days, not {self.half_life!r}")
-        if not days >= 0:
-            raise ValueError(f"days must be 0 or more, not {days!r}")
-        return float(2.0 ** (-days / self.half_life))
-
     def _derive(self, counts: pa.Table) -> pa.Table:
         if not 0.5 < self.level < 1:
             raise ValueError(f"level must be between 0.5 and 1, not {self.level!r}")
@@ -163,7 +128,8 @@ class RuleModel(CountingModel):
         evidence = pa.table([*counts.columns, *limits], schema=EVIDENCE)
         return condensed(names, evidence, np.unique(np.concatenate(limits)), self.prefix)
 
-    def _scores(self, table: pa.Table) -> Scores:
+    def scores(self, table: pa.Table) -> Scores:
+        """Return for each row the highest threshold at which it is a yes."""
         return np.asarray(score_components(names_of(table), *arrays_of(self.rules_), self.prefix))
 
     def _is_yes(self, scores: Scores) -> Answers:

@@ -10,22 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from features.columns import names_of
 from features.components import rank_components, score_components
-from features.tabular import names_of
-from predictor.classifier import Scores
 from predictor.component_models import ComponentModels, as_rules
+from predictor.kinds import Point
+from predictor.learned import Scores
 from predictor.model_set import most_decisive_first
-from predictor.rule_model import ANY, EVIDENCE, RuleModel, arrays_of
-from predictor.thresholds import Point
+from predictor.rule_model import ANY, EVIDENCE, RuleList, arrays_of
 
 _SHOWN = ("component", "n_m", "n_a")
 
 
-class RuleModels(ComponentModels[RuleModel]):
-    """One ``RuleModel`` per predicate."""
+class RuleModels(ComponentModels[RuleList]):
+    """One ``RuleList`` per predicate."""
 
     kind = "rules"
-    estimator = RuleModel
+    model = RuleList
     parameters = ("prefix",)
     rules_schema = EVIDENCE
 
@@ -56,7 +56,7 @@ class RuleModels(ComponentModels[RuleModel]):
         places = np.asarray(names.indices)
         distinct = pa.table({"name": names.dictionary})
         keys = self if keys is None else keys
-        return {key: self[key].predict_proba(distinct)[:, 1][places] for key in keys}
+        return {key: self[key].scores(distinct)[places] for key in keys}
 
     def rules(self, point: Point) -> pa.Table:
         """Return the rules with a verdict at ``point``."""

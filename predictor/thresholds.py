@@ -24,18 +24,13 @@ the answer is that the model is unsure.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta, t
 
+from predictor.kinds import Point
 from predictor.levels import NO_LEVELS, Levels, levels_of
-
-Point = Literal["accurate", "bounded"]
-"""Which of a model's two thresholds decides whether the answer is a yes."""
-
-POINTS: tuple[Point, ...] = ("accurate", "bounded")
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
 """Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
@@ -221,6 +216,8 @@ def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
     It is one half, as for any score that is a probability, unless the best one on the slice is
     better by more than chance: by a paired t-test over the folds, or else the blocks of time.
     """
+    from scipy.stats import t  # slow to import, and needed only to learn
+
     if not len(slice_.truth):
         return EVEN
     thresholds, _, yes, true = _cumulated(slice_)
@@ -242,6 +239,8 @@ def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:
     The blocks' scatter gives the design effect (at least 1), and that the number of independent
     rows which tell as much (Korn and Graubard 1998); on these the limit is Clopper and Pearson's.
     """
+    from scipy.stats import beta, t  # slow to import, and needed only to learn
+
     blocks, share = len(wrong), wrong.sum(axis=0) / n
     effective = np.full(len(share), float(n))
     if blocks > 1:

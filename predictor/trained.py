@@ -16,6 +16,7 @@ from predictor.calibration import points_from_json
 from predictor.certainty import Said
 from predictor.forest_models import ForestModels
 from predictor.heat import Heat, directories
+from predictor.kinds import Kind, Point
 from predictor.labels import births, tally
 from predictor.learning import Here, Learner
 from predictor.model_set import Answer, ModelSet
@@ -23,7 +24,7 @@ from predictor.name_models import NameModels
 from predictor.predicates import BUILT_IN, Predicate, from_config
 from predictor.predicates.predicate import Subject
 from predictor.rule_models import RuleModels
-from predictor.thresholds import Limit, Limits, Point, Scores
+from predictor.thresholds import Limit, Limits, Scores
 from predictor.worlds import Worlds, worlds_of
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
@@ -229,7 +230,7 @@ class TrainedModel:
         Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
         matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
         the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
-        with their ``upper`` limits (``RuleModel`` says how they are weighed). Evidence of ``able``:
+        with their ``upper`` limits (``RuleList`` says how they are weighed). Evidence of ``able``:
         ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
         not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
         Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
@@ -269,8 +270,8 @@ class TrainedModel:
         ]
 
     @classmethod
-    def load(cls, directory: Path, counts: bool = True) -> TrainedModel:
-        """Return the model that was saved in ``directory``.
+    def load(cls, directory: Path, counts: bool = True, only: Kind | None = None) -> TrainedModel:
+        """Return the model that was saved in ``directory``; if it can be, of one kind ``only``.
 
         Without ``counts`` it needs less memory, predicts and explains as well, and cannot learn.
         Raises ``predictor.parts.DamagedModelError``, a ``ValueError`` that names the file, where
@@ -287,7 +288,8 @@ class TrainedModel:
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
             model.worlds = worlds_of(model.predicates)
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
-            kinds = {kind: _set_of(kind) for kind in content["kinds"]}
+            there: list[str] = content["kinds"]
+            kinds = {kind: _set_of(kind) for kind in there if only == kind or only not in there}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
             hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:

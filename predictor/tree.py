@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from features.tabular import decoded
+from features.columns import decoded
 from predictor.growth import Bools, Ints, Nodes, grow
 
 

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from data.sizes import size
 from predictor.hints import Room
 from serving.connections import look_after
-from serving.errors import HANDLERS
+from serving.error_responses import HANDLERS
 from serving.guard import Guard
 from serving.limits import Limits, allow_files
 from serving.logged import logged

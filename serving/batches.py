@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.prediction_log import FIRST_US, LAST_US
+from data.schema import FIRST_US, LAST_US
 from features import CREATES, HISTORY_BYTES
 from predictor.certainty import WORDS
 from serving.arrow_messages import refuse_compressed

@@ -14,7 +14,8 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.protocols.utils import get_local_addr
 
-from serving.errors import ApiError, raw
+from serving.error_responses import raw
+from serving.errors import ApiError
 from serving.flow import Flow
 from serving.limits import Limits
 from serving.parsing import Parsing

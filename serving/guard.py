@@ -10,7 +10,8 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
 
-from serving.errors import ApiError, response_of
+from serving.error_responses import response_of
+from serving.errors import ApiError
 from serving.hosts import Changes, refuse_foreign
 from serving.limits import Limits
 from serving.settings import names

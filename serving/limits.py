@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from serving.errors import ApiError, raw
+from serving.error_responses import raw
+from serving.errors import ApiError
 from serving.room import Room
 from serving.settings import Settings
 

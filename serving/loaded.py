@@ -52,8 +52,8 @@ class LoadedModel:
 
     @cached_property
     def trained(self) -> TrainedModel:
-        """The models themselves, which know why: loaded when they are first asked."""
-        return TrainedModel.load(self.directory, self.counts)
+        """The models of the kind, which know why: loaded when they are first asked."""
+        return TrainedModel.load(self.directory, self.counts, self.kind)
 
     @cached_property
     def answerer(self) -> Answerer:

@@ -1,63 +1,19 @@
-"""What the prediction log keeps of the requests to the service: worked out from their bodies."""
+"""Which requests to the service the prediction log keeps, if there is one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from prometheus_client import CollectorRegistry, Counter
 
-from features.creates import from_requests
-from predictor.hints import HINTS
-from serving import batches
-from serving.answers import creates_of
 from serving.loaded import LoadedModel
-from serving.prediction_log import OUTCOMES, PredictionLog, Served
-from serving.requests import parse_hint
 from serving.settings import Settings
 
-HINTED = "hints"
-"""The point of hints in the log: their thresholds are their own, and promise no bound."""
-
-
-class _Asked:
-    """Works out what one model was asked and answered, by the forms of requests."""
-
-    def __init__(self, model: LoadedModel) -> None:
-        self.model = model
-
-    def json(self, bodies: Sequence[bytes]) -> Served:
-        """Return what was asked by bodies of files in JSON."""
-        return served(self.model, creates_of(bodies))
-
-    def arrow(self, bodies: Sequence[bytes]) -> Served:
-        """Return what was asked by streams in Arrow's format."""
-        return served(self.model, pa.concat_tables(map(batches.creates, bodies)))
-
-    def hints(self, asked: Sequence[tuple[bytes, int]]) -> Served:
-        """Return what was asked by bodies of one create each, and the verdicts on these.
-
-        Of a directory, and of what is none, the hints of the other are null.
-        """
-        files = [parse_hint(body) for body, _ in asked]
-        answers = {}
-        for place, hint in enumerate(HINTS):
-            of_directory = hint == "HotDir"
-            values = [
-                bool(verdict >> place & 1) if file.is_directory is of_directory else None
-                for file, (_, verdict) in zip(files, asked, strict=True)
-            ]
-            answers[hint] = pa.array(values, pa.bool_())
-        creates = from_requests([file.create() for file in files])
-        return Served(creates, answers, self.model.version, self.model.kind, HINTED)
-
-
-def served(model: LoadedModel, creates: pa.Table) -> Served:
-    """Return what a model answers to `creates`."""
-    answers = model.answers(creates, counted=False)
-    said = {key: each.in_words() for key, each in model.said(creates).items()}
-    return Served(creates, answers, model.version, model.kind, model.point, said)
+if TYPE_CHECKING:  # most services keep no log, and need not what writes one
+    from serving.asked import Asked
+    from serving.prediction_log import PredictionLog
 
 
 class Logged:
@@ -65,7 +21,7 @@ class Logged:
 
     def __init__(self, log: PredictionLog | None = None) -> None:
         self._log = log
-        self._asked: _Asked | None = None
+        self._asked: Asked | None = None
 
     def predictions(self, model: LoadedModel, body: bytes, files: int) -> None:
         """Take note of a body of so many `files` that was answered."""
@@ -82,10 +38,12 @@ class Logged:
         if self._log is not None and self._log.sampled():
             self._log.offer(self._of(model).hints, (body, verdict), 1, len(body))
 
-    def _of(self, model: LoadedModel) -> _Asked:
+    def _of(self, model: LoadedModel) -> Asked:
         asked = self._asked
         if asked is None or asked.model is not model:
-            self._asked = asked = _Asked(model)
+            from serving.asked import Asked
+
+            self._asked = asked = Asked(model)
         return asked
 
 
@@ -98,6 +56,8 @@ def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[Logged]:
     if settings.log_predictions is None:
         yield Logged()
         return
+    from serving.prediction_log import OUTCOMES, PredictionLog
+
     counter = Counter(
         "birthmark_log_rows",
         "Rows for the prediction log: written, dropped while it is behind, or failed",

@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving import logs
-from serving.errors import NOSNIFF, failed
+from serving.error_responses import NOSNIFF, failed
 from serving.loaded import LoadedModel, Tallies
 from serving.reports import Reports
 from serving.worker import METRICS

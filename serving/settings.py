@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from data.choices import meant
 from data.sizes import size
-from predictor import KINDS, Kind, Point
+from predictor.kinds import Kind, Point
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
@@ -70,7 +70,8 @@ class Settings(BaseModel):
         " its addresses and --host: called otherwise, it changes nothing",
     )
     model: Kind | None = Field(
-        default=None, description=f"model that answers: {', '.join(KINDS)}; default: as published"
+        default=None,
+        description=f"model that answers: {', '.join(get_args(Kind))}; default: as published",
     )
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"

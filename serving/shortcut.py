@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from serving.errors import HANDLERS, ApiError
+from serving.error_responses import HANDLERS
+from serving.errors import ApiError
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from birthmark.without import without_pandas
 from serving import logs
 from serving.settings import Settings
 
@@ -42,6 +43,8 @@ def application(settings: Settings, parent: int) -> FastAPI:
 
     from serving.app import create_app
 
+    with without_pandas():
+        pa.array([])
     # Arrow's own pool keeps what each request, and each model before, once needed.
     pa.set_memory_pool(pa.system_memory_pool())
     # What is imported stays: a collection of garbage that looked at all of it would hold up every

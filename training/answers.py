@@ -17,12 +17,14 @@ import pyarrow as pa
 from data.schema import field
 from predictor import TrainedModel
 from predictor.certainty import WORDS, Said
-from predictor.thresholds import Limits, Point
+from predictor.kinds import POINTS, Point
+from predictor.thresholds import Limits
 from training import drift
 from training.bootstrap import Blocks
-from training.cases import POINTS, Labelled
+from training.cases import Labelled
 from training.evaluate import EVALUATION
-from training.metrics import Bools, Floats, brier, percent
+from training.metrics import Bools, Floats, brier
+from training.shares import percent
 from training.standing import BURST, standing
 
 _NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"

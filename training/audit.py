@@ -36,12 +36,11 @@ from training.profile import Profile
 from training.registry import Registry, RegistryError
 from training.served import GROUPS, SERVED, Answered, Figures, figures
 from training.shifts import Shift, shifts
+from training.shown import AUDITS
 from training.standing import by_key, in_words, key_of, of_row, over
 from training.trial import load
 
 log = logging.getLogger(__name__)
-
-AUDITS = "audits"
 
 LOOK_BACK = 90
 """How many audits before this one count as evidence."""

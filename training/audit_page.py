@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from training.metrics import percent
-from training.report import KINDS, page
+from training.report import page
+from training.shares import percent
+from training.shown import AXIS, KINDS
 
 if TYPE_CHECKING:
     from training.audit import Audit
-
-AXIS = 3
-"""The axis of false positives ends at so many times the bound."""
 
 GROUPINGS = {"hour": "Hour (UTC)", "user": "User", "client": "Client"}
 

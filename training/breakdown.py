@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from data.schema import field
 from training.depth import depths
-from training.metrics import percent
+from training.shares import percent
 
 Bools = npt.NDArray[np.bool_]
 

@@ -18,11 +18,9 @@ from predictor import Point, TrainedModel
 from training.bounded import failures
 from training.compare import Comparison
 from training.report import page
+from training.shown import CARD_HTML, CARD_JSON
 from training.standing import in_words
 from training.trial import Stored
-
-HTML = "card.html"
-JSON = "card.json"
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
 _SHOWN = 10
@@ -37,8 +35,8 @@ class Card:
     def save(self, directory: Path) -> None:
         """Write the card, for people and for programs."""
         text = json.dumps(self.content, indent=1, allow_nan=False)
-        (directory / JSON).write_text(text + "\n", encoding="utf-8")
-        (directory / HTML).write_text(self.html(), encoding="utf-8")
+        (directory / CARD_JSON).write_text(text + "\n", encoding="utf-8")
+        (directory / CARD_HTML).write_text(self.html(), encoding="utf-8")
 
     def html(self) -> str:
         """Return the card as one HTML page, complete in itself."""

@@ -11,15 +11,14 @@ import pyarrow.compute as pc
 
 from predictor import Predicate, TrainedModel, births
 from predictor.heat.directories import directories
+from predictor.kinds import POINTS, Point
 from predictor.predicates.predicate import Subject
-from predictor.thresholds import Point, says_yes
+from predictor.thresholds import says_yes
 from training.bootstrap import Blocks, blocks_of
 from training.metrics import Bools, Floats
 
 Known = Callable[[Subject, pa.Table], pa.Table]
 """Makes the creates (`features.CREATES`) of births about a subject, as `TrainedModel.creates`."""
-
-POINTS: tuple[Point, ...] = ("accurate", "bounded")
 
 
 @dataclass(frozen=True)

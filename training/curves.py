@@ -18,7 +18,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from data.schema import field
-from predictor.thresholds import Point
+from predictor.kinds import Point
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

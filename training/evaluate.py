@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from data.schema import field
 from predictor import TrainedModel
-from predictor.thresholds import Point
+from predictor.kinds import Point
 from training import drift
 from training.bootstrap import DAY, SEED
 from training.by_kind import by_kind
 from training.cases import Case, cases, labelled
-from training.metrics import INTERVALS, Bools, brier, counts, intervals, percent
+from training.metrics import INTERVALS, Bools, brier, counts, intervals
+from training.shares import percent
 from training.standing import BURST, of_row
 
 __all__ = ["EVALUATION", "STANDING", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]

@@ -11,6 +11,7 @@ from sklearn.metrics import brier_score_loss
 
 from training import drift
 from training.bootstrap import LEVEL, RESAMPLES, SEED, Blocks, interval, resampled
+from training.shares import percent
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -24,11 +25,6 @@ INTERVALS = {
     "brier": 1,
 }
 """The figures that have intervals, columns `…_low` and `…_high`, and the most that each can be."""
-
-
-def percent(part: float, whole: float) -> float | None:
-    """Return `part` as a percentage of `whole`; None where `whole` is 0."""
-    return 100 * float(part) / float(whole) if whole else None
 
 
 def counts(truth: Bools, said: Bools, guess: bool) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from training.intake import (
 )
 from training.places import unmatched, unreachable
 from training.registry import Registry
-from training.report import REPORT
+from training.shown import REPORT
 from training.train import read_lives
 from training.trial import Trial, load
 

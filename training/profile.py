@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from features.columns import decoded
 from features.components import component_text
 from features.pieces import name_pieces
-from features.tabular import decoded
 from training.bootstrap import DAY, ENOUGH, UNITS, Floats
 
 Ints = npt.NDArray[np.int64]

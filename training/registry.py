@@ -22,7 +22,6 @@ from typing import Any
 
 from training import manifests
 from training.manifests import FORMAT, MANIFEST, VERSION, RegistryError
-from training.remote import RemoteStorage
 from training.storage import LocalStorage, Storage
 
 __all__ = ["FORMAT", "MANIFEST", "Registry", "RegistryError", "is_remote"]
@@ -61,6 +60,8 @@ class Registry:
     ) -> None:
         self._storage: Storage
         if is_remote(place):
+            from training.remote import RemoteStorage  # for others, nothing to import
+
             self._storage = RemoteStorage(str(place), cache)
         else:
             self._storage = LocalStorage(Path(place))

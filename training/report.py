@@ -10,32 +10,19 @@ import pyarrow as pa
 from jinja2 import PackageLoader
 
 from features.components import component_text
-from predictor.thresholds import Point
+from predictor.kinds import Point
 from training import charts
 from training.answers import of_served
 from training.assess import Assessment
 from training.bounded import abstentions, bounded_tables, failures, known_bounds
 from training.pages import pages
-
-REPORT = "report.html"
-"""What the page is called in a dataset, and the newest in a registry."""
+from training.shown import KINDS, SUBJECTS
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
     "name": ("lock", "lifespan<=5"),
 }
 """The predicates whose sensitivity Tables 6.9 to 6.14 show."""
-
-KINDS = {
-    "name": "Name model",
-    "able": "ABLE tree",
-    "rules": "Rule lists",
-    "forest": "Forest",
-}
-"""What the kinds of model are called on the page, in the order of its columns."""
-
-SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
-"""The headings of the tables."""
 
 
 def render(

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from training.candidate import Candidate, succeed, train_alone
-from training.card import HTML, JSON
 from training.config import Settings, Training
 from training.registry import Registry, RegistryError
+from training.shown import CARD_HTML, CARD_JSON
 from training.train import read_lives
 from training.trial import Stored, load
 
@@ -39,7 +39,7 @@ def reproduce(registry: Registry, version: str, datasets: Path) -> Reproduction:
     champion = stored.manifest.get("compared_with")
     before = load(registry, champion) if champion in registry.versions() else None
     candidate = _again(stored, before, datasets)
-    gone = {HTML, JSON} if champion and before is None else set()
+    gone = {CARD_HTML, CARD_JSON} if champion and before is None else set()
     directory = registry.directory(version)
     with tempfile.TemporaryDirectory() as scratch:
         candidate.write_parts(Path(scratch))

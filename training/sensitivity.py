@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from data.schema import field
 from features.components import match_components
 from predictor import TrainedModel, births
-from predictor.name_model import NameModel, select_rules
+from predictor.name_model import NameRules, select_rules
 from training.cases import majority
 from training.evaluate import TABLE_6_5, score
 
@@ -56,7 +56,7 @@ def sensitivity(
     return pa.Table.from_pylist(rows, schema=SENSITIVITY)
 
 
-def _strengths(model: NameModel, names: pa.Array, least: float) -> tuple[pa.Array, pa.Array]:
+def _strengths(model: NameRules, names: pa.Array, least: float) -> tuple[pa.Array, pa.Array]:
     """Return n_M/n_A of each rule at `minfrac` = `least`, and of each name's strongest rule.
 
     A name without a rule has -1. Whether a name has any rule at a higher threshold is whether its

@@ -21,7 +21,8 @@ from training.breakdown import BREAKDOWN, Grouping, break_down, grouping
 from training.cases import majority
 from training.evaluate import EVALUATION, STANDING, TABLE_6_5
 from training.join import Join
-from training.metrics import Bools, counts, intervals, percent
+from training.metrics import Bools, counts, intervals
+from training.shares import percent
 from training.standing import BURST
 
 _ENDS = [

@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from training.metrics import percent
+from training.shares import percent
 from training.standing import STYLES, Standing
 
 Row = dict[str, Any]

@@ -20,8 +20,9 @@ from training.bounded import known_bounds
 from training.distributions import distributions
 from training.loss import without_loss
 from training.registry import Registry, RegistryError
-from training.report import KINDS, render
+from training.report import render
 from training.sensitivity import sensitivity
+from training.shown import KINDS
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from birthmark.exits import warn
 from birthmark.terminal import counting, line
-from data.anonymize import Summary, read_settings
-from data.anonymize import anonymize as run
 from data.generated import describe
 from data.plurals import counted
+
+if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
+    from data.anonymize import Summary
 
 
 def anonymize(
@@ -43,6 +44,9 @@ def anonymize(
     ] = False,
 ) -> None:
     """Replace users, groups, addresses and names at random, each always by the same."""
+    from data.anonymize import anonymize as run
+    from data.anonymize import read_settings
+
     settings = read_settings(keep) if keep else None
     with counting("records") as bar:
         task = bar.add_task("", total=None, done=0)

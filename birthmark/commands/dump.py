@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from birthmark.exits import warn
 from birthmark.terminal import line
-from data.dump import Dump, TablesDump, TraceDump
 from data.durable import replaced
+
+if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
+    from data.dump import Dump
 
 STREAM = Path("-")
 
@@ -40,11 +42,7 @@ def dump(
     ] = False,
 ) -> None:
     """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""
-    lines = (
-        TablesDump(trace, all_attributes)
-        if source is Source.OPERATIONS
-        else TraceDump(trace, all_attributes)
-    )
+    lines = _lines(trace, source, all_attributes)
     if out is None or out == STREAM:
         printed = write(lines, sys.stdout.buffer)
     else:
@@ -54,6 +52,16 @@ def dump(
         warn([f"{trace}: holds no NFS; expected a capture of NFS's port, which is 2049 as a rule"])
     for message in remarks(lines):
         line(message, stderr=True)
+
+
+def _lines(trace: str, source: Source, all_attributes: bool) -> Dump:
+    if source is Source.OPERATIONS:
+        from data.dump_tables import TablesDump
+
+        return TablesDump(trace, all_attributes)
+    from data.dump import TraceDump
+
+    return TraceDump(trace, all_attributes)
 
 
 def write(lines: Dump, file: BinaryIO) -> int:

@@ -40,7 +40,7 @@ def explain(
 ) -> None:
     """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
     from serving.answers import explain_list
-    from serving.models import load_model
+    from serving.published import load_model
     from training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
@@ -97,7 +97,7 @@ def rules(
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
     from data.choices import expect
-    from serving.models import load_model
+    from serving.published import load_model
     from training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)

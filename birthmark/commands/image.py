@@ -38,7 +38,7 @@ def image(
     from data.sizes import size
     from predictor.hints import Room, hint_image
     from predictor.image_models import compile_models
-    from serving.models import load_model
+    from serving.published import load_model
     from training.registry import Registry
 
     source = context.get_parameter_source("region")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -14,10 +14,11 @@ from birthmark.exits import warn
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 from data.generated import describe
-from data.ingest import ingest as run
-from data.ingest_summary import IngestSummary
-from data.loss import Estimate
 from data.plurals import counted
+
+if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
+    from data.ingest_summary import IngestSummary
+    from data.loss import Estimate
 
 
 def ingest(
@@ -30,6 +31,8 @@ def ingest(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
+    from data.ingest import ingest as run
+
     with counting("operations") as bar:
         task = bar.add_task("", total=None, done=0)
         summary = run(traces, out, lambda path, rows: bar.update(task, description=path, done=rows))

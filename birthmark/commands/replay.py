@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -15,9 +15,9 @@ from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 from data.generated import describe
 from data.plurals import counted
-from data.replay import BuildSummary, RunSummary
-from data.replay import build as build_replay
-from data.replay import run as run_replay
+
+if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
+    from data.replay import BuildSummary, RunSummary
 
 app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and run it.")
 
@@ -48,6 +48,8 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Find what must exist for a trace to go as it went, and rewrite it for replay."""
+    from data.replay import build as build_replay
+
     bounds = (_micros("--from", first), _micros("--to", last))
     with counting("calls") as bar:
         task = bar.add_task("", total=None, done=0)
@@ -78,6 +80,8 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Make what must exist, perform the operations, and compare how they end."""
+    from data.replay import run as run_replay
+
     with counting("operations") as bar:
         task = bar.add_task("", total=None, done=0)
         summary = run_replay(build, root, flush, results, lambda done: bar.update(task, done=done))

@@ -15,8 +15,6 @@ from birthmark.exits import warn
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 from data.generated import describe, label
-from data.scan import words
-from data.scan.tables import GENERATED
 
 DEFAULT = "traces"
 
@@ -79,6 +77,7 @@ def traces(
     as_json: _JSON = False,
 ) -> None:
     """Count the operations of traces per period, by any of the keys (nfsscan)."""
+    from data.scan import words
     from data.scan.count import Plan, scan
 
     plan = Plan(
@@ -134,6 +133,7 @@ def agg(
     by: Annotated[str | None, typer.Option(help=f"the keys to keep; {_BY}")] = None,
 ) -> None:
     """Add counts up: wider periods, fewer keys (ns_timeagg)."""
+    from data.scan import words
     from data.scan.aggregate import WHOLE, aggregate
     from data.scan.inputs import CountsTable
 
@@ -158,6 +158,7 @@ def split(
     until: Annotated[str | None, typer.Option(help="only periods that begin before")] = None,
 ) -> None:
     """Keep or drop rows by their keys, operation or time (ns_split)."""
+    from data.scan import words
     from data.scan.inputs import CountsTable
     from data.scan.split import Condition, Rows
     from data.scan.split import split as run
@@ -194,7 +195,9 @@ def top(
     as_json: _JSON = False,
 ) -> None:
     """Show the busiest clients, users, groups, files or directories."""
+    from data.scan import words
     from data.scan.inputs import CountsTable
+    from data.scan.tables import GENERATED
     from data.scan.top import top as run
     from data.scan.top import write_rows
 
@@ -255,6 +258,7 @@ def view(
     title: Annotated[str, typer.Option(help="words above the plot")] = "",
 ) -> None:
     """Plot counts over time (ns_quickview)."""
+    from data.scan import words
     from data.scan.inputs import CountsTable
     from data.scan.series import over_time, overlaid
     from data.scan.view import draw

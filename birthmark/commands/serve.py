@@ -133,7 +133,7 @@ def _refused(error: ValidationError) -> typer.BadParameter:
 
 def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
     from serving.answers import explain_one
-    from serving.models import load_model
+    from serving.published import load_model
     from training.registry import Registry
 
     return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)

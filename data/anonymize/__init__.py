@@ -19,10 +19,25 @@ in the original, and are right as often:
 - No two names, ids or hosts ever have one image, those that stay as they are included.
 """
 
-from data.anonymize.columns import treatments
-from data.anonymize.mapping_file import MappingError, opened
-from data.anonymize.run import Summary, anonymize
-from data.anonymize.settings import Settings, read_settings
+from typing import TYPE_CHECKING
+
+from birthmark.lazy import offered
+
+if TYPE_CHECKING:
+    from data.anonymize.columns import treatments
+    from data.anonymize.mapping_file import MappingError, opened
+    from data.anonymize.run import Summary, anonymize
+    from data.anonymize.settings import Settings, read_settings
+
+_HOMES = {
+    "MappingError": "data.anonymize.mapping_file",
+    "Settings": "data.anonymize.settings",
+    "Summary": "data.anonymize.run",
+    "anonymize": "data.anonymize.run",
+    "opened": "data.anonymize.mapping_file",
+    "read_settings": "data.anonymize.settings",
+    "treatments": "data.anonymize.columns",
+}
 
 __all__ = [
     "MappingError",
@@ -33,3 +48,5 @@ __all__ = [
     "read_settings",
     "treatments",
 ]
+
+__getattr__ = offered(__name__, _HOMES)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.tabular import decoded
+from features.columns import decoded
 from predictor import blocks
 from predictor.heat.directories import directories
 from predictor.heat.places import Places

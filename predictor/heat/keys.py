@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from features import name_pieces
+from features.columns import decoded
 from features.history import shape
-from features.tabular import decoded
 
 _PREFIX = 5
 

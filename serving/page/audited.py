@@ -10,10 +10,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from serving.page import charts
-from training.audit import AUDITS
-from training.audit_page import AXIS
-from training.metrics import percent
 from training.registry import Registry
+from training.shares import percent
+from training.shown import AUDITS, AXIS
 from training.standing import Standing, by_key, key_of
 
 SHOWN = 90

@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from fastapi import Response
 
 from serving.errors import ApiError
-from training.audit import AUDITS
-from training.card import HTML
 from training.registry import Registry, RegistryError
-from training.report import REPORT
+from training.shown import AUDITS, CARD_HTML, REPORT
 
 _STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
 
@@ -52,7 +50,7 @@ def _asked() -> Iterator[None]:
 def card(registry: Registry, version: str) -> bytes:
     """Return the card of a version; raise `ApiError` where there is none."""
     try:
-        return (registry.directory(version) / HTML).read_bytes()
+        return (registry.directory(version) / CARD_HTML).read_bytes()
     except RegistryError as error:
         raise ApiError("no_version", str(error)) from error
     except FileNotFoundError as error:

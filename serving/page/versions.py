@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data.generated import describe
-from training.card import HTML, JSON
 from training.registry import Registry, RegistryError
+from training.shown import CARD_HTML, CARD_JSON
 
 SHOWN = 10
 """How many versions are listed, the newest."""
@@ -44,14 +44,14 @@ class Versions:
         return told | {
             "created": manifest["created"],
             "aside": None if decision.get("publish", True) else decision.get("reason"),
-            "card": HTML in manifest["parts"],
+            "card": CARD_HTML in manifest["parts"],
         }
 
 
 def card(registry: Registry, version: str) -> dict[str, Any] | None:
     """Return what the card of a version says; None where it has none that can be read."""
     try:
-        found = json.loads((registry.directory(version) / JSON).read_bytes())
+        found = json.loads((registry.directory(version) / CARD_JSON).read_bytes())
         return found if isinstance(found, dict) else None
     except (RegistryError, OSError, ValueError):
         return None

@@ -22,7 +22,7 @@ from serving.requests import FileRequest
 from serving.service import Service
 from training.pages import pages
 from training.registry import Registry, RegistryError
-from training.report import KINDS
+from training.shown import KINDS
 from training.standing import Standing, summary
 
 

@@ -22,9 +22,9 @@ from data.ingest import ingest
 from data.samples import DAYS
 from features.creates import from_files
 from predictor import TrainedModel, births
-from serving.logged import served
-from serving.models import load_model
+from serving.asked import served
 from serving.prediction_log import PredictionLog, Served
+from serving.published import load_model
 from training import abstaining, bounds
 from training.audit import Audit, audit, audits, keep
 from training.evaluate import evaluate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from birthmark import cli
 from data.samples import DAYS
 
 COMMANDS = [
@@ -46,6 +48,24 @@ def test_a_command_that_there_is_not_is_refused_with_one_that_is_like_it() -> No
     run = birthmark("ingets")
     assert run.returncode == 2
     assert b"No such command 'ingets' (did you mean 'ingest'?)." in run.stderr
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_the_line_of_a_command_is_the_first_of_its_own_help(command: str) -> None:
+    line, *_ = cli.command(command).help.split("\n\n")
+    assert " ".join(line.split()) == cli.COMMANDS[command][1]
+
+
+def test_a_command_line_is_completed() -> None:
+    asked = {"COMP_WORDS": "birthmark explain --mo", "COMP_CWORD": "2"}
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv = ['birthmark']; import birthmark.__main__",
+    ]
+    environment = os.environ | asked | {"_BIRTHMARK_COMPLETE": "complete_bash"}
+    run = subprocess.run(command, capture_output=True, check=True, env=environment)
+    assert run.stdout.split() == [b"--mode", b"--model"]
 
 
 def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from birthmark import _native
 from data.datasets import read_table
-from data.dump import TablesDump, TraceDump
+from data.dump import TraceDump
+from data.dump_tables import TablesDump
 from data.ingest import ingest
 from data.samples import DAYS
 from data.schema import MESSAGES, OPERATIONS

@@ -10,9 +10,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from birthmark.cli import app
+from birthmark import cli
 from data.anonymize import Settings as Keep
 from predictor import (
     DIRECTORY_PREDICATES,
@@ -54,8 +53,7 @@ def rows(page: str, heading: str) -> list[str]:
 def options() -> dict[str, set[str]]:
     """Return the long options of each command; those of a group are called ``GROUP COMMAND``."""
     found: dict[str, set[str]] = {}
-    top = get_command(app)
-    waiting = [(name, top.get_command(None, name)) for name in top.list_commands(None)]  # type: ignore[attr-defined]
+    waiting = [(name, cli.command(name)) for name in cli.COMMANDS]
     for name, command in waiting:
         inner = getattr(command, "commands", {})
         waiting += [(f"{name} {own}", each) for own, each in inner.items()]

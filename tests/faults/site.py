@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from data.prediction_log import PREDICTIONS
 from features import from_requests
-from serving.models import load_model
+from serving.published import load_model
 from tests.faults import commands
 from tests.faults.disks import Disk
 from tests.training.conftest import MONDAY, day_of_lives, trace_of

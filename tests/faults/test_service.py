@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from serving.answers import predict
-from serving.models import load_model
+from serving.published import load_model
 from tests.faults.asking import asking
 from tests.faults.damage import KINDS, damaged
 from tests.faults.disks import Disk, mounted

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from serving import answers
-from serving.models import load_model
+from serving.published import load_model
 from tests.faults.asking import ask, asking, version
 from tests.serving.conftest import eventually, publish, started
 from training.registry import Registry

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from serving import tokens
-from serving.models import load_model
+from serving.published import load_model
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,

@@ -8,7 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from features import HISTORY, HISTORY_BYTES, from_requests
 from features.encoding import COLUMNS
-from predictor.forest_model import IDLE, ForestModel, shared
+from predictor.estimators import ForestModel
+from predictor.forest_model import IDLE, shared
 
 SMALL = ForestModel(trees=5)
 

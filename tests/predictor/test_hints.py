@@ -15,7 +15,7 @@ from data.traces import open_trace
 from features import name_pieces
 from predictor import BUILT_IN, TrainedModel
 from predictor.hints import HINTS, Room, hint_image, verdicts
-from predictor.model_set import Kind
+from predictor.kinds import Kind
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 START = datetime(2003, 2, 24, tzinfo=UTC)

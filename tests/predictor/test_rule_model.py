@@ -11,7 +11,8 @@ from scipy.stats import norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from features.components import rank_components
-from predictor.rule_model import ANY, EVIDENCE, RuleModel, interval
+from predictor.estimators import RuleModel
+from predictor.rule_model import ANY, EVIDENCE, interval
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
 NAMES = st.lists(PIECES, min_size=1, max_size=4).map(b".".join)

@@ -13,7 +13,8 @@ import pytest
 
 from data.schema import FILES, NAMES
 from features import HISTORY, NamePieces, from_files, from_requests
-from predictor.model_set import Kind
+from predictor.estimators import NameModel
+from predictor.kinds import Kind
 from predictor.parts import DamagedModelError
 from predictor.predicates import (
     DIRECTORY_PREDICATES,
@@ -222,12 +223,20 @@ def test_later_births_are_told_of_what_was_seen_before_them_and_the_model_stays_
 def test_a_loaded_model_goes_on_learning_and_one_without_counts_does_not(model, tmp_path):
     model.save(tmp_path)
     known, labels = from_files(table(FILES, PAGES)), [True] * len(PAGES)
-    whole = TrainedModel.load(tmp_path).models["name"]["lock"].forget(known, [False] * len(PAGES))
+    whole = NameModel.of(TrainedModel.load(tmp_path).models["name"]["lock"])
+    whole.forget(known, [False] * len(PAGES))
     assert whole.partial_fit(known, labels).predict(NEW).tolist() == [True, True, False]
     served = TrainedModel.load(tmp_path, counts=False)
     assert served.explain(NEW, "name") == model.explain(NEW, "name")
     with pytest.raises(ValueError, match="without its counts"):
-        served.models["name"]["lock"].partial_fit(known, labels)
+        NameModel.of(served.models["name"]["lock"]).partial_fit(known, labels)
+
+
+def test_the_models_of_one_kind_are_loaded_alone(model, tmp_path):
+    model.save(tmp_path)
+    alone = TrainedModel.load(tmp_path, only="able")
+    assert alone.kinds == ("able",)
+    assert alone.explain(NEW, "able") == model.explain(NEW, "able")
 
 
 def test_equal_models_are_equal_bytes(model, tmp_path):

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from birthmark._native import requested
 from features import HISTORY_BYTES, from_requests
 from serving.answers import creates_of, hint, predict
-from serving.models import load_model
+from serving.published import load_model
 from serving.requests import FileRequest, canonical, parse, parse_hint
 from training.registry import Registry
 

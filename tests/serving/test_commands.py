@@ -20,7 +20,7 @@ from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
 from features import from_requests
 from predictor.image import predict as predict_rows
-from serving.models import NoModelError
+from serving.published import NoModelError
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from birthmark._native import objects
-from serving import errors, hot, reports
+from serving import error_responses, errors, hot, reports
 from serving.requests import parse, parse_choice, parse_hint
 from serving.settings import Settings
 
@@ -219,7 +219,7 @@ def test_every_answer_has_browsers_take_it_for_what_it_says_it_is(client: httpx.
     assert {answer.status_code for answer in answers} == {200, 404, 413, 422}
     for answer in answers:
         assert answer.headers.get_list("x-content-type-options") == ["nosniff"], answer.url
-    raw = errors.raw(errors.ApiError("overloaded", "too many"))
+    raw = error_responses.raw(errors.ApiError("overloaded", "too many"))
     assert raw.partition(b"\r\n\r\n")[0].count(b"\r\nx-content-type-options: nosniff") == 1
 
 

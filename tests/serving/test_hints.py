@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from birthmark.commands.image import image
 from predictor.hints import HINTS, hint_image, verdicts
 from predictor.image import Image, checksum
-from serving.models import load_model
+from serving.published import load_model
 from serving.responses import Verdict
 from serving.settings import Settings
 from training import abstaining

@@ -15,7 +15,7 @@ from features import from_requests
 from predictor import TrainedModel
 from predictor.hints import hint_image
 from predictor.image_models import compile_models
-from serving.models import NoModelError, load_model
+from serving.published import NoModelError, load_model
 from serving.settings import Settings
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.test_batches import arrow

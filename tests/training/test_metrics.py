@@ -5,7 +5,8 @@ import pytest
 from sklearn.metrics import brier_score_loss, precision_score, recall_score
 
 from training.bootstrap import blocks_of
-from training.metrics import INTERVALS, brier, counts, intervals, percent
+from training.metrics import INTERVALS, brier, counts, intervals
+from training.shares import percent
 
 RANDOM = np.random.default_rng(2)
 TRUTH = RANDOM.random(3000) < 0.3

@@ -14,8 +14,9 @@ from training.config import Settings
 from training.curves import CURVES
 from training.distributions import distributions
 from training.evaluate import EVALUATION, score
-from training.report import KINDS, render
+from training.report import render
 from training.sensitivity import SENSITIVITY, sensitivity
+from training.shown import KINDS
 from training.train import Lives, fit
 
 Make = Callable[..., Any]

@@ -1,0 +1,8 @@
+"""Shares, as people read them."""
+
+from __future__ import annotations
+
+
+def percent(part: float, whole: float) -> float | None:
+    """Return `part` as a percentage of `whole`; None where `whole` is 0."""
+    return 100 * float(part) / float(whole) if whole else None
