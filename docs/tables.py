@@ -69,7 +69,7 @@ TABLES = {
     "predictions": (
         PREDICTIONS,
         "One row per file asked about: the log of the service. Then a column `answer:KEY` for each"
-        " predicate, null where it does not apply.",
+        " predicate, null where it does not apply, and `said:KEY` with `yes`, `no` or `unsure`.",
     ),
     "served": (SERVED, "One row per version, predicate, model and threshold: `birthmark audit`."),
     "served by group": (GROUPS, "One row per row of these and group: `birthmark audit`."),

@@ -71,10 +71,11 @@ def card_of(
 
 
 def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
-    """Return what is promised of false positives, and by predicate what admitted it."""
+    """Return what is promised of a yes and of a no, and by predicate what admitted it."""
     points = {key: model.models[kind].point(key) for key in model.predicates}
     return {
         "bound": 100 * model.limits.yes.bound,
+        "false_negative_bound": 100 * model.limits.no.bound,
         "confidence": 100 * model.limits.yes.confidence,
         "predicates": {
             key: {
@@ -83,6 +84,9 @@ def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
                 "files": own.n,
                 "false_positives": _percent(own.false_positives),
                 "upper": _percent(own.upper),
+                "no": own.no,
+                "false_negatives": _percent(own.false_negatives),
+                "no_upper": _percent(own.no_upper),
             }
             for key, own in points.items()
         },

@@ -107,7 +107,7 @@ def _joined(found: Audit) -> Table:
 
 
 _FIGURES = (
-    *("n", "unknown", "correct", "decided", "right", "precision"),
+    *("n", "unknown", "decided", "right", "precision"),
     *("false pos.", "95%", "bound"),
 )
 
@@ -137,7 +137,7 @@ def _figures(found: Audit) -> Table:
             row["subject"],
             f"{row['n']:,}",
             f"{row['n_unknown']:,}",
-            *map(_percent, (row["correct"], row["decided"], row["right"])),
+            *map(_percent, (row["decided"], row["right"])),
             _percent(row["precision"]),
             _percent(row["false_positives"]),
             "–" if low is None else f"{low:.2f}–{high:.2f}",

@@ -214,6 +214,13 @@ def _card(kept: Registry, version: str) -> dict[str, Any] | None:
     return json.loads(path.read_bytes()) if path.exists() else None
 
 
+def _promised(bound: Mapping[str, Any]) -> str:
+    """Return what is promised; of cards from before there were three answers, of a yes alone."""
+    no = bound.get("false_negative_bound")
+    of_no = "" if no is None else f" and {no:g}% wrongly no"
+    return f"{bound['bound']:g}% wrongly yes{of_no} at most, {bound['confidence']:g}% sure"
+
+
 def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
     """Return the heads of a card."""
     trained, bound, test, drift = (card[key] for key in ("trained_on", "bound", "test", "drift"))
@@ -223,7 +230,7 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
         "servers": trained["servers"],
         "from": trained["since"],
         "until": trained["until"],
-        "bound": f"{bound['bound']:g}% wrongly yes at most, {bound['confidence']:g}% sure",
+        "bound": _promised(bound),
         "abstains": abstains,
     }
     if test:

@@ -18,21 +18,23 @@ from training.standing import Standing, by_key, key_of
 SHOWN = 90
 """How many audits are shown, the newest."""
 
-_COUNTS = ("n", "n_correct", "n_true_positive", "n_false_positive")
+_COUNTS = ("n", "n_false_positive")
 
 
 @dataclass(frozen=True)
 class Figure:
     """How right the answers to one predicate were, all versions that answered together.
 
-    Shares are in percent of the `n` whose end is known; `bound` is None where none was promised.
+    Shares are in percent of the `n` whose end is known: `decided` were a yes or a no, and of these
+    `right` came true (None of audits from before there were three answers). `bound` is None where
+    none was promised.
     `standing` is what is known of it by the published version's answers, whose false positives have
     the 95% interval from `false_positives_low` to `false_positives_high`.
     """
 
     n: int
-    correct: float | None
-    guess: float | None
+    decided: float | None
+    right: float | None
     false_positives: float | None
     bound: float | None
     standing: Standing | None = None
@@ -112,12 +114,14 @@ def _figure(rows: Sequence[Mapping[str, Any]], version: str | None) -> Figure:
     """Return the figure of rows that promise a bound, if there are any, else of all."""
     judged = next(iter(by_key(rows, version).values()), {})
     rows = [row for row in rows if row["bound"] is not None] or rows
-    n, correct, _, wrong = (sum(row[name] for row in rows) for name in _COUNTS)
-    guessed = sum(row["n"] * row["guess"] for row in rows if row["guess"] is not None)
+    n, wrong = (sum(row[name] for row in rows) for name in _COUNTS)
+    told = [row for row in rows if row.get("decided") is not None]
+    decided = sum(row["n"] * row["decided"] / 100 for row in told)
+    right = sum(row["n"] * row["decided"] * (row["right"] or 0) / 10_000 for row in told)
     return Figure(
         n,
-        percent(correct, n),
-        guessed / n if n else None,
+        percent(decided, sum(row["n"] for row in told)),
+        percent(right, decided),
         percent(wrong, n),
         min((row["bound"] for row in rows if row["bound"] is not None), default=None),
         Standing(judged["standing"]) if judged else None,
@@ -135,14 +139,14 @@ def standings(audits: Sequence[Audited]) -> list[Standing]:
 def drawn(audits: Sequence[Audited]) -> dict[str, Any]:
     """Return the charts of all predicates together, and a row for each."""
     days = [each.day for each in audits]
-    correct = [_mean([f.correct for f in each.figures.values()]) for each in audits]
-    guess = [_mean([f.guess for f in each.figures.values()]) for each in audits]
+    right = [_mean([f.right for f in each.figures.values()]) for each in audits]
+    decided = [_mean([f.decided for f in each.figures.values()]) for each in audits]
     worst = [_worst(each) for each in audits]
-    right = charts.chart("Correct", "percent, mean over predicates", days, correct=correct)
-    right["y"] = [(100.0, "0"), (50.0, "50"), (0.0, "100")]
-    right["lines"] = {
-        "guess": charts.segments(guess, 100.0),
-        "correct": charts.segments(correct, 100.0),
+    said = charts.chart("Yes and no", "percent, mean over predicates", days, correct=right)
+    said["y"] = [(100.0, "0"), (50.0, "50"), (0.0, "100")]
+    said["lines"] = {
+        "guess": charts.segments(decided, 100.0),
+        "correct": charts.segments(right, 100.0),
     }
     wrong = charts.chart(
         "False positives", "worst predicate, in bounds", days, false_positives=worst
@@ -152,7 +156,7 @@ def drawn(audits: Sequence[Audited]) -> dict[str, Any]:
     wrong["y"] = [(100.0, "0"), (0.0, charts.short(top))]
     wrong["bound"] = 100 - 100 / top
     keys = dict.fromkeys(key for each in reversed(audits) for key in each.figures)
-    return {"charts": [right, wrong], "rows": [_row(key, audits) for key in keys]}
+    return {"charts": [said, wrong], "rows": [_row(key, audits) for key in keys]}
 
 
 def _worst(audit: Audited) -> float | None:
@@ -180,7 +184,7 @@ def _row(key: str, audits: Sequence[Audited]) -> dict[str, Any]:
         "predicate": key,
         "day": day,
         "last": last,
-        "correct": charts.segments([figure.correct if figure else None for figure in every], 100.0),
+        "right": charts.segments([figure.right if figure else None for figure in every], 100.0),
         # as on an audit's own page, the axis ends at so many bounds
         "wrong": charts.segments(wrong, AXIS * last.bound) if last.bound else [],
         "bound": 100 - 100 / AXIS,

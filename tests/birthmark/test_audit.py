@@ -345,3 +345,25 @@ def test_without_a_log_or_files_an_audit_is_refused(
     (tmp_path / "log").mkdir()
     with pytest.raises(ValueError, match="expected files, found none"):
         audit(registry, tmp_path / "empty", tmp_path / "log")
+
+
+def test_of_what_it_was_unsure_it_was_not_wrong(found: Audit) -> None:
+    rows = [row for row in found.figures.to_pylist() if row["n"]]
+    for row in rows:
+        assert 0 <= row["n_no"] + row["n_unsure"] <= row["n"]
+        assert row["decided"] == pytest.approx(100 * (row["n"] - row["n_unsure"]) / row["n"])
+        assert row["false_negatives"] == pytest.approx(100 * row["n_false_negative"] / row["n"])
+    (often,) = (row for row in rows if row["predicate"] == "amtime>0")
+    assert often["correct"] < often["guess"], "where unsure counts as no"
+    assert often["right"] > often["guess"]
+
+
+def test_a_log_from_before_there_were_three_answers_is_audited_without_them(
+    registry: Registry, days: list[Path], tmp_path: Path
+) -> None:
+    creates = from_files(births(read_files(days[1])))
+    given = served(load_model(registry), creates)
+    log_as(replace(given, said={}), tmp_path / "log")
+    rows = audit(registry, days[1], tmp_path / "log").figures.to_pylist()
+    assert {row["decided"] for row in rows} == {row["no_standing"] for row in rows} == {None}
+    assert all(row["correct"] is not None for row in rows if row["n"])
