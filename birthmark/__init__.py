@@ -5,7 +5,7 @@ What most programs need can be imported from here; each name is loaded when it i
 
 from typing import TYPE_CHECKING
 
-from birthmark.lazy import offered
+from data.lazy import offered
 
 if TYPE_CHECKING:
     from birthmark._native import __version__

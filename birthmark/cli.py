@@ -13,8 +13,8 @@ import typer.main
 from birthmark import __version__
 from birthmark.exits import FAILED, say
 from birthmark.terminal import line
-from birthmark.without import without_pandas
 from data.choices import meant
+from data.without import without_pandas
 
 COMMANDS = {
     "ingest": (
@@ -57,7 +57,7 @@ COMMANDS = {
     "predict": ("serve", "Predict what a file will become, as the service does but without it."),
     "explain": (
         "explain",
-        "Tell of new files what they will become, and why: each yes with the evidence for it.",
+        "Tell of new files what they will become, how likely, and why: the evidence of each yes.",
     ),
     "rules": (
         "explain",

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Table
-from rich.text import Text
 
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
@@ -107,14 +106,10 @@ def tell(answer: dict[str, Any]) -> None:
     table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
     for prediction in answer["predictions"]:
         name = prediction.get("name") or prediction.get("name_percent")
-        table.add_row(name, *(_said(prediction, key) for key in SHOWN))
+        likely = {key: in_percent(share) for key, share in prediction["probabilities"].items()}
+        said = ((prediction["answers"][key], likely[key]) for key in SHOWN)
+        table.add_row(name, *(styled(f"{word}, {share}", STYLES[word]) for word, share in said))
     show(table, columns=110)
-
-
-def _said(prediction: dict[str, Any], key: str) -> Text:
-    """Return an answer and how likely a yes is."""
-    answer = prediction["answers"][key]
-    return styled(f"{answer}, {in_percent(prediction['probabilities'][key])}", STYLES[answer])
 
 
 def explain(answer: dict[str, Any]) -> None:

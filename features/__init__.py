@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from birthmark.lazy import offered
+from data.lazy import offered
 from features.components import component_text, name_components
 from features.creates import CREATES, from_directories, from_files, from_names, from_requests
 from features.directories import DIRECTORIES, directories_of, seen_before

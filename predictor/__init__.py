@@ -5,7 +5,7 @@ Each name is loaded when it is first used: who asks what kinds of models there a
 
 from typing import TYPE_CHECKING
 
-from birthmark.lazy import offered
+from data.lazy import offered
 
 if TYPE_CHECKING:
     from predictor.able_tree import TreePath

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from birthmark.without import without_pandas
+from data.without import without_pandas
 from serving import logs
 from serving.settings import Settings
 

@@ -116,18 +116,7 @@ def _figures(found: Audit) -> Table:
     from training.tables import styled
 
     table = Table("predicate", "subject", title="As served")
-    columns = (
-        "n",
-        "unknown",
-        "correct",
-        "decided",
-        "right",
-        "precision",
-        "false pos.",
-        "95%",
-        "bound",
-    )
-    for column in columns:
+    for column in _FIGURES:
         table.add_column(column, justify="right")
     table.add_column("standing")
     for row in found.figures.to_pylist():

@@ -21,7 +21,7 @@ in the original, and are right as often:
 
 from typing import TYPE_CHECKING
 
-from birthmark.lazy import offered
+from data.lazy import offered
 
 if TYPE_CHECKING:
     from data.anonymize.columns import treatments

@@ -61,7 +61,7 @@ def test_a_command_line_is_completed() -> None:
     command = [
         sys.executable,
         "-c",
-        "import sys; sys.argv = ['birthmark']; import birthmark.__main__",
+        "import sys; sys.argv = ['birthmark']; from birthmark.__main__ import main; main()",
     ]
     environment = os.environ | asked | {"_BIRTHMARK_COMPLETE": "complete_bash"}
     run = subprocess.run(command, capture_output=True, check=True, env=environment)

@@ -122,6 +122,11 @@ def test_nothing_but_the_terminal_module_prints_for_people(path: Path) -> None:
     ]
 
 
+def hears_ctrl_c() -> None:
+    """Let a program that begins hear it, though who runs the tests in the background does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_without_a_word_while_modules_are_imported() -> None:
     program = (
         "import signal, sys\n"
@@ -133,13 +138,15 @@ def test_ctrl_c_ends_without_a_word_while_modules_are_imported() -> None:
         "from birthmark.__main__ import main\n"
         "main()\n"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, capture_output=True, check=False, preexec_fn=hears_ctrl_c)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
 def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "birthmark", "ingest", "-", "--out", tmp_path / "out"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ingest:
+    pipes = dict.fromkeys(("stdin", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, preexec_fn=hears_ctrl_c, **pipes) as ingest:
         assert ingest.stdin is not None
         while not list(tmp_path.iterdir()):  # it has begun
             ingest.stdin.write(b"# \n" * 1000)

@@ -14,7 +14,7 @@ import pytest
 from data import ingests
 from data.anonymize import anonymize
 from data.datasets import TABLES, read_table
-from data.dump import TablesDump
+from data.dump_tables import TablesDump
 from data.ingest import ingest
 from data.replay.calls import read_calls
 from data.scan.sources import Source

@@ -122,8 +122,8 @@ def test_large_bodies_in_other_forms_are_read_beside_the_event_loop(
         return objects(body, *rest)
 
     monkeypatch.setattr("serving.requests.objects", noted)
-    for files in (1, 500, 9000):
-        body = json.dumps([{"name": "a.lock", "mode": 420.0}] * files).encode()
+    for files in (1, 100, 2000):
+        body = json.dumps([{"name": "a" * 100, "mode": 420.0}] * files).encode()
         for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):
             client.post(path, content=body)
         client.put("/v1/model", content=body)

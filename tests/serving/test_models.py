@@ -81,7 +81,7 @@ def test_a_service_that_finds_no_model_tells_once_where_it_looked(
 
 def test_a_damaged_model_is_an_error_that_names_the_file(tmp_path: Path, publish: Publish) -> None:
     damage(tmp_path, publish(tmp_path))
-    with pytest.raises(RegistryError, match=r"versions/.*expected .*sha256"):
+    with pytest.raises(RegistryError, match=r"versions/.*expected .*SHA-256"):
         load_model(Registry(tmp_path))
 
 

@@ -68,7 +68,13 @@ def test_train_takes_its_parameters_from_its_options(
     registry = Registry(tmp_path)
     manifest = registry.manifest(str(registry.current()))
     expected = {"minfrac": 0.9, "mincount": 3, "prefix": False, "purity": 0.95}
-    expected |= {"calibration": 0.3, "bound": 0.02, "confidence": 0.9, "trees": 8}
+    expected |= {
+        "calibration": 0.3,
+        "bound": 0.02,
+        "confidence": 0.9,
+        "false_negative_bound": 0.01,
+        "trees": 8,
+    }
     expected |= {"rounds": 5, "seed": 3}
     assert manifest["parameters"] == expected
     assert (manifest["serve"], manifest["point"]) == ("able", "accurate")

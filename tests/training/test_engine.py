@@ -192,5 +192,5 @@ def test_a_cluster_without_the_package_for_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     dask = Engine(kind="dask", scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(EngineError, match=r"birthmark\[dask\]"), opened(dask, tmp_path):
+    with pytest.raises(EngineError, match=r"distributed"), opened(dask, tmp_path):
         pass

@@ -30,7 +30,8 @@ def test_the_manifest_says_what_was_learned_from(
     _, manifest = fit(Lives(("monday",), files, names_of()), settings)
     assert manifest["serve"] == "able"
     parameters = {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
-    parameters |= {"calibration": 0.0, "bound": 0.01, "confidence": 0.95, "trees": 32}
+    parameters |= {"calibration": 0.0, "bound": 0.01, "false_negative_bound": 0.01}
+    parameters |= {"confidence": 0.95, "trees": 32}
     parameters |= {"rounds": 60, "seed": 0}
     assert manifest["parameters"] == parameters
     trained = manifest["trained_on"]

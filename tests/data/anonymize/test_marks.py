@@ -34,8 +34,9 @@ def test_the_first_line_of_a_generated_text_stays(tmp_path: Path, suffix: str) -
 
 def test_the_mark_comes_first_though_its_text_does_not(tmp_path: Path) -> None:
     (tmp_path / "real.txt").write_text("# a remark\n" + TEXT)
-    (tmp_path / "made.txt").write_text(HEADING + TEXT)
-    inputs = [str(tmp_path / name) for name in ("real.txt", "made.txt", "made.txt")]
+    for name in ("made.txt", "more.txt"):
+        (tmp_path / name).write_text(HEADING + TEXT)
+    inputs = [str(tmp_path / name) for name in ("real.txt", "made.txt", "more.txt")]
     summary = anonymize(inputs, str(tmp_path / "out.txt"), tmp_path / "mapping")
     lines = (tmp_path / "out.txt").read_text().splitlines(keepends=True)
     assert [line for line in lines if line.startswith("#")] == lines[:1] == [HEADING]

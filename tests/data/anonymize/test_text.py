@@ -162,7 +162,7 @@ def test_standard_input_and_output(trace: Path, tmp_path: Path) -> None:
     again = run(trace, "--mapping", mapping, "--out", tmp_path / "out.txt")
     assert again.returncode == 0
     assert piped.stdout == (tmp_path / "out.txt").read_bytes()
-    assert b"14 written + 1 comments + 3 damaged" in again.stdout
+    assert b"14 written + 1 comment + 3 damaged" in again.stdout
 
 
 def test_several_texts_become_one(trace: Path, tmp_path: Path) -> None:
