@@ -1,6 +1,7 @@
 """What models say of a file: yes, no or unsure, each with how likely it is.
 
-A yes and a no each keep a bound of their own (``predictor.thresholds``). Answers about one file do
+A yes and a no each keep a bound of their own (``predictor.thresholds``), and are likelier than not:
+where few files are alike a bound on all would allow more. Answers about one file do
 not contradict each other (``predictor.worlds``): the surest are kept, and what no world has
 together with them becomes unsure. What follows from an answer that is kept is said, too, if the
 bounds are kept with it; and how likely an answer is fits those that are surer: what a yes implies
@@ -19,7 +20,7 @@ import pyarrow as pa
 from birthmark._native import Certainty
 from predictor.kinds import Point
 from predictor.levels import Levels
-from predictor.thresholds import NEVER, OperatingPoints, Scores
+from predictor.thresholds import EVEN, NEVER, OperatingPoints, Scores
 from predictor.worlds import Worlds
 
 Word = Literal["no", "unsure", "yes"]
@@ -103,9 +104,12 @@ def levels_at(points: OperatingPoints, point: Point) -> Levels:
 
 def _words(points: OperatingPoints, point: Point) -> list[Word]:
     """Return the answer of each level."""
-    cuts, yes = levels_at(points, point).cuts, points.at(point)
+    levels, yes = levels_at(points, point), points.at(point)
     no = 0.0 if points.no is None else points.no
-    return [
-        "yes" if yes is not None and low >= yes else "no" if high <= no else "unsure"
-        for low, high in zip((0.0, *cuts), (*cuts, NEVER), strict=True)
-    ]
+    words: list[Word] = []
+    ends = zip((0.0, *levels.cuts), (*levels.cuts, NEVER), levels.probabilities, strict=True)
+    for low, high, likely in ends:
+        says_yes = yes is not None and low >= yes and (likely is None or likely >= EVEN)
+        says_no = high <= no and (likely is None or likely <= EVEN)
+        words.append("yes" if says_yes else "no" if says_no else "unsure")
+    return words

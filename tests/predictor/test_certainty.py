@@ -120,3 +120,12 @@ def test_of_answers_alone_a_yes_is_known_and_all_else_is_unsure() -> None:
     words, likely = Certainty(plainly(["lock"])).say([pa.array([0, 1], pa.uint8())])
     assert [WORDS[number] for number in words[0].to_pylist()] == ["unsure", "yes"]
     assert likely[0].to_pylist() == [None, None]
+
+
+def test_a_yes_is_likelier_than_not_and_a_no_less_likely() -> None:
+    """Where few files have such a score, a bound on all would allow either."""
+    levels = Levels((0.1, 0.5, 0.9), (0.004, 0.6, 0.3, 0.7))
+    points = OperatingPoints(accurate=0.5, bounded=0.5, no=0.5, levels=levels)
+    scores = np.array([0.05, 0.3, 0.6, 0.95])
+    said = say({"rare": scores}, {"rare": points}, [], "bounded")["rare"]
+    assert [said.word(row) for row in range(4)] == ["no", "unsure", "unsure", "yes"]

@@ -21,7 +21,7 @@ from predictor.image_models import compile_models
 from serving.answers import explain_one, predict
 from serving.client import Client
 from serving.loaded import LoadedModel
-from serving.models import load_model
+from serving.published import load_model
 from serving.requests import FileRequest
 from training.registry import Registry
 
