@@ -161,7 +161,7 @@ class _Model(Collector):
         )
         abstaining = GaugeMetricFamily(
             "birthmark_abstaining",
-            "Whether a predicate is answered no because its bound was broken",
+            "Whether a predicate is never a yes because its bound was broken",
             labels=["predicate"],
         )
         if (model := self.loaded) is not None:

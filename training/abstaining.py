@@ -1,4 +1,4 @@
-"""Predicates that an audit has found to break their bound: they answer no until the next model.
+"""Predicates that an audit has found to break their bound: they are never a yes until the next model.
 
     <registry>/abstaining.json    {"version": V, "predicates": {KEY: the reason in words}}
 
@@ -25,7 +25,7 @@ class Abstaining:
     predicates: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, version: str) -> Mapping[str, str]:
-        """Return the predicates that `version` must answer no to, and why."""
+        """Return the predicates that `version` must never say yes to, and why."""
         return self.predicates if version == self.version else {}
 
 
@@ -45,7 +45,7 @@ def read(registry: Registry) -> Abstaining:
 
 
 def add(registry: Registry, version: str, predicates: Mapping[str, str]) -> None:
-    """Let more predicates of `version` answer no; those of other versions are forgotten."""
+    """Let more predicates of `version` never be a yes; those of other versions are forgotten."""
     if not predicates:
         return
     said = {"version": version, "predicates": {**read(registry).of(version), **predicates}}

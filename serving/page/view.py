@@ -102,7 +102,7 @@ class Page:
 
 
 def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str, str]:
-    """Return of those predicates that always answer no what they are said to do."""
+    """Return of those predicates that are never a yes what they are said to do."""
     if model is None:
         return {}
     promised = (card or {}).get("bound", {}).get("predicates", {})

@@ -73,7 +73,7 @@ def _of_the_model(facts: Facts) -> Iterator[Concern]:
     if model is None:
         return
     for key, reason in model.abstaining.items():
-        yield Concern("alarm", key, f"answers no until the next model is published: {reason}")
+        yield Concern("alarm", key, f"is never a yes until the next model is published: {reason}")
     yield from _of_age(model, facts.settings)
     yield from _of_the_promise(model, facts.card)
     if said := marks(model.manifest.get("trained_on", {})):
@@ -100,7 +100,7 @@ def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Itera
         yield Concern("note", "The bound", text)
     never = [key for key, own in _bounded(card).items() if own["abstains"]]
     if never:
-        text = f"always no, since no threshold keeps the bound: {', '.join(never)}"
+        text = f"never a yes, since no threshold keeps the bound: {', '.join(never)}"
         plural = "predicates are" if len(never) > 1 else "predicate is"
         yield Concern("note", f"{len(never)} {plural}", text)
 

@@ -64,7 +64,7 @@ def test_an_old_model_and_what_it_does_not_promise_are_told(
     old, never = warnings(Facts(settings, model, None, Totals(), [], card, []))
     assert (old.level, old.about) == ("warning", model.version)
     assert never == Concern(
-        "note", "1 predicate is", "always no, since no threshold keeps the bound: lock"
+        "note", "1 predicate is", "never a yes, since no threshold keeps the bound: lock"
     )
     forest = replace(model, kind="forest")
     assert "history" in said(Facts(settings, forest, None, Totals(), [], None, []))[1][1]
