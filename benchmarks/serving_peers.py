@@ -22,7 +22,8 @@ REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
 
 def answer(name: str) -> OneResponse:
     """Return an answer as the service's."""
-    return {**HEAD, "prediction": {"name": name, "predicates": dict(NO)}}
+    said: Any = {"answers": dict(NO), "probabilities": dict.fromkeys(NO, 0.1234)}
+    return {**HEAD, "prediction": {"name": name, "predicates": dict(NO), **said}}
 
 
 def _head() -> tuple[Any, dict[str, Any]]:
