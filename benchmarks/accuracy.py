@@ -34,9 +34,10 @@ from benchmarks.verdicts import Figures, verdicts
 from data.workloads import WORKLOADS
 from predictor import BUILT_IN, Predicate, TrainedModel
 from predictor.calibration import Holdout
+from predictor.kinds import POINTS
 from predictor.thresholds import OperatingPoints, Slice, choose
 from training.assess import assess_cases
-from training.cases import POINTS, Case, Labelled, cases, labelled, majority
+from training.cases import Case, Labelled, cases, labelled, majority
 from training.picture import draw
 
 CALIBRATION = 0.2
