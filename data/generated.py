@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from data.ingests import records
+
 if TYPE_CHECKING:
     import pyarrow as pa
-
-from data.ingests import records
 
 KEY = b"birthmark.generated"
 """The key in a Parquet file's metadata."""

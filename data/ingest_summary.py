@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from data import ingests
 from data.generated import Mark, distinct
 from data.inputs import without_nfs
 from data.loss import Estimate
@@ -136,10 +136,12 @@ class IngestSummary:
 
 def held_already(dataset: Path, traces: Iterable[TraceSummary]) -> list[str]:
     """Return of each of `traces` that a dataset took in before, by name and size, that it did."""
+    folder = dataset / ingests.FOLDER
+    told = ingests.records(dataset) if folder.is_dir() else {}
     before = {
-        (Path(each["path"]).name, each["bytes"], each["records"]): str(path)
-        for path in sorted((dataset / "ingests").glob("*.json"))
-        for each in json.loads(path.read_bytes()).get("traces", [])
+        (Path(each["path"]).name, each["bytes"], each["records"]): folder / f"{number}.json"
+        for number, record in told.items()
+        for each in record.get("traces", [])
     }
     found = ((each.path, (Path(each.path).name, each.bytes, each.records)) for each in traces)
     return [

@@ -1,11 +1,11 @@
 """What models say of a file: yes, no or unsure, each with how likely it is.
 
 A yes and a no each keep a bound of their own (``predictor.thresholds``), and are likelier than not:
-where few files are alike a bound on all would allow more. Answers about one file do
-not contradict each other (``predictor.worlds``): the surest are kept, and what no world has
-together with them becomes unsure. What follows from an answer that is kept is said, too, if the
-bounds are kept with it; and how likely an answer is fits those that are surer: what a yes implies
-is no less likely than it (``native/src/certainty``).
+where few files are alike a bound on all would allow more. Answers about one file do not contradict
+each other (``predictor.worlds``): the surest are kept, and what no world has together with them
+becomes unsure. What follows from an answer that is kept is said, too, if the bounds are kept with
+it; and how likely an answer is fits those that are surer: what a yes implies is no less likely than
+it (``native/src/certainty``).
 """
 
 from __future__ import annotations

@@ -69,11 +69,21 @@ class Prediction:
         return self.predicates[predicate]
 
     def answer(self, predicate: str) -> str:
-        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where there is none."""
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where nobody answered.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        if self.answered:
+            expect("predicate", predicate, self.predicates)
         return self.answers.get(predicate, "unsure")
 
     def probability(self, predicate: str) -> float | None:
-        """Return how likely it holds, from 0 to 1; None where that is not known."""
+        """Return how likely it holds, from 0 to 1; None where that is not known.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        if self.answered:
+            expect("predicate", predicate, self.predicates)
         return self.probabilities.get(predicate)
 
 
@@ -100,28 +110,42 @@ class Predictions:
         """
         import pyarrow as pa
 
-        if self.table is None:
-            return pa.chunked_array([pa.repeat(False, self.files)])
-        expect("predicate", predicate, self.table.column_names)
-        return self.table[predicate]
+        told = self._told(predicate, predicate)
+        return pa.chunked_array([pa.repeat(False, self.files)]) if told is None else told
 
     def answers(self, predicate: str) -> pa.ChunkedArray:
-        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where there is none."""
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where none was told.
+
+        Raises ValueError for a key that the model does not know.
+        """
         import pyarrow as pa
 
-        column = f"{predicate} answer"
-        if self.table is not None and column in self.table.column_names:
-            return self.table[column].cast(pa.utf8())
-        return pa.chunked_array([pa.repeat("unsure", self.files)])
+        told = self._told(predicate, f"{predicate} answer")
+        if told is None:
+            return pa.chunked_array([pa.repeat("unsure", self.files)])
+        return told.cast(pa.utf8())
 
     def probabilities(self, predicate: str) -> pa.ChunkedArray:
-        """Return how likely each is to hold, from 0 to 1; null where that is not known."""
+        """Return how likely each is to hold, from 0 to 1; null where that is not known.
+
+        Raises ValueError for a key that the model does not know.
+        """
         import pyarrow as pa
 
-        column = f"{predicate} probability"
-        if self.table is not None and column in self.table.column_names:
-            return self.table[column]
-        return pa.chunked_array([pa.nulls(self.files, pa.float64())])
+        told = self._told(predicate, f"{predicate} probability")
+        return pa.chunked_array([pa.nulls(self.files, pa.float64())]) if told is None else told
+
+    def _told(self, predicate: str, column: str) -> pa.ChunkedArray | None:
+        """Return a column of a predicate that the model knows; None where that was not told."""
+        import pyarrow as pa
+
+        if self.table is None:
+            return None
+        schema = self.table.schema
+        expect(
+            "predicate", predicate, [own.name for own in schema if pa.types.is_boolean(own.type)]
+        )
+        return self.table[column] if column in schema.names else None
 
 
 @dataclass(frozen=True)

@@ -92,18 +92,13 @@ class LoadedModel:
 
         If ``counted``, they are answers given.
         """
-        batches = creates.combine_chunks().to_batches() or [
-            pa.RecordBatch.from_pylist([], creates.schema)
-        ]
-        columns = self.answerer.columns(batches[0], counted)
+        columns = self.answerer.columns(_batch(creates), counted)
         return dict(zip(self.answerer.predicates, columns, strict=True))
 
     def said(self, creates: pa.Table) -> dict[str, certainty.Said]:
         """Return by key what is said of each row of ``features.CREATES``, and how likely it is."""
-        batches = creates.combine_chunks().to_batches() or [
-            pa.RecordBatch.from_pylist([], creates.schema)
-        ]
-        columns = zip(self.answerer.predicates, *self.answerer.said(batches[0]), strict=True)
+        said = self.answerer.said(_batch(creates))
+        columns = zip(self.answerer.predicates, *said, strict=True)
         return {key: certainty.Said(words, likely) for key, words, likely in columns}
 
     def _stored(self, name: str) -> bytes | None:
@@ -128,6 +123,12 @@ class LoadedModel:
         told = (self.version, self.kind, self.point)
         images = [_array(level) for level in levels]
         return Answerer(_array(content), told, list(self.abstaining), tally, described, images)
+
+
+def _batch(table: pa.Table) -> pa.RecordBatch:
+    """Return a table as the one batch that it is, which an empty one has not."""
+    whole = table.combine_chunks().to_batches()
+    return whole[0] if whole else pa.RecordBatch.from_pylist([], table.schema)
 
 
 def _array(content: bytes) -> pa.UInt8Array:

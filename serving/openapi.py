@@ -44,6 +44,12 @@ _SECURITY = {
     "basic": {"type": "http", "scheme": "basic", "description": "a token as the password"},
 }
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
+_THREE = {
+    "name": "answers",
+    "in": "query",
+    "description": "with `three`, a stream has each predicate's answer and probability as well",
+    "schema": {"type": "string"},
+}
 _TAG = {"ETag": {"schema": {"type": "string"}, "description": "of this image"}}
 
 
@@ -83,6 +89,7 @@ def _by_hand(paths: dict[str, Any]) -> None:
     """Add what is neither JSON nor in a body."""
     arrow = batches.MEDIA_TYPE.decode()
     asked = paths["/v1/predictions"]["post"]
+    asked["parameters"] = [_THREE]
     asked["requestBody"]["content"][arrow] = _BINARY
     asked["responses"]["200"]["content"][arrow] = _BINARY
     image = paths["/v1/model/image"]["get"]

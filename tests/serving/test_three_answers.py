@@ -144,6 +144,16 @@ def test_a_client_is_told_over_http(url: str) -> None:
     assert plain.answers("lock").to_pylist() == ["unsure"]
 
 
+@pytest.mark.parametrize("key", ["lokc", "lock answer"])
+def test_a_predicate_that_the_model_does_not_know_is_refused(url: str, key: str) -> None:
+    with Client(url, deadline=20) as client:
+        one = client.predict("conftest.c")
+        many = client.predict_many(["conftest.c"], three=True)
+    for ask in (one.yes, one.answer, one.probability, many.yes, many.answers, many.probabilities):
+        with pytest.raises(ValueError, match=f"'{key}' is no predicate.*expected one of lock"):
+            ask(key)
+
+
 def test_who_asked_before_is_answered_as_before(url: str) -> None:
     """The members that there were mean what they meant."""
     found = httpx.post(f"{url}/v1/predictions", json={"name": "conftest.c"}, timeout=20).json()
