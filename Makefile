@@ -30,7 +30,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.runtime $(NATIVE)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 system-packages: ## what only tests need, where they may be installed

@@ -31,14 +31,14 @@ from rich.table import Table
 from benchmarks.days import Day, Known, generated_days, read_days
 from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import Figures, verdicts
-from data.workloads import WORKLOADS
-from predictor import BUILT_IN, Predicate, TrainedModel
-from predictor.calibration import Holdout
-from predictor.kinds import POINTS
-from predictor.thresholds import OperatingPoints, Slice, choose
-from training.assess import assess_cases
-from training.cases import Case, Labelled, cases, labelled, majority
-from training.picture import draw
+from birthmark.data.workloads import WORKLOADS
+from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
+from birthmark.predictor.calibration import Holdout
+from birthmark.predictor.kinds import POINTS
+from birthmark.predictor.thresholds import OperatingPoints, Slice, choose
+from birthmark.training.assess import assess_cases
+from birthmark.training.cases import Case, Labelled, cases, labelled, majority
+from birthmark.training.picture import draw
 
 CALIBRATION = 0.2
 DEFAULT = [key for key, predicate in BUILT_IN.items() if predicate.subject != "directory"]

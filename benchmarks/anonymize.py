@@ -21,12 +21,12 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.ingest import timed
-from data.anonymize import anonymize
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from training.config import Settings
-from training.evaluate import evaluate
-from training.train import train
+from birthmark.data.anonymize import anonymize
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.training.config import Settings
+from birthmark.training.evaluate import evaluate
+from birthmark.training.train import train
 
 
 def figures(first: Path, second: Path) -> pa.Table:

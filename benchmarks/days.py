@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.workloads import RATES
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.workloads import Workload
-from data.workloads.output import write
-from data.workloads.profile import read_profile
-from features import History, from_directories, from_files, from_names
-from predictor.predicates.predicate import Subject
-from training.train import Lives
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
+from birthmark.data.workloads.profile import read_profile
+from birthmark.features import History, from_directories, from_files, from_names
+from birthmark.predictor.predicates.predicate import Subject
+from birthmark.training.train import Lives
 
 
 @dataclass(frozen=True)

@@ -41,19 +41,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from data import lives
-from data.datasets import read_files, read_table
-from data.traces import open_trace
-from data.workloads import Workload
-from data.workloads.output import write
-from data.workloads.profile import read_profile
-from features import from_files, seen_before
-from predictor import FILE_PREDICATES, NameModel, births
-from predictor.blocks import BLOCK, HOUR, block_writes
-from predictor.heat import HotDirs, WriteRates, asked, bar, directories, fill
-from predictor.heat.keys import keys_of
-from predictor.heat.rates import measured
-from predictor.predicates import DIRECTORY_PREDICATES
+from birthmark.data import lives
+from birthmark.data.datasets import read_files, read_table
+from birthmark.data.traces import open_trace
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
+from birthmark.data.workloads.profile import read_profile
+from birthmark.features import from_files, seen_before
+from birthmark.predictor import FILE_PREDICATES, NameModel, births
+from birthmark.predictor.blocks import BLOCK, HOUR, block_writes
+from birthmark.predictor.heat import HotDirs, WriteRates, asked, bar, directories, fill
+from birthmark.predictor.heat.keys import keys_of
+from birthmark.predictor.heat.rates import measured
+from birthmark.predictor.predicates import DIRECTORY_PREDICATES
 
 COLUMNS = ["server", "op", "status", "fh", "time", "reply_time", "offset", "reply_count"]
 RATES = {"campus": 0.02, "deas03": 0.02, "eecs03": 0.05}

@@ -33,13 +33,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.lookup import CREATES, dataset, in_c, packed
-from birthmark._native import Hook
-from data.datasets import read_files, read_names
-from layout_hint import INCLUDE
-from predictor import TrainedModel, births
-from predictor.hints import hint_image
-from predictor.image_models import compile_models
-from training.registry import Registry
+from birthmark.data.datasets import read_files, read_names
+from birthmark.layout_hint import INCLUDE
+from birthmark.predictor import TrainedModel, births
+from birthmark.predictor.hints import hint_image
+from birthmark.predictor.image_models import compile_models
+from birthmark.training.registry import Registry
+from birthmark_native import Hook
 
 HOOK = INCLUDE.parent / "hook"
 WAITING = 2000

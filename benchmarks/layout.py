@@ -40,20 +40,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.ingest import ingest
-from data.replay import build
-from data.schema import OPERATIONS
-from data.workloads import WORKLOADS, Workload
-from data.workloads.output import write
-from data.workloads.profile import read_profile
-from layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
-from layout_hint.options import Options
-from layout_hint.report import to_json
-from layout_hint.report.thesis import NVRAM, improvement, locality
-from layout_hint.study import study
-from training.config import Settings
-from training.registry import Registry
-from training.train import train
+from birthmark.data.ingest import ingest
+from birthmark.data.replay import build
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.workloads import WORKLOADS, Workload
+from birthmark.data.workloads.output import write
+from birthmark.data.workloads.profile import read_profile
+from birthmark.layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
+from birthmark.layout_hint.options import Options
+from birthmark.layout_hint.report import to_json
+from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
+from birthmark.layout_hint.study import study
+from birthmark.training.config import Settings
+from birthmark.training.registry import Registry
+from birthmark.training.train import train
 
 CACHE_MB = 800
 READS = 0.01

@@ -28,14 +28,14 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from data.datasets import read_files
-from features import History, from_files
-from features.encoding import CODED, COLUMNS, Encoding
-from predictor import FILE_PREDICATES, births
-from predictor.calibration import Holdout
-from predictor.forest import Forest, Grown
-from predictor.forest_model import LOOKED_AT, CreateForest
-from predictor.thresholds import Limit, Slice, choose
+from birthmark.data.datasets import read_files
+from birthmark.features import History, from_files
+from birthmark.features.encoding import CODED, COLUMNS, Encoding
+from birthmark.predictor import FILE_PREDICATES, births
+from birthmark.predictor.calibration import Holdout
+from birthmark.predictor.forest import Forest, Grown
+from birthmark.predictor.forest_model import LOOKED_AT, CreateForest
+from birthmark.predictor.thresholds import Limit, Slice, choose
 
 Scorer = Callable[[Any], Any]
 Learner = Callable[[Any, Any, int], tuple[Scorer, float]]

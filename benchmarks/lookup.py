@@ -32,13 +32,13 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.table import Table
 
-from birthmark._native import Image, fnv1a
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from layout_hint import INCLUDE
-from predictor import FILE_PREDICATES, TrainedModel, births
-from predictor.able_models import AbleModels
-from predictor.image_models import compile_models
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.layout_hint import INCLUDE
+from birthmark.predictor import FILE_PREDICATES, TrainedModel, births
+from birthmark.predictor.able_models import AbleModels
+from birthmark.predictor.image_models import compile_models
+from birthmark_native import Image, fnv1a
 
 KINDS = ("name", "rules", "able", "forest")
 PEER_PREDICATE = "lifespan<=5"

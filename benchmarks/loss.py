@@ -24,9 +24,9 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from birthmark._native import LivesBuilder
-from data.loss import Losses
-from data.traces import open_trace
+from birthmark.data.loss import Losses
+from birthmark.data.traces import open_trace
+from birthmark_native import LivesBuilder
 
 RATES = (0.001, 0.005, 0.02)
 MARGINS_MS = (0, 10, 50, 100, 1000)

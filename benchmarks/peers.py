@@ -29,8 +29,8 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 from typing_extensions import override
 
-from features import name_pieces
-from features.columns import decoded
+from birthmark.features import name_pieces
+from birthmark.features.columns import decoded
 
 FOLDED = re.compile(rb"[0-9]+|(?<![0-9A-Za-z])[0-9a-fA-F]{4,}(?![0-9A-Za-z])")
 KNOWN = ("dir_fh", "dir_name", "mode", "uid", "gid", "client")

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from data.replay import build, run
+from birthmark.data.replay import build, run
 
 COLUMNS = {
     "trace": "24",

@@ -19,15 +19,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from data.decoded import Decoded, combine, decode
-from data.workloads import Workload
-from data.workloads.output import write
-from data.workloads.profile import read_profile
-from predictor.trained import KINDS
-from training.config import Settings
-from training.registry import Registry
-from training.train import read_lives, train
-from training.trial import Trial, load
+from birthmark.data.decoded import Decoded, combine, decode
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
+from birthmark.data.workloads.profile import read_profile
+from birthmark.predictor.trained import KINDS
+from birthmark.training.config import Settings
+from birthmark.training.registry import Registry
+from birthmark.training.train import read_lives, train
+from birthmark.training.trial import Trial, load
 
 WORKLOAD, SEED, DAYS, RATE = "eecs03", 1, 0.5, 0.1
 MILLION = 1_000_000
@@ -54,7 +54,7 @@ def training(kind: str) -> Callable[[Path], None]:
 
 
 def _model(scratch: Path, kinds: tuple[str, ...]) -> None:
-    from predictor import TrainedModel
+    from birthmark.predictor import TrainedModel
 
     lives = read_lives([scratch / "dataset"])
     TrainedModel(**Settings().parameters()).fit(lives.with_others(), lives.names, kinds=kinds)

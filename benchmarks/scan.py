@@ -27,9 +27,9 @@ import pyarrow.parquet as pq
 
 from benchmarks.ingest import timed
 from benchmarks.repeat import make
-from data.samples import DAYS
-from data.schema import OPERATIONS
-from data.traces import open_trace
+from birthmark.data.samples import DAYS
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.traces import open_trace
 
 DUCKDB = """
 import sys, duckdb

@@ -25,12 +25,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from layout_hint import INCLUDE
-from predictor import image_steps as steps
-from predictor.image import Section, Writer, compile_image
-from predictor.image_dictionary import write_dictionary
-from predictor.image_forest import ByteTree, Feature, ForestSection, Group
-from predictor.image_rules import ImageRule, RulesSection
+from birthmark.layout_hint import INCLUDE
+from birthmark.predictor import image_steps as steps
+from birthmark.predictor.image import Section, Writer, compile_image
+from birthmark.predictor.image_dictionary import write_dictionary
+from birthmark.predictor.image_forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image_rules import ImageRule, RulesSection
 
 HEIGHT, FEATURES, MODE, LEAF = 255, 512, 3, 255
 

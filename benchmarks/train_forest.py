@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.learners import answers_of, light_gbm, lives
-from features import History, from_files
-from features.encoding import Encoding
-from predictor import FILE_PREDICATES
-from predictor.forest_model import LOOKED_AT, CreateForest
+from birthmark.features import History, from_files
+from birthmark.features.encoding import Encoding
+from birthmark.predictor import FILE_PREDICATES
+from birthmark.predictor.forest_model import LOOKED_AT, CreateForest
 
 CHANGED = 0.02
 """The share of the bytes that are changed."""

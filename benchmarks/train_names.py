@@ -28,12 +28,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sklearn.feature_extraction.text import CountVectorizer
 
-from data import lives
-from data.datasets import read_files
-from data.traces import open_trace
-from features import name_components
-from predictor import FILE_PREDICATES, births
-from predictor.name_models import NameModels
+from birthmark.data import lives
+from birthmark.data.datasets import read_files
+from birthmark.data.traces import open_trace
+from birthmark.features import name_components
+from birthmark.predictor import FILE_PREDICATES, births
+from birthmark.predictor.name_models import NameModels
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data/samples/day1.parquet"
 

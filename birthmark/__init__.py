@@ -5,33 +5,33 @@ What most programs need can be imported from here; each name is loaded when it i
 
 from typing import TYPE_CHECKING
 
-from data.lazy import offered
+from birthmark.data.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark._native import __version__
-    from data.ingest import ingest
-    from data.traces import open_trace
-    from features.creates import from_files, from_names, from_requests
-    from predictor import AbleTree, NameModel, TrainedModel
-    from serving.app import create_app
-    from serving.client import AsyncClient, Client, ServiceError
-    from training.registry import Registry
+    from birthmark.data.ingest import ingest
+    from birthmark.data.traces import open_trace
+    from birthmark.features.creates import from_files, from_names, from_requests
+    from birthmark.predictor import AbleTree, NameModel, TrainedModel
+    from birthmark.serving.app import create_app
+    from birthmark.serving.client import AsyncClient, Client, ServiceError
+    from birthmark.training.registry import Registry
+    from birthmark_native import __version__
 
 _HOMES = {
-    "AbleTree": "predictor",
-    "AsyncClient": "serving.client",
-    "Client": "serving.client",
-    "NameModel": "predictor",
-    "Registry": "training.registry",
-    "ServiceError": "serving.client",
-    "TrainedModel": "predictor",
-    "__version__": "birthmark._native",
-    "create_app": "serving.app",
-    "from_files": "features.creates",
-    "from_names": "features.creates",
-    "from_requests": "features.creates",
-    "ingest": "data.ingest",
-    "open_trace": "data.traces",
+    "AbleTree": "birthmark.predictor",
+    "AsyncClient": "birthmark.serving.client",
+    "Client": "birthmark.serving.client",
+    "NameModel": "birthmark.predictor",
+    "Registry": "birthmark.training.registry",
+    "ServiceError": "birthmark.serving.client",
+    "TrainedModel": "birthmark.predictor",
+    "__version__": "birthmark_native",
+    "create_app": "birthmark.serving.app",
+    "from_files": "birthmark.features.creates",
+    "from_names": "birthmark.features.creates",
+    "from_requests": "birthmark.features.creates",
+    "ingest": "birthmark.data.ingest",
+    "open_trace": "birthmark.data.traces",
 }
 
 __all__ = [

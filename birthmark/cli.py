@@ -11,10 +11,10 @@ import typer.core
 import typer.main
 
 from birthmark import __version__
+from birthmark.data.choices import meant
+from birthmark.data.without import without_pandas
 from birthmark.exits import FAILED, say
 from birthmark.terminal import line
-from data.choices import meant
-from data.without import without_pandas
 
 COMMANDS = {
     "ingest": (

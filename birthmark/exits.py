@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from birthmark.data.invalid import InvalidError, reasons
 from birthmark.terminal import line
-from data.invalid import InvalidError, reasons
 
 FAILED = 1
 """It failed: what was done whole stays, the rest is done by the next run."""

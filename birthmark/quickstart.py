@@ -17,9 +17,9 @@ from rich.table import Table
 
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
+from birthmark.data.samples import DAYS
+from birthmark.serving.evidence import STYLES, in_percent, in_words
 from birthmark.terminal import line, show, styled
-from data.samples import DAYS
-from serving.evidence import STYLES, in_percent, in_words
 
 DIRECTORY = Path("quickstart")
 SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")

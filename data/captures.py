@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict
 
 import pyarrow as pa
 
-from birthmark._native import CaptureWriter
-from data.durable import replaced
-
-
-class Written(TypedDict):
-    """What a written capture holds, and what it does not."""
-
-    packets: int  # those that open TCP conversations included
-    calls: int  # messages, retransmissions included
-    replies: int  # messages, second replies included
-    skipped: dict[str, int]  # rows of which nothing was written, by the reason
+from birthmark.data.durable import replaced
+from birthmark_native import CaptureWriter
+from birthmark_native.results import Written
 
 
 def write_capture(

@@ -29,9 +29,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data import durable, ingests
-from data.partitions import TRAFFIC, Partitions, partitions, rows_by_server
-from data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
+from birthmark.data import durable, ingests
+from birthmark.data.partitions import TRAFFIC, Partitions, partitions, rows_by_server
+from birthmark.data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 
 TABLES = {
     "operations": OPERATIONS,
@@ -283,10 +283,10 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
 
 
 def read_files(directory: Path) -> pa.Table:
-    """Read a dataset's files table (:data:`data.schema.FILES`)."""
+    """Read a dataset's files table (:data:`birthmark.data.schema.FILES`)."""
     return read_table(directory, "files")
 
 
 def read_names(directory: Path) -> pa.Table:
-    """Read a dataset's names table (:data:`data.schema.NAMES`)."""
+    """Read a dataset's names table (:data:`birthmark.data.schema.NAMES`)."""
     return read_table(directory, "names")

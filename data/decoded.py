@@ -23,14 +23,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark._native import LivesBuilder
-from data import durable, ingests
-from data.datasets import TABLES, DatasetWriter, folder
-from data.ingest import naming, set_aside, taken
-from data.ingest_summary import IngestSummary
-from data.loss import Losses
-from data.partitions import OTHERS, busiest
-from data.traces import Trace, open_trace
+from birthmark.data import durable, ingests
+from birthmark.data.datasets import TABLES, DatasetWriter, folder
+from birthmark.data.ingest import naming, set_aside, taken
+from birthmark.data.ingest_summary import IngestSummary
+from birthmark.data.loss import Losses
+from birthmark.data.partitions import OTHERS, busiest
+from birthmark.data.traces import Trace, open_trace
+from birthmark_native import LivesBuilder
 
 ATTRIBUTES = ("ftype", "nlink", "owner", "group", "size", "atime", "mtime")
 LIVES = [

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 
-from birthmark._native import TraceLines
-from data import generated
-from data.traces import marks_of
+from birthmark.data import generated
+from birthmark.data.traces import marks_of
+from birthmark_native import TraceLines
 
 
 class Dump(ABC):

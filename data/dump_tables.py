@@ -11,12 +11,12 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from birthmark._native import TextWriter
-from data import row_groups
-from data.datasets import TABLES
-from data.dump import Dump, heading
-from data.ingests import table_files
-from data.traces import BATCH_ROWS, open_trace
+from birthmark.data import row_groups
+from birthmark.data.datasets import TABLES
+from birthmark.data.dump import Dump, heading
+from birthmark.data.ingests import table_files
+from birthmark.data.traces import BATCH_ROWS, open_trace
+from birthmark_native import TextWriter
 
 PRINTED = ("operations", "messages")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -13,12 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark._native import LivesBuilder
-from data.datasets import TABLES, DatasetWriter
-from data.ingest_summary import IngestSummary, held_already
-from data.inputs import Beginnings, each_once
-from data.loss import Losses
-from data.traces import Trace, open_trace
+from birthmark.data.datasets import TABLES, DatasetWriter
+from birthmark.data.ingest_summary import IngestSummary, held_already
+from birthmark.data.inputs import Beginnings, each_once
+from birthmark.data.loss import Losses
+from birthmark.data.traces import Trace, open_trace
+from birthmark_native import LivesBuilder
 
 
 class _Writer:

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from data import ingests
-from data.generated import Mark, distinct
-from data.inputs import without_nfs
-from data.loss import Estimate
+from birthmark.data import ingests
+from birthmark.data.generated import Mark, distinct
+from birthmark.data.inputs import without_nfs
+from birthmark.data.loss import Estimate
 
 
 @dataclass

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from data import durable
+from birthmark.data import durable
 
 FOLDER = "ingests"
 _ASIDE = ".ingest-"

@@ -46,6 +46,6 @@ def _reason(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
 
 
 def _none(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    from data.setting_names import no_setting  # which has asked pydantic
+    from birthmark.data.setting_names import no_setting  # which has asked pydantic
 
     return no_setting(model, detail["loc"])

@@ -27,7 +27,7 @@ class Estimate:
 
 
 class Losses:
-    """Sums the rows of :data:`data.schema.LOSS` by period."""
+    """Sums the rows of :data:`birthmark.data.schema.LOSS` by period."""
 
     def __init__(self) -> None:
         self._periods: dict[int, tuple[int, float]] = {}

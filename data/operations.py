@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data import generated, row_groups
-from data.schema import OPERATIONS
-from data.tallies import Tallies
-from data.traces import BATCH_ROWS, Damaged, Trace
+from birthmark.data import generated, row_groups
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.tallies import Tallies
+from birthmark.data.traces import BATCH_ROWS, Trace
+from birthmark_native.results import Damaged
 
 AHEAD_US = 86_400_000_000
 """How far ahead of this host's clock a time may be, in microseconds."""

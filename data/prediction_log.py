@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.anonymize.columns import treatments
-from data.schema import FIRST_US, LAST_US, TIME
-from data.schema import field as column
+from birthmark.data.anonymize.columns import treatments
+from birthmark.data.schema import FIRST_US, LAST_US, TIME
+from birthmark.data.schema import field as column
 
 ANSWER = "answer:"
 """What a predicate's key has before it in the name of its column."""

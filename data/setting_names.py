@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from data.choices import meant
+from birthmark.data.choices import meant
 
 
 def no_setting(model: type[BaseModel], place: Sequence[int | str]) -> str:

@@ -41,7 +41,7 @@ class Tallies:
         self._times: list[int] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Count a batch of :data:`data.schema.OPERATIONS`."""
+        """Count a batch of :data:`birthmark.data.schema.OPERATIONS`."""
         self._waiting.append(batch.select(COUNTED))
         self._rows += batch.num_rows
         if self._rows >= AT_ONCE:
@@ -53,7 +53,7 @@ class Tallies:
         return _sorted(self._procedures)
 
     def counts(self) -> dict[str, Any]:
-        """Return all that was counted: see ``_native.Trace.counts``."""
+        """Return all that was counted: see ``birthmark_native.Trace.counts``."""
         return {
             "procedures": self.procedures(),
             "compound_operations": _sorted(self._operations),

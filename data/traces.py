@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import pyarrow as pa
 
-from birthmark import _native
-from data import generated
-from data.schema import MESSAGES
+import birthmark_native
+from birthmark.data import generated
+from birthmark.data.schema import MESSAGES
+from birthmark_native.results import Damaged
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
-
-
-class Damaged(TypedDict):
-    """A record that could not be read."""
-
-    offset: int  # where it begins, in decompressed bytes
-    line: int | None  # its line, from 1, in text; its row in a table
-    length: int  # its length in bytes
-    reason: str  # a word for counting
-    expected: str  # what was expected there
-    bytes: bytes  # its first bytes
 
 
 class Trace:
@@ -49,7 +39,7 @@ class Trace:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._native = _native.Trace(path)
+        self._native = birthmark_native.Trace(path)
         self.format: str = self._native.format
         self.compression: str = self._native.compression
         self.generated = generated.in_comment(self._native.heading)
@@ -66,23 +56,23 @@ class Trace:
     def take_gaps(self) -> list[pa.RecordBatch]:
         """Return the times in which calls were lost that came to light since the last time.
 
-        For :meth:`birthmark._native.LivesBuilder.update_loss`.
+        For :meth:`birthmark_native.LivesBuilder.update_loss`.
         """
         return self._native.take_gaps()
 
     def take_loss(self) -> list[pa.RecordBatch]:
-        """Return the rows of :data:`data.schema.LOSS` that were finished since the last time."""
+        """Return the rows of `data.schema.LOSS` that were finished since the last time."""
         return self._native.take_loss()
 
     def take_messages(self) -> list[pa.RecordBatch]:
-        """Return the messages that no row is made of (:data:`data.schema.MESSAGES`), likewise."""
+        """Return the messages that no row is made of (`data.schema.MESSAGES`), likewise."""
         return [
             pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES)
             for batch in self._native.take_messages()
         ]
 
     def counts(self) -> dict[str, Any]:
-        """Return what was counted, once the trace has ended: see ``_native.Trace.counts``."""
+        """Return what was counted, once the trace has ended (`birthmark_native.Trace.counts`)."""
         return self._native.counts()
 
 
@@ -99,7 +89,8 @@ def open_trace(path: str | Path) -> Trace:
     if name != "-" and Path(name).is_file():
         with Path(name).open("rb") as file:
             if file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC:
-                from data.operations import OperationsTrace  # it reads Parquet; others do not
+                # It reads Parquet; others do not.
+                from birthmark.data.operations import OperationsTrace
 
                 return OperationsTrace(name)
     return Trace(name)

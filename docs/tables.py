@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.prediction_log import PREDICTIONS
-from data.replay.schema import MANIFEST
-from data.replay.schema import OPERATIONS as REWRITTEN
-from data.scan import FILES as SEEN
-from data.scan import KEYS, counts_schema
-from data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
-from features import CREATES, DIRECTORIES
-from predictor.heat import RATES
-from training.answers import ANSWERS, RELIABILITY
-from training.breakdown import BREAKDOWN
-from training.curves import CURVES
-from training.evaluate import EVALUATION
-from training.served import GROUPS, SERVED
+from birthmark.data.prediction_log import PREDICTIONS
+from birthmark.data.replay.schema import MANIFEST
+from birthmark.data.replay.schema import OPERATIONS as REWRITTEN
+from birthmark.data.scan import FILES as SEEN
+from birthmark.data.scan import KEYS, counts_schema
+from birthmark.data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
+from birthmark.features import CREATES, DIRECTORIES
+from birthmark.predictor.heat import RATES
+from birthmark.training.answers import ANSWERS, RELIABILITY
+from birthmark.training.breakdown import BREAKDOWN
+from birthmark.training.curves import CURVES
+from birthmark.training.evaluate import EVALUATION
+from birthmark.training.served import GROUPS, SERVED
 
 TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),

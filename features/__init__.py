@@ -2,15 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from data.lazy import offered
-from features.components import component_text, name_components
-from features.creates import CREATES, from_directories, from_files, from_names, from_requests
-from features.directories import DIRECTORIES, directories_of, seen_before
-from features.history import HISTORY, HISTORY_BYTES, History
-from features.pieces import name_pieces
+from birthmark.data.lazy import offered
+from birthmark.features.components import component_text, name_components
+from birthmark.features.creates import (
+    CREATES,
+    from_directories,
+    from_files,
+    from_names,
+    from_requests,
+)
+from birthmark.features.directories import DIRECTORIES, directories_of, seen_before
+from birthmark.features.history import HISTORY, HISTORY_BYTES, History
+from birthmark.features.pieces import name_pieces
 
 if TYPE_CHECKING:
-    from features.transformer import NamePieces
+    from birthmark.features.transformer import NamePieces
 
 __all__ = [
     "CREATES",
@@ -30,4 +36,4 @@ __all__ = [
     "seen_before",
 ]
 
-__getattr__ = offered(__name__, {"NamePieces": "features.transformer"})  # slow to import
+__getattr__ = offered(__name__, {"NamePieces": "birthmark.features.transformer"})  # slow to import

@@ -20,7 +20,8 @@ Where the figure is silent, its words are taken as they stand:
 
 from __future__ import annotations
 
-from birthmark._native import (
+from birthmark.data.visible import visible
+from birthmark_native import (
     count_components,
     decide_components,
     match_components,
@@ -30,7 +31,6 @@ from birthmark._native import (
     score_components,
     whole_names,
 )
-from data.visible import visible
 
 __all__ = [
     "component_text",

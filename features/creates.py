@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import TIME, field
-from features.history import HISTORY_BYTES
+from birthmark.data.schema import TIME, field
+from birthmark.features.history import HISTORY_BYTES
 
 CREATES = pa.schema(
     [

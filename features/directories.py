@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import TIME, field
+from birthmark.data.schema import TIME, field
 
 DIRECTORIES = pa.schema(
     [

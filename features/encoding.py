@@ -29,10 +29,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark._native import encode_names, fnv1a
-from data.schema import WORD, field
-from features.columns import decoded
-from features.history import HISTORY
+from birthmark.data.schema import WORD, field
+from birthmark.features.columns import decoded
+from birthmark.features.history import HISTORY
+from birthmark_native import encode_names, fnv1a
 
 NUMBERS = {
     "length": "bytes of the name",

@@ -30,9 +30,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark._native import HISTORY_BYTES, HistoryKeeper, fold_shapes
-from data.schema import TIME
-from features.columns import decoded
+from birthmark.data.schema import TIME
+from birthmark.features.columns import decoded
+from birthmark_native import HISTORY_BYTES, HistoryKeeper, fold_shapes
 
 __all__ = ["HISTORY", "HISTORY_BYTES", "MAX_KEYS", "History", "shape"]
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from features.columns import names_of
-from features.pieces import PIECES, name_pieces
-from features.tabular import is_named, read_table
+from birthmark.features.columns import names_of
+from birthmark.features.pieces import PIECES, name_pieces
+from birthmark.features.tabular import is_named, read_table
 
 
 class NamePieces(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped

@@ -1,6 +1,6 @@
 """Repeat recordings of a real FFS allocator, and compare every answer.
 
-    python -m layout_hint.check_recording FILE...
+    python -m birthmark.layout_hint.check_recording FILE...
 
 A recording is a run of FreeBSD's own allocation functions, those of 4.8 or later ones, with or
 without a region: what was asked, and what they answered (`docs/layout.md`, "The allocator"). Prints
@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from birthmark._native import Checked, check_recording
-from data.plurals import counted
-from data.visible import visible
+from birthmark.data.plurals import counted
+from birthmark.data.visible import visible
+from birthmark_native import Checked, check_recording
 
 AGREES, DIFFERS, BAD = 0, 1, 2
 """Exit codes: the worst of all files."""
@@ -63,7 +63,8 @@ def check(path: Path) -> int:
 def main() -> int:
     """Run from the command line."""
     lines = (__doc__ or "").splitlines()
-    parser = argparse.ArgumentParser("python -m layout_hint.check_recording", description=lines[0])
+    program = "python -m birthmark.layout_hint.check_recording"
+    parser = argparse.ArgumentParser(program, description=lines[0])
     parser.add_argument("recordings", metavar="FILE", type=Path, nargs="+")
     return max(check(path) for path in parser.parse_args().recordings)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.choices import expect
-from layout_hint.comparison import (
+from birthmark.data.choices import expect
+from birthmark.layout_hint.comparison import (
     DEFAULT,
     INVERTED,
     MODES,
@@ -22,8 +22,8 @@ from layout_hint.comparison import (
     Shares,
     Spread,
 )
-from layout_hint.days import Day
-from layout_hint.runs import Outcome, Replay, Run, run_all
+from birthmark.layout_hint.days import Day
+from birthmark.layout_hint.runs import Outcome, Replay, Run, run_all
 
 ALL_POLICIES = (*POLICIES, ORACLE, INVERTED, RANDOM)
 USUAL = (*POLICIES, ORACLE)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.generated import Mark
-from layout_hint.place import Region
+from birthmark.data.generated import Mark
+from birthmark.layout_hint.place import Region
 
 BLOCK = 4096
 """Bytes of the blocks that are counted (thesis section 7.1)."""

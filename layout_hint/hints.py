@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from layout_hint.comparison import POLICIES
-from layout_hint.place import Region
-from predictor.hints import verdicts
-from predictor.image import Image
+from birthmark.layout_hint.comparison import POLICIES
+from birthmark.layout_hint.place import Region
+from birthmark.predictor.hints import verdicts
+from birthmark.predictor.image import Image
 
 ALL = POLICIES["all three"]
 
@@ -52,7 +52,7 @@ def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> 
 
     Args:
         objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
-        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`layout_hint.lifetimes`).
+        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`birthmark.layout_hint.lifetimes`).
         creates: how many there are.
         region: how much it has.
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from predictor.hints import HINTS, Room, hint_image
-from predictor.image import Image
-from predictor.kinds import Point
-from serving.published import load_model
-from training.registry import Registry, is_remote
+from birthmark.predictor.hints import HINTS, Room, hint_image
+from birthmark.predictor.image import Image
+from birthmark.predictor.kinds import Point
+from birthmark.serving.published import load_model
+from birthmark.training.registry import Registry, is_remote
 
 
 def read_image(place: Path | str, room: Room, point: Point | None = None) -> bytes:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-from data.scan.words import duration
-from data.sizes import size
-from layout_hint.compare import Plan, read_policies
-from layout_hint.comparison import MODES, STATES, Settings
-from layout_hint.days import Hours, read_dates
-from layout_hint.disks import DEFAULT
-from layout_hint.place import geometry, region_start
-from predictor.kinds import Point
+from birthmark.data.scan.words import duration
+from birthmark.data.sizes import size
+from birthmark.layout_hint.compare import Plan, read_policies
+from birthmark.layout_hint.comparison import MODES, STATES, Settings
+from birthmark.layout_hint.days import Hours, read_dates
+from birthmark.layout_hint.disks import DEFAULT
+from birthmark.layout_hint.place import geometry, region_start
+from birthmark.predictor.kinds import Point
 
 BOTH, ALL = "both", "all"
 AGE = {"fill": 0.7, "rounds": 8}

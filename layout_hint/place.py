@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from birthmark import _native
-from data.sizes import size
+import birthmark_native
+from birthmark.data.sizes import size
 
 TABLES_END, MIDDLE = "tables-end", "middle"
 GEOMETRIES = ("freebsd48", "freebsd14")
@@ -40,7 +40,7 @@ class Region:
         Raises:
             ValueError: it has neither, or parts of two cylinder groups, or ends beyond the last.
         """
-        found = _native.layout_region(name, partition, start, length)
+        found = birthmark_native.layout_region(name, partition, start, length)
         return cls(*(end - first for first, end in found))
 
 
@@ -50,7 +50,7 @@ def geometry(name: str, partition: int) -> Geometry:
     Raises:
         ValueError: no such geometry, or the partition is too small.
     """
-    found = json.loads(_native.layout_geometry(name, partition))
+    found = json.loads(birthmark_native.layout_geometry(name, partition))
     return Geometry(**{field: found[field] for field in Geometry.__dataclass_fields__})
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from data.durable import replaced
-from data.generated import marked
-from layout_hint import report
-from layout_hint.comparison import Comparison
+from birthmark.data.durable import replaced
+from birthmark.data.generated import marked
+from birthmark.layout_hint import report
+from birthmark.layout_hint.comparison import Comparison
 
 RESULTS = "results.json"
 COUNTS = "counts"

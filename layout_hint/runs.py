@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from birthmark import _native
-from data import row_groups
-from layout_hint import hints
-from layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
-from layout_hint.days import MANIFEST, OPERATIONS, Day
-from layout_hint.lifetimes import lifetimes
-from layout_hint.locality import Locality, locality
+import birthmark_native
+from birthmark.data import row_groups
+from birthmark.layout_hint import hints
+from birthmark.layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
+from birthmark.layout_hint.days import MANIFEST, OPERATIONS, Day
+from birthmark.layout_hint.lifetimes import lifetimes
+from birthmark.layout_hint.locality import Locality, locality
 
 ROWS = 1 << 16
 
@@ -57,7 +57,8 @@ class Replay:
     def __init__(self, day: Day, settings: Settings, image: bytes, disk: dict[str, Any]) -> None:
         self._day, self._settings, self._image = day, settings, image
         self._disk = json.dumps(disk)
-        self._trace = _native.LayoutTrace(_batches(day, MANIFEST), _batches(day, OPERATIONS))
+        rows = (_batches(day, MANIFEST), _batches(day, OPERATIONS))
+        self._trace = birthmark_native.LayoutTrace(*rows)
         self._creates = self._trace.creates()
         self._oracle: pa.Array | None = None
 
@@ -72,7 +73,7 @@ class Replay:
         """Make a run; ``keep`` its counts."""
         return self._outcome(run, self._run(run), keep)
 
-    def _run(self, run: Run) -> _native.LayoutRun:
+    def _run(self, run: Run) -> birthmark_native.LayoutRun:
         given, image = self._hints(run)
         return self._trace.run(json.dumps(self._config(run)), given, image, self._disk)
 
@@ -106,7 +107,7 @@ class Replay:
             "nvram": run.nvram,
         }
 
-    def _outcome(self, run: Run, found: _native.LayoutRun, keep: bool) -> Outcome:
+    def _outcome(self, run: Run, found: birthmark_native.LayoutRun, keep: bool) -> Outcome:
         counts, summary = found.counts(), json.loads(found.summary)
         if not summary["measured"]:
             raise ValueError(

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from layout_hint.compare import compare
-from layout_hint.comparison import Comparison
-from layout_hint.days import Day, is_build, make_days
-from layout_hint.disks import read_disk
-from layout_hint.model import read_image
-from layout_hint.options import Options
-from layout_hint.place import geometry
-from predictor.hints import Room
+from birthmark.layout_hint.compare import compare
+from birthmark.layout_hint.comparison import Comparison
+from birthmark.layout_hint.days import Day, is_build, make_days
+from birthmark.layout_hint.disks import read_disk
+from birthmark.layout_hint.model import read_image
+from birthmark.layout_hint.options import Options
+from birthmark.layout_hint.place import geometry
+from birthmark.predictor.hints import Room
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are, and of how many."""

@@ -5,17 +5,17 @@ Each name is loaded when it is first used: who asks what kinds of models there a
 
 from typing import TYPE_CHECKING
 
-from data.lazy import offered
+from birthmark.data.lazy import offered
 
 if TYPE_CHECKING:
-    from predictor.able_tree import TreePath
-    from predictor.estimators import AbleTree, ForestModel, NameModel, RuleModel
-    from predictor.kinds import Kind, Point
-    from predictor.labels import births, tally
-    from predictor.model_set import Answer
-    from predictor.name_model import Rule
-    from predictor.parts import DamagedModelError
-    from predictor.predicates import (
+    from birthmark.predictor.able_tree import TreePath
+    from birthmark.predictor.estimators import AbleTree, ForestModel, NameModel, RuleModel
+    from birthmark.predictor.kinds import Kind, Point
+    from birthmark.predictor.labels import births, tally
+    from birthmark.predictor.model_set import Answer
+    from birthmark.predictor.name_model import Rule
+    from birthmark.predictor.parts import DamagedModelError
+    from birthmark.predictor.predicates import (
         BUILT_IN,
         DIRECTORY_PREDICATES,
         FILE_PREDICATES,
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
         Predicate,
         from_config,
     )
-    from predictor.thresholds import Limit, OperatingPoints
-    from predictor.trained import KINDS, TrainedModel
+    from birthmark.predictor.thresholds import Limit, OperatingPoints
+    from birthmark.predictor.trained import KINDS, TrainedModel
 
 _HOMES = {
-    "AbleTree": "predictor.estimators",
-    "Answer": "predictor.model_set",
-    "BUILT_IN": "predictor.predicates",
-    "DIRECTORY_PREDICATES": "predictor.predicates",
-    "DamagedModelError": "predictor.parts",
-    "FILE_PREDICATES": "predictor.predicates",
-    "ForestModel": "predictor.estimators",
-    "HEAT_PREDICATES": "predictor.predicates",
-    "KINDS": "predictor.trained",
-    "Kind": "predictor.kinds",
-    "Limit": "predictor.thresholds",
-    "NAME_PREDICATES": "predictor.predicates",
-    "NameModel": "predictor.estimators",
-    "OperatingPoints": "predictor.thresholds",
-    "Point": "predictor.kinds",
-    "Predicate": "predictor.predicates",
-    "Rule": "predictor.name_model",
-    "RuleModel": "predictor.estimators",
-    "TrainedModel": "predictor.trained",
-    "TreePath": "predictor.able_tree",
-    "births": "predictor.labels",
-    "from_config": "predictor.predicates",
-    "tally": "predictor.labels",
+    "AbleTree": "birthmark.predictor.estimators",
+    "Answer": "birthmark.predictor.model_set",
+    "BUILT_IN": "birthmark.predictor.predicates",
+    "DIRECTORY_PREDICATES": "birthmark.predictor.predicates",
+    "DamagedModelError": "birthmark.predictor.parts",
+    "FILE_PREDICATES": "birthmark.predictor.predicates",
+    "ForestModel": "birthmark.predictor.estimators",
+    "HEAT_PREDICATES": "birthmark.predictor.predicates",
+    "KINDS": "birthmark.predictor.trained",
+    "Kind": "birthmark.predictor.kinds",
+    "Limit": "birthmark.predictor.thresholds",
+    "NAME_PREDICATES": "birthmark.predictor.predicates",
+    "NameModel": "birthmark.predictor.estimators",
+    "OperatingPoints": "birthmark.predictor.thresholds",
+    "Point": "birthmark.predictor.kinds",
+    "Predicate": "birthmark.predictor.predicates",
+    "Rule": "birthmark.predictor.name_model",
+    "RuleModel": "birthmark.predictor.estimators",
+    "TrainedModel": "birthmark.predictor.trained",
+    "TreePath": "birthmark.predictor.able_tree",
+    "births": "birthmark.predictor.labels",
+    "from_config": "birthmark.predictor.predicates",
+    "tally": "birthmark.predictor.labels",
 }
 
 __all__ = [

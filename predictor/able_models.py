@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from features import component_text, name_pieces
-from features.columns import decoded
-from predictor import parts
-from predictor.able_tree import AttributeTree, TreePath
-from predictor.kinds import Point
-from predictor.model_set import RULES, ModelSet, most_decisive_first
-from predictor.tree_table import TREES, to_table, to_tree
+from birthmark.features import component_text, name_pieces
+from birthmark.features.columns import decoded
+from birthmark.predictor import parts
+from birthmark.predictor.able_tree import AttributeTree, TreePath
+from birthmark.predictor.kinds import Point
+from birthmark.predictor.model_set import RULES, ModelSet, most_decisive_first
+from birthmark.predictor.tree_table import TREES, to_table, to_tree
 
 ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
     name: pa.int64() for name in ("mode", "uid", "gid")

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from predictor.learned import Answers, Learned, Scores
-from predictor.tree import Tree
+from birthmark.predictor.learned import Answers, Learned, Scores
+from birthmark.predictor.tree import Tree
 
 
 @dataclass(frozen=True)

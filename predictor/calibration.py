@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from predictor import certainty
-from predictor.kinds import POINTS
-from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Ints, Limits, OperatingPoints, Scores, Slice, choose
-from predictor.worlds import Worlds
+from birthmark.predictor import certainty
+from birthmark.predictor.kinds import POINTS
+from birthmark.predictor.model_set import ModelSet
+from birthmark.predictor.thresholds import (
+    Bools,
+    Ints,
+    Limits,
+    OperatingPoints,
+    Scores,
+    Slice,
+    choose,
+)
+from birthmark.predictor.worlds import Worlds
 
 BLOCKS = 100
 """The births of a period are divided, in order of time, into this many blocks of equal size."""

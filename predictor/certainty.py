@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from birthmark._native import Certainty
-from predictor.kinds import Point
-from predictor.levels import Levels
-from predictor.thresholds import EVEN, NEVER, OperatingPoints, Scores
-from predictor.worlds import Worlds
+from birthmark.predictor.kinds import Point
+from birthmark.predictor.levels import Levels
+from birthmark.predictor.thresholds import EVEN, NEVER, OperatingPoints, Scores
+from birthmark.predictor.worlds import Worlds
+from birthmark_native import Certainty
 
 Word = Literal["no", "unsure", "yes"]
 

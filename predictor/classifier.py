@@ -13,8 +13,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from features.tabular import read_table
-from predictor.learned import Answers, Learned, Scores
+from birthmark.features.tabular import read_table
+from birthmark.predictor.learned import Answers, Learned, Scores
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, Learned):  # type: ignore[misc]  # untyped

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import WORD
-from features.columns import names_of
-from features.components import component_text
-from predictor import parts
-from predictor.counting import ComponentCounts, count
-from predictor.model_set import RULES, ModelSet
+from birthmark.data.schema import WORD
+from birthmark.features.columns import names_of
+from birthmark.features.components import component_text
+from birthmark.predictor import parts
+from birthmark.predictor.counting import ComponentCounts, count
+from birthmark.predictor.model_set import RULES, ModelSet
 
 Model = TypeVar("Model", bound=ComponentCounts)
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.columns import names_of
-from features.components import component_text, count_components
-from predictor.learned import Answers, Learned
+from birthmark.features.columns import names_of
+from birthmark.features.components import component_text, count_components
+from birthmark.predictor.learned import Answers, Learned
 
 COUNTS = pa.schema(
     [

@@ -14,13 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.tabular import read_table
-from predictor.able_tree import AttributeTree
-from predictor.classifier import BinaryClassifier, classes_of, read_labels
-from predictor.counting import TRACE, ComponentCounts, merged
-from predictor.forest_model import SEEN, CreateForest
-from predictor.name_model import NameRules
-from predictor.rule_model import WEIGHTS, RuleList
+from birthmark.features.tabular import read_table
+from birthmark.predictor.able_tree import AttributeTree
+from birthmark.predictor.classifier import BinaryClassifier, classes_of, read_labels
+from birthmark.predictor.counting import TRACE, ComponentCounts, merged
+from birthmark.predictor.forest_model import SEEN, CreateForest
+from birthmark.predictor.name_model import NameRules
+from birthmark.predictor.rule_model import WEIGHTS, RuleList
 
 
 class CountingModel(ComponentCounts, BinaryClassifier):

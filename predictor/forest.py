@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from birthmark import _native
+import birthmark_native
 
 LEAF = 2**16 - 1
 """The column of a leaf."""
@@ -92,8 +92,8 @@ class Forest:
         return {name: value for name, value in self.__dict__.items() if name != "_native"}
 
     @cached_property
-    def _native(self) -> _native.Forest:
-        return _native.Forest(
+    def _native(self) -> birthmark_native.Forest:
+        return birthmark_native.Forest(
             pa.array(self.column),
             pa.array(self.threshold),
             pa.array(self.target),

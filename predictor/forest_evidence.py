@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from features import component_text
-from features.encoding import CODED, COLUMNS
-from predictor.forest import Bytes, Floats, Forest, bent
+from birthmark.features import component_text
+from birthmark.features.encoding import CODED, COLUMNS
+from birthmark.predictor.forest import Bytes, Floats, Forest, bent
 
 REASONS = 3
 """How many columns are named, at most."""

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from features import CREATES, HISTORY_BYTES
-from features.columns import names_of
-from features.encoding import COLUMNS, Encoding
-from predictor.forest import SPLIT_BYTES, Bytes, Floats, Forest, Grown
-from predictor.learned import Answers, Learned, Scores
+from birthmark.features import CREATES, HISTORY_BYTES
+from birthmark.features.columns import names_of
+from birthmark.features.encoding import COLUMNS, Encoding
+from birthmark.predictor.forest import SPLIT_BYTES, Bytes, Floats, Forest, Grown
+from birthmark.predictor.learned import Answers, Learned, Scores
 
 SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 """The columns of ``features.CREATES`` that the model sees."""
@@ -130,7 +130,7 @@ class CreateForest(Learned):
         return list(regressor.estimators_)
 
     def _boost(self, seen: Bytes, answers: Floats, room: int) -> tuple[Floats, list[Any]]:
-        from predictor.boosting import boosted  # likewise
+        from birthmark.predictor.boosting import boosted  # likewise
 
         leaves = room // (max(self.rounds, 1) * (SPLIT_BYTES + answers.shape[1]))
         return boosted(

@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from features.encoding import Encoding
-from predictor.forest import Forest
-from predictor.forest_evidence import evidence_of
-from predictor.forest_model import SEEN, CreateForest, shared
-from predictor.forest_table import read_forests, write_forests
-from predictor.learned import Scores
-from predictor.model_set import ModelSet
+from birthmark.features.encoding import Encoding
+from birthmark.predictor.forest import Forest
+from birthmark.predictor.forest_evidence import evidence_of
+from birthmark.predictor.forest_model import SEEN, CreateForest, shared
+from birthmark.predictor.forest_table import read_forests, write_forests
+from birthmark.predictor.learned import Scores
+from birthmark.predictor.model_set import ModelSet
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import field
-from features.encoding import CODES, COLUMNS, Encoding
-from predictor import parts
-from predictor.forest import LEAF, Floats, Forest
+from birthmark.data.schema import field
+from birthmark.features.encoding import CODES, COLUMNS, Encoding
+from birthmark.predictor import parts
+from birthmark.predictor.forest import LEAF, Floats, Forest
 
 NODES = pa.schema(
     [

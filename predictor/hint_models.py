@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features import from_files
-from predictor import blocks
-from predictor.learning import Learner, Sets
-from predictor.model_set import ModelSet
-from predictor.predicates import HEAT_PREDICATES
+from birthmark.features import from_files
+from birthmark.predictor import blocks
+from birthmark.predictor.learning import Learner, Sets
+from birthmark.predictor.model_set import ModelSet
+from birthmark.predictor.predicates import HEAT_PREDICATES
 
 HOT_NAME = "HotName"
 """The one predicate that these models are of."""

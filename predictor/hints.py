@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features import CREATES
-from predictor.blocks import BLOCK
-from predictor.hint_models import HOT_NAME
-from predictor.image import Image, compile_image, predict
-from predictor.image_models import sections_of
-from predictor.image_places import rules_of, tree_of
-from predictor.image_rules import RulesSection
-from predictor.image_trees import TreesSection
-from predictor.kinds import Point
+from birthmark.features import CREATES
+from birthmark.predictor.blocks import BLOCK
+from birthmark.predictor.hint_models import HOT_NAME
+from birthmark.predictor.image import Image, compile_image, predict
+from birthmark.predictor.image_models import sections_of
+from birthmark.predictor.image_places import rules_of, tree_of
+from birthmark.predictor.image_rules import RulesSection
+from birthmark.predictor.image_trees import TreesSection
+from birthmark.predictor.kinds import Point
 
 if TYPE_CHECKING:
-    from predictor.trained import TrainedModel
+    from birthmark.predictor.trained import TrainedModel
 
 HINTS = ("HotName", "HotDir", "HotWrite")
 """The predicates of a hint image, in the order of a verdict's bits: 1, 2 and 4."""

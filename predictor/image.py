@@ -1,6 +1,6 @@
 """The compiled image: what models answer, as one flat block for kernels.
 
-``docs/image-format.md`` writes the format down. ``birthmark._native.Image`` reads it, and so does
+``docs/image-format.md`` writes the format down. ``birthmark_native.Image`` reads it, and so does
 the C header ``layout_hint/include/birthmark.h``. Equal models make equal bytes.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from birthmark._native import Image
-from predictor.image_steps import STEPS
+from birthmark.predictor.image_steps import STEPS
+from birthmark_native import Image
 
 __all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "is_older", "predict"]
 

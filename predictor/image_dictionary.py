@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from predictor.image import Writer
+from birthmark.predictor.image import Writer
 
 BUCKET = 16
 """How many entries a bucket has at most: what a lookup compares."""

@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from predictor import image_steps as steps
-from predictor.image import Writer
+from birthmark.predictor import image_steps as steps
+from birthmark.predictor.image import Writer
 
 SOURCES = ("history", "name", "code", "hour")
 """Where the bytes of a row come from: a byte of the history, a number of the name, the code of a

@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
-from features.history import HISTORY_BYTES
-from predictor.forest import FULL, LEAF, Floats, Forest
-from predictor.image_forest import NEVER, ByteTree, CodeTable, Feature, ForestSection, Group
+from birthmark.features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
+from birthmark.features.history import HISTORY_BYTES
+from birthmark.predictor.forest import FULL, LEAF, Floats, Forest
+from birthmark.predictor.image_forest import (
+    NEVER,
+    ByteTree,
+    CodeTable,
+    Feature,
+    ForestSection,
+    Group,
+)
 
 
 def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection:

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from features.encoding import Encoding
-from predictor.able_models import ATTRIBUTES as ABLE_ATTRIBUTES
-from predictor.able_models import AbleModels
-from predictor.able_tree import AttributeTree
-from predictor.forest_model import CreateForest
-from predictor.forest_models import ForestModels
-from predictor.image import Section, compile_image
-from predictor.image_forest import Group
-from predictor.image_forest_models import forest_section, group_of
-from predictor.image_rules import ImageRule, RulesSection
-from predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
-from predictor.kinds import Point
-from predictor.model_set import ModelSet
-from predictor.name_model import NameRules
-from predictor.name_models import NameModels
+from birthmark.features.encoding import Encoding
+from birthmark.predictor.able_models import ATTRIBUTES as ABLE_ATTRIBUTES
+from birthmark.predictor.able_models import AbleModels
+from birthmark.predictor.able_tree import AttributeTree
+from birthmark.predictor.forest_model import CreateForest
+from birthmark.predictor.forest_models import ForestModels
+from birthmark.predictor.image import Section, compile_image
+from birthmark.predictor.image_forest import Group
+from birthmark.predictor.image_forest_models import forest_section, group_of
+from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
+from birthmark.predictor.kinds import Point
+from birthmark.predictor.model_set import ModelSet
+from birthmark.predictor.name_model import NameRules
+from birthmark.predictor.name_models import NameModels
 
 _PREFIX = 5
 _ANY = b".*"  # predictor.rule_model.ANY

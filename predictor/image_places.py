@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from features import name_pieces
-from predictor.heat.places import Places
-from predictor.image_rules import ImageRule
-from predictor.image_trees import ATTRIBUTES, ImageTree
+from birthmark.features import name_pieces
+from birthmark.predictor.heat.places import Places
+from birthmark.predictor.image_rules import ImageRule
+from birthmark.predictor.image_trees import ATTRIBUTES, ImageTree
 
 _PATH = ("uid", "last", "first", "middle")
 """What the tree asks, in this order: after the second it knows owner and suffix, in the end all."""

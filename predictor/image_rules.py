@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from predictor import image_steps as steps
-from predictor.image import Writer
-from predictor.image_dictionary import write_dictionary
+from birthmark.predictor import image_steps as steps
+from birthmark.predictor.image import Writer
+from birthmark.predictor.image_dictionary import write_dictionary
 
 PLACES = ("whole", "first", "last", "middle", "prefix", "any")
 """Where in a name a component stands; ``any``, without a text, is true of every create."""

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predictor import image_steps as steps
-from predictor.image import Writer
-from predictor.image_dictionary import write_dictionary
+from birthmark.predictor import image_steps as steps
+from birthmark.predictor.image import Writer
+from birthmark.predictor.image_dictionary import write_dictionary
 
 ATTRIBUTES = ("first", "middle", "last", "mode", "uid", "gid")
 """What trees branch by: pieces of the name (bytes), then numbers of 32 bits."""

@@ -6,13 +6,13 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from predictor import certainty
-from predictor.hints import hint_image
-from predictor.image_models import compile_levels, compile_models
-from predictor.kinds import Point
+from birthmark.predictor import certainty
+from birthmark.predictor.hints import hint_image
+from birthmark.predictor.image_models import compile_levels, compile_models
+from birthmark.predictor.kinds import Point
 
 if TYPE_CHECKING:
-    from predictor.trained import TrainedModel
+    from birthmark.predictor.trained import TrainedModel
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from predictor.calibration import Holdout
-from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Limit, Limits, Scores
-from predictor.worlds import Worlds
+from birthmark.predictor.calibration import Holdout
+from birthmark.predictor.model_set import ModelSet
+from birthmark.predictor.thresholds import Bools, Limit, Limits, Scores
+from birthmark.predictor.worlds import Worlds
 
 Sets = Mapping[str, ModelSet[Any]]
 """Sets of models by their kind."""

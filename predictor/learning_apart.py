@@ -19,15 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from joblib import delayed
 
-from data import durable
-from features.columns import names_of
-from predictor.calibration import Holdout
-from predictor.component_models import ComponentModels
-from predictor.counting import COUNTS, added, count
-from predictor.learning import Lesson, Sets
-from predictor.model_set import ModelSet
-from predictor.thresholds import Bools, Scores
-from predictor.worlds import Worlds
+from birthmark.data import durable
+from birthmark.features.columns import names_of
+from birthmark.predictor.calibration import Holdout
+from birthmark.predictor.component_models import ComponentModels
+from birthmark.predictor.counting import COUNTS, added, count
+from birthmark.predictor.learning import Lesson, Sets
+from birthmark.predictor.model_set import ModelSet
+from birthmark.predictor.thresholds import Bools, Scores
+from birthmark.predictor.worlds import Worlds
 
 SLICE = 1 << 20
 """How many rows are counted by one task."""

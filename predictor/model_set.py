@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
-from predictor.kinds import Kind, Point
-from predictor.learned import Learned, Scores
-from predictor.thresholds import EVEN, OperatingPoints, says_yes
+from birthmark.predictor.kinds import Kind, Point
+from birthmark.predictor.learned import Learned, Scores
+from birthmark.predictor.thresholds import EVEN, OperatingPoints, says_yes
 
 Model = TypeVar("Model", bound=Learned)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.columns import names_of
-from features.components import match_components, whole_names
-from predictor.counting import ComponentCounts
-from predictor.learned import Answers, Scores
+from birthmark.features.columns import names_of
+from birthmark.features.components import match_components, whole_names
+from birthmark.predictor.counting import ComponentCounts
+from birthmark.predictor.learned import Answers, Scores
 
 
 @dataclass(frozen=True)

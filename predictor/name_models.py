@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.components import match_components, name_components
-from predictor.component_models import ComponentModels, as_rules
-from predictor.counting import COUNTS
-from predictor.kinds import Point
-from predictor.model_set import most_decisive_first
-from predictor.name_model import NameRules
-from predictor.thresholds import NEVER
+from birthmark.features.components import match_components, name_components
+from birthmark.predictor.component_models import ComponentModels, as_rules
+from birthmark.predictor.counting import COUNTS
+from birthmark.predictor.kinds import Point
+from birthmark.predictor.model_set import most_decisive_first
+from birthmark.predictor.name_model import NameRules
+from birthmark.predictor.thresholds import NEVER
 
 
 class NameModels(ComponentModels[NameRules]):

@@ -11,15 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.columns import names_of
-from features.components import (
+from birthmark.features.columns import names_of
+from birthmark.features.components import (
     decide_components,
     prune_components,
     score_components,
     whole_names,
 )
-from predictor.counting import COUNTS, TRACE, ComponentCounts
-from predictor.learned import Answers, Scores
+from birthmark.predictor.counting import COUNTS, TRACE, ComponentCounts
+from birthmark.predictor.learned import Answers, Scores
 
 Numbers = npt.NDArray[np.float64]
 

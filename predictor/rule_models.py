@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.columns import names_of
-from features.components import rank_components, score_components
-from predictor.component_models import ComponentModels, as_rules
-from predictor.kinds import Point
-from predictor.learned import Scores
-from predictor.model_set import most_decisive_first
-from predictor.rule_model import ANY, EVIDENCE, RuleList, arrays_of
+from birthmark.features.columns import names_of
+from birthmark.features.components import rank_components, score_components
+from birthmark.predictor.component_models import ComponentModels, as_rules
+from birthmark.predictor.kinds import Point
+from birthmark.predictor.learned import Scores
+from birthmark.predictor.model_set import most_decisive_first
+from birthmark.predictor.rule_model import ANY, EVIDENCE, RuleList, arrays_of
 
 _SHOWN = ("component", "n_m", "n_a")
 

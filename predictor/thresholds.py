@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from predictor.kinds import Point
-from predictor.levels import NO_LEVELS, Levels, levels_of
+from birthmark.predictor.kinds import Point
+from birthmark.predictor.levels import NO_LEVELS, Levels, levels_of
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
 """Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""

@@ -9,23 +9,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from features import History, from_directories, from_files, from_names
-from predictor import certainty, hint_models, images, parts
-from predictor.able_models import AbleModels
-from predictor.calibration import points_from_json
-from predictor.certainty import Said
-from predictor.forest_models import ForestModels
-from predictor.heat import Heat, directories
-from predictor.kinds import Kind, Point
-from predictor.labels import births, tally
-from predictor.learning import Here, Learner
-from predictor.model_set import Answer, ModelSet
-from predictor.name_models import NameModels
-from predictor.predicates import BUILT_IN, Predicate, from_config
-from predictor.predicates.predicate import Subject
-from predictor.rule_models import RuleModels
-from predictor.thresholds import Limit, Limits, Scores
-from predictor.worlds import Worlds, worlds_of
+from birthmark.features import History, from_directories, from_files, from_names
+from birthmark.predictor import certainty, hint_models, images, parts
+from birthmark.predictor.able_models import AbleModels
+from birthmark.predictor.calibration import points_from_json
+from birthmark.predictor.certainty import Said
+from birthmark.predictor.forest_models import ForestModels
+from birthmark.predictor.heat import Heat, directories
+from birthmark.predictor.kinds import Kind, Point
+from birthmark.predictor.labels import births, tally
+from birthmark.predictor.learning import Here, Learner
+from birthmark.predictor.model_set import Answer, ModelSet
+from birthmark.predictor.name_models import NameModels
+from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
+from birthmark.predictor.predicates.predicate import Subject
+from birthmark.predictor.rule_models import RuleModels
+from birthmark.predictor.thresholds import Limit, Limits, Scores
+from birthmark.predictor.worlds import Worlds, worlds_of
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 

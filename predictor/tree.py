@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from features.columns import decoded
-from predictor.growth import Bools, Ints, Nodes, grow
+from birthmark.features.columns import decoded
+from birthmark.predictor.growth import Bools, Ints, Nodes, grow
 
 
 @dataclass(frozen=True)

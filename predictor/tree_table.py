@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from data.schema import WORD, field
-from predictor.growth import Ints, Nodes
-from predictor.tree import Tree
+from birthmark.data.schema import WORD, field
+from birthmark.predictor.growth import Ints, Nodes
+from birthmark.predictor.tree import Tree
 
 TREES = pa.schema(
     [

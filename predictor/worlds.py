@@ -15,9 +15,9 @@ from itertools import product
 
 import pyarrow as pa
 
-from data.schema import TIME
-from predictor.predicates import HEAT_PREDICATES, Predicate, Subject
-from predictor.predicates.rules import (
+from birthmark.data.schema import TIME
+from birthmark.predictor.predicates import HEAT_PREDICATES, Predicate, Subject
+from birthmark.predictor.predicates.rules import (
     SECOND,
     in_ranges,
     lock,

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from birthmark._native import requested
-from features.creates import from_requests
-from predictor import model_set
-from serving import responses
-from serving.hints import Hints
-from serving.loaded import LoadedModel
-from serving.requests import FileRequest, canonical, parse, parse_hint
-from serving.responses import Answer, Answered, Explanation, ListExplained, OneExplained
+from birthmark.features.creates import from_requests
+from birthmark.predictor import model_set
+from birthmark.serving import responses
+from birthmark.serving.hints import Hints
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.requests import FileRequest, canonical, parse, parse_hint
+from birthmark.serving.responses import Answer, Answered, Explanation, ListExplained, OneExplained
+from birthmark_native import requested
 
 
 def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int]:

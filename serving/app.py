@@ -11,25 +11,25 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from data.sizes import size
-from predictor.hints import Room
-from serving.connections import look_after
-from serving.error_responses import HANDLERS
-from serving.guard import Guard
-from serving.limits import Limits, allow_files
-from serving.logged import logged
-from serving.metrics import Measured, Metrics
-from serving.models import ModelSlot
-from serving.openapi import describe
-from serving.page.routes import router as pages
-from serving.page.view import Page
-from serving.routes import HOT, router
-from serving.service import Service, State
-from serving.settings import Settings
-from serving.shortcut import Shortcut
-from serving.tls import context
-from serving.tokens import Tokens
-from training.registry import Registry
+from birthmark.data.sizes import size
+from birthmark.predictor.hints import Room
+from birthmark.serving.connections import look_after
+from birthmark.serving.error_responses import HANDLERS
+from birthmark.serving.guard import Guard
+from birthmark.serving.limits import Limits, allow_files
+from birthmark.serving.logged import logged
+from birthmark.serving.metrics import Measured, Metrics
+from birthmark.serving.models import ModelSlot
+from birthmark.serving.openapi import describe
+from birthmark.serving.page.routes import router as pages
+from birthmark.serving.page.view import Page
+from birthmark.serving.routes import HOT, router
+from birthmark.serving.service import Service, State
+from birthmark.serving.settings import Settings
+from birthmark.serving.shortcut import Shortcut
+from birthmark.serving.tls import context
+from birthmark.serving.tokens import Tokens
+from birthmark.training.registry import Registry
 
 
 class Application(FastAPI):

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from fastapi.concurrency import run_in_threadpool
 
-from serving.limits import Limits
+from birthmark.serving.limits import Limits
 
 WAITING = 8
 """How many requests may wait for one kind of work."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from features.creates import from_requests
-from predictor.hints import HINTS
-from serving import batches
-from serving.answers import creates_of
-from serving.loaded import LoadedModel
-from serving.prediction_log import Served
-from serving.requests import parse_hint
+from birthmark.features.creates import from_requests
+from birthmark.predictor.hints import HINTS
+from birthmark.serving import batches
+from birthmark.serving.answers import creates_of
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.prediction_log import Served
+from birthmark.serving.requests import parse_hint
 
 HINTED = "hints"
 """The point of hints in the log: their thresholds are their own, and promise no bound."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from birthmark._native import MOST_FILES
-from data.choices import expect
-from serving.names import written
+from birthmark.data.choices import expect
+from birthmark.serving.names import written
+from birthmark_native import MOST_FILES
 
 if TYPE_CHECKING:
     import pyarrow as pa

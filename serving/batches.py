@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import FIRST_US, LAST_US
-from features import CREATES, HISTORY_BYTES
-from predictor.certainty import WORDS
-from serving.arrow_messages import refuse_compressed
-from serving.errors import ApiError
-from serving.loaded import LoadedModel
-from serving.requests import MANY, NAME_BYTES
+from birthmark.data.schema import FIRST_US, LAST_US
+from birthmark.features import CREATES, HISTORY_BYTES
+from birthmark.predictor.certainty import WORDS
+from birthmark.serving.arrow_messages import refuse_compressed
+from birthmark.serving.errors import ApiError
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.requests import MANY, NAME_BYTES
 
 MEDIA_TYPE = b"application/vnd.apache.arrow.stream"
 """Of a stream in Arrow's IPC format."""

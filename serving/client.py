@@ -18,9 +18,17 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 import httpx
 
-from serving import asking
-from serving.asking import Attributes, Hint, Known, Name, Prediction, Predictions, Question
-from serving.breaker import Breaker
+from birthmark.serving import asking
+from birthmark.serving.asking import (
+    Attributes,
+    Hint,
+    Known,
+    Name,
+    Prediction,
+    Predictions,
+    Question,
+)
+from birthmark.serving.breaker import Breaker
 
 if TYPE_CHECKING:
     import pyarrow as pa

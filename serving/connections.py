@@ -14,11 +14,11 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.protocols.utils import get_local_addr
 
-from serving.error_responses import raw
-from serving.errors import ApiError
-from serving.flow import Flow
-from serving.limits import Limits
-from serving.parsing import Parsing
+from birthmark.serving.error_responses import raw
+from birthmark.serving.errors import ApiError
+from birthmark.serving.flow import Flow
+from birthmark.serving.limits import Limits
+from birthmark.serving.parsing import Parsing
 
 PIPELINED = 64
 """The most requests that may wait on one connection for the answers before them."""

@@ -19,12 +19,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from data.invalid import expected
-from serving import excerpts
-from serving.errors import TYPES, ApiError
+from birthmark.data.invalid import expected
+from birthmark.serving import excerpts
+from birthmark.serving.errors import TYPES, ApiError
 
 if TYPE_CHECKING:
-    from serving.responses import ErrorResponse
+    from birthmark.serving.responses import ErrorResponse
 
 _TYPE_OF = {404: "not_found", 405: "method_not_allowed"}
 NOSNIFF = (b"x-content-type-options", b"nosniff")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from serving.responses import Evidence, ForestEvidence, Reason, RuleEvidence, Step, TreeEvidence
+from birthmark.serving.responses import (
+    Evidence,
+    ForestEvidence,
+    Reason,
+    RuleEvidence,
+    Step,
+    TreeEvidence,
+)
 
 STYLES = {"yes": "green", "no": "red", "unsure": "dim"}
 """How answers look in a terminal."""

@@ -10,12 +10,12 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
 
-from serving.error_responses import response_of
-from serving.errors import ApiError
-from serving.hosts import Changes, refuse_foreign
-from serving.limits import Limits
-from serving.settings import names
-from serving.tokens import Scope, Tokens
+from birthmark.serving.error_responses import response_of
+from birthmark.serving.errors import ApiError
+from birthmark.serving.hosts import Changes, refuse_foreign
+from birthmark.serving.limits import Limits
+from birthmark.serving.settings import names
+from birthmark.serving.tokens import Scope, Tokens
 
 OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that need no token: probes."""

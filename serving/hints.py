@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from birthmark._native import Answerer
-from predictor.image import checksum
+from birthmark.predictor.image import checksum
+from birthmark_native import Answerer
 
 
 @dataclass(frozen=True)

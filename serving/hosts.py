@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-from serving.errors import ApiError
+from birthmark.serving.errors import ApiError
 
 _VALID = re.compile(rb"(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[A-Za-z0-9:.%-]+\])(?::[0-9]*)?")
 _JSON = re.compile(rb"application/json\s*(?:;.*)?", re.IGNORECASE)

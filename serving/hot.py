@@ -10,9 +10,9 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from serving import batches
-from serving.answers import hint, predict, usual_hint, usual_prediction
-from serving.service import Service
+from birthmark.serving import batches
+from birthmark.serving.answers import hint, predict, usual_hint, usual_prediction
+from birthmark.serving.service import Service
 
 AT_ONCE = 16 * 1024
 """Bodies of at most so many bytes are answered at once; longer ones while others are, too."""

@@ -14,10 +14,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from serving.error_responses import raw
-from serving.errors import ApiError
-from serving.room import Room
-from serving.settings import Settings
+from birthmark.serving.error_responses import raw
+from birthmark.serving.errors import ApiError
+from birthmark.serving.room import Room
+from birthmark.serving.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -11,15 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark._native import Answerer, Tally
-from predictor import Kind, Point, certainty
-from predictor.hints import HINTS, USUAL_ROOM, Room, hint_image
-from predictor.image import Image, is_older
-from predictor.image_models import compile_models
-from predictor.images import certainty_name, hints_name, image_name, levels_name
-from predictor.trained import TrainedModel
-from serving.hints import Hints, etag_of
-from serving.shared import shared
+from birthmark.predictor import Kind, Point, certainty
+from birthmark.predictor.hints import HINTS, USUAL_ROOM, Room, hint_image
+from birthmark.predictor.image import Image, is_older
+from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.images import certainty_name, hints_name, image_name, levels_name
+from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.hints import Hints, etag_of
+from birthmark.serving.shared import shared
+from birthmark_native import Answerer, Tally
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 
-from birthmark._native import Lobby as Taking
-from serving.connections import Connection
-from serving.limits import Limits
+from birthmark.serving.connections import Connection
+from birthmark.serving.limits import Limits
+from birthmark_native import Lobby as Taking
 
 READY = 4
 """How many connections that have said something may wait, for each request that may be worked on.

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.anonymize import MappingError, opened
-from data.durable import private, replaced
-from data.prediction_log import DAY, log_treatments
+from birthmark.data.anonymize import MappingError, opened
+from birthmark.data.durable import private, replaced
+from birthmark.data.prediction_log import DAY, log_treatments
 
 TRIES, WAIT = 20, 0.5
 """How often, and how many seconds apart, a mapping is asked for that another process uses."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter
 
-from serving.loaded import LoadedModel
-from serving.settings import Settings
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.settings import Settings
 
 if TYPE_CHECKING:  # most services keep no log, and need not what writes one
-    from serving.asked import Asked
-    from serving.prediction_log import PredictionLog
+    from birthmark.serving.asked import Asked
+    from birthmark.serving.prediction_log import PredictionLog
 
 
 class Logged:
@@ -41,7 +41,7 @@ class Logged:
     def _of(self, model: LoadedModel) -> Asked:
         asked = self._asked
         if asked is None or asked.model is not model:
-            from serving.asked import Asked
+            from birthmark.serving.asked import Asked
 
             self._asked = asked = Asked(model)
         return asked
@@ -56,7 +56,7 @@ def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[Logged]:
     if settings.log_predictions is None:
         yield Logged()
         return
-    from serving.prediction_log import OUTCOMES, PredictionLog
+    from birthmark.serving.prediction_log import OUTCOMES, PredictionLog
 
     counter = Counter(
         "birthmark_log_rows",

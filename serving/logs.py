@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import Scope
 
-from data.visible import visible, visible_lines
+from birthmark.data.visible import visible, visible_lines
 
 if TYPE_CHECKING:
-    from serving.settings import Settings
+    from birthmark.serving.settings import Settings
 
 REQUEST_ID = b"x-request-id"
 """The header field with a request's id."""

@@ -17,12 +17,12 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving import logs
-from serving.error_responses import NOSNIFF, failed
-from serving.loaded import LoadedModel, Tallies
-from serving.reports import Reports
-from serving.worker import METRICS
-from training.standing import Standing
+from birthmark.serving import logs
+from birthmark.serving.error_responses import NOSNIFF, failed
+from birthmark.serving.loaded import LoadedModel, Tallies
+from birthmark.serving.reports import Reports
+from birthmark.serving.worker import METRICS
+from birthmark.training.standing import Standing
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""

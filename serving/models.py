@@ -7,15 +7,15 @@ import logging
 from collections.abc import Hashable
 from datetime import UTC, datetime
 
-from predictor import Kind, Point
-from predictor.hints import Room
-from serving.loaded import LoadedModel
-from serving.metrics import Metrics
-from serving.published import load_model
-from training import bounds
-from training.abstaining import ABSTAINING
-from training.bounds import BOUNDS
-from training.registry import Registry, RegistryError
+from birthmark.predictor import Kind, Point
+from birthmark.predictor.hints import Room
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.metrics import Metrics
+from birthmark.serving.published import load_model
+from birthmark.training import bounds
+from birthmark.training.abstaining import ABSTAINING
+from birthmark.training.bounds import BOUNDS
+from birthmark.training.registry import Registry, RegistryError
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The description of the HTTP interface, as ``docs/openapi.json`` has it.
 
-python -m serving.openapi > docs/openapi.json
+python -m birthmark.serving.openapi > docs/openapi.json
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from serving import batches
-from serving.errors import TYPES
-from serving.guard import CHANGES, needed
-from serving.settings import Settings
+from birthmark.serving import batches
+from birthmark.serving.errors import TYPES
+from birthmark.serving.guard import CHANGES, needed
+from birthmark.serving.settings import Settings
 
 VERSION = "1"
 """Of the interface; its paths begin with it."""
@@ -161,7 +161,7 @@ def _whole(value: Any) -> Any:
 
 def main() -> None:
     """Print the document."""
-    from serving.app import create_app
+    from birthmark.serving.app import create_app
 
     json.dump(create_app(Settings()).openapi(), sys.stdout, indent=1)
     print()

@@ -11,9 +11,9 @@ from typing import Any
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from serving import hosts
-from serving.errors import ApiError
-from serving.flow import Flow
+from birthmark.serving import hosts
+from birthmark.serving.errors import ApiError
+from birthmark.serving.flow import Flow
 
 HEAD_BYTES = 16 * 1024
 """The longest head of a request, its line and its header fields; and the longest trailer."""

@@ -22,11 +22,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from data.anonymize import MappingError
-from data.prediction_log import ANSWER, PREDICTIONS, SAID
-from data.schema import TIME
-from serving.log_files import LogWriter
-from serving.logs import Quoting
+from birthmark.data.anonymize import MappingError
+from birthmark.data.prediction_log import ANSWER, PREDICTIONS, SAID
+from birthmark.data.schema import TIME
+from birthmark.serving.log_files import LogWriter
+from birthmark.serving.logs import Quoting
 
 log = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from features.creates import from_requests
-from predictor import Kind, Point
-from predictor.hints import USUAL_ROOM, Room
-from serving.loaded import LoadedModel, Tallies
-from training.abstaining import read as read_abstaining
-from training.registry import Registry, RegistryError
+from birthmark.features.creates import from_requests
+from birthmark.predictor import Kind, Point
+from birthmark.predictor.hints import USUAL_ROOM, Room
+from birthmark.serving.loaded import LoadedModel, Tallies
+from birthmark.training.abstaining import read as read_abstaining
+from birthmark.training.registry import Registry, RegistryError
 
 
 class NoModelError(ValueError):

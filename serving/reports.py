@@ -16,8 +16,8 @@ from prometheus_client.registry import Collector
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError, to_json
 
-from serving.errors import ApiError
-from serving.requests import parsed, whole
+from birthmark.serving.errors import ApiError
+from birthmark.serving.requests import parsed, whole
 
 HOOKS = 64
 """How many hooks are remembered where everybody may report."""

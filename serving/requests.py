@@ -28,9 +28,9 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError, from_json
 
-from birthmark._native import MOST_FILES, objects
-from features import HISTORY_BYTES
-from serving import excerpts
+from birthmark.features import HISTORY_BYTES
+from birthmark.serving import excerpts
+from birthmark_native import MOST_FILES, objects
 
 NAME_BYTES = 1024
 """The longest name that is taken, bytes: NFSv3 sets no limit (RFC 1813 section 2.4)."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, final
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from predictor import Kind, Point
+from birthmark.predictor import Kind, Point
 
 
 @final

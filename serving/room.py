@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from serving.errors import ApiError
+from birthmark.serving.errors import ApiError
 
 
 class Room:

@@ -11,14 +11,14 @@ from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
-from serving import hot, reports, responses, waiting
-from serving.answers import explain_list, explain_one
-from serving.errors import ApiError
-from serving.hints import matches
-from serving.hot import body_of
-from serving.loaded import LoadedModel
-from serving.reports import Report
-from serving.requests import (
+from birthmark.serving import hot, reports, responses, waiting
+from birthmark.serving.answers import explain_list, explain_one
+from birthmark.serving.errors import ApiError
+from birthmark.serving.hints import matches
+from birthmark.serving.hot import body_of
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.reports import Report
+from birthmark.serving.requests import (
     Choice,
     HintRequest,
     body_schema,
@@ -27,8 +27,8 @@ from serving.requests import (
     parse_choice,
     schema_of,
 )
-from serving.service import Service
-from training.registry import Registry, RegistryError
+from birthmark.serving.service import Service
+from birthmark.training.registry import Registry, RegistryError
 
 
 async def _service_of(request: Request) -> Service:

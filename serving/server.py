@@ -16,14 +16,14 @@ from pathlib import Path
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
-from data import durable
-from serving import tls, tokens
-from serving.connections import Connection
-from serving.settings import Settings, mistaken
-from serving.shared import SHARED
-from serving.unix_listener import UnixListener
-from serving.worker import METRICS, application
-from serving.workers import BEGIN_SECONDS, Server, Workers
+from birthmark.data import durable
+from birthmark.serving import tls, tokens
+from birthmark.serving.connections import Connection
+from birthmark.serving.settings import Settings, mistaken
+from birthmark.serving.shared import SHARED
+from birthmark.serving.unix_listener import UnixListener
+from birthmark.serving.worker import METRICS, application
+from birthmark.serving.workers import BEGIN_SECONDS, Server, Workers
 
 log = logging.getLogger(__name__)
 

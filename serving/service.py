@@ -6,19 +6,19 @@ import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
-from serving.aside import Aside
-from serving.errors import ApiError
-from serving.hints import Hints
-from serving.limits import Limits
-from serving.loaded import LoadedModel
-from serving.logged import Logged
-from serving.metrics import Metrics
-from serving.models import ModelSlot
-from serving.settings import Settings
-from serving.tokens import Tokens
+from birthmark.serving.aside import Aside
+from birthmark.serving.errors import ApiError
+from birthmark.serving.hints import Hints
+from birthmark.serving.limits import Limits
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.logged import Logged
+from birthmark.serving.metrics import Metrics
+from birthmark.serving.models import ModelSlot
+from birthmark.serving.settings import Settings
+from birthmark.serving.tokens import Tokens
 
 if TYPE_CHECKING:
-    from serving.page.view import Page
+    from birthmark.serving.page.view import Page
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from data.choices import meant
-from data.sizes import size
-from predictor.kinds import Kind, Point
+from birthmark.data.choices import meant
+from birthmark.data.sizes import size
+from birthmark.predictor.kinds import Kind, Point
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from data import durable
+from birthmark.data import durable
 
 SHARED = "BIRTHMARK_SHARED"
 """The variable that names a directory of the service's own, for what its workers share."""

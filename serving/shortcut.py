@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from serving.error_responses import HANDLERS
-from serving.errors import ApiError
+from birthmark.serving.error_responses import HANDLERS
+from birthmark.serving.errors import ApiError
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

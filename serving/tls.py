@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 
-from serving.settings import Settings
+from birthmark.serving.settings import Settings
 
 
 def context(settings: Settings) -> ssl.SSLContext | None:

@@ -22,9 +22,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from data import durable
-from data.invalid import expected
-from serving.errors import ApiError
+from birthmark.data import durable
+from birthmark.data.invalid import expected
+from birthmark.serving.errors import ApiError
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from starlette.types import Receive
 
-from serving.limits import Limits
-from serving.models import ModelSlot
+from birthmark.serving.limits import Limits
+from birthmark.serving.models import ModelSlot
 
 LONGEST_SECONDS = 300
 

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data.without import without_pandas
-from serving import logs
-from serving.settings import Settings
+from birthmark.data.without import without_pandas
+from birthmark.serving import logs
+from birthmark.serving.settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -41,7 +41,7 @@ def application(settings: Settings, parent: int) -> FastAPI:
     # variable when it is imported.
     import pyarrow as pa
 
-    from serving.app import create_app
+    from birthmark.serving.app import create_app
 
     with without_pandas():
         pa.array([])

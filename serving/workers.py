@@ -29,8 +29,8 @@ class Server(uvicorn.Server):
         """Begin to answer at the sockets."""
         await super().startup(sockets=[])
         # Imported here: who keeps workers answers nobody.
-        from serving.connections import Connection
-        from serving.lobby import Lobby
+        from birthmark.serving.connections import Connection
+        from birthmark.serving.lobby import Lobby
 
         state = self.lifespan.state
         make = partial(Connection, self.config, self.server_state, state)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from training.registry import Registry, RegistryError
+from birthmark.training.registry import Registry, RegistryError
 
 ABSTAINING = "abstaining.json"
 

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.schema import field
-from predictor import TrainedModel
-from predictor.certainty import WORDS, Said
-from predictor.kinds import POINTS, Point
-from predictor.thresholds import Limits
-from training import drift
-from training.bootstrap import Blocks
-from training.cases import Labelled
-from training.evaluate import EVALUATION
-from training.metrics import Bools, Floats, brier
-from training.shares import percent
-from training.standing import BURST, standing
+from birthmark.data.schema import field
+from birthmark.predictor import TrainedModel
+from birthmark.predictor.certainty import WORDS, Said
+from birthmark.predictor.kinds import POINTS, Point
+from birthmark.predictor.thresholds import Limits
+from birthmark.training import drift
+from birthmark.training.bootstrap import Blocks
+from birthmark.training.cases import Labelled
+from birthmark.training.evaluate import EVALUATION
+from birthmark.training.metrics import Bools, Floats, brier
+from birthmark.training.shares import percent
+from birthmark.training.standing import BURST, standing
 
 _NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"
 

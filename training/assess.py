@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from predictor import TrainedModel
-from training.answers import ANSWERS, RELIABILITY, answers
-from training.bootstrap import SEED
-from training.breakdown import BREAKDOWN, Grouping, break_down, groupings
-from training.by_kind import Tables, by_kind
-from training.cases import Case, Labelled, cases, labelled
-from training.curves import CURVES, curves
-from training.evaluate import rows_of, tabulate
+from birthmark.predictor import TrainedModel
+from birthmark.training.answers import ANSWERS, RELIABILITY, answers
+from birthmark.training.bootstrap import SEED
+from birthmark.training.breakdown import BREAKDOWN, Grouping, break_down, groupings
+from birthmark.training.by_kind import Tables, by_kind
+from birthmark.training.cases import Case, Labelled, cases, labelled
+from birthmark.training.curves import CURVES, curves
+from birthmark.training.evaluate import rows_of, tabulate
 
 
 @dataclass(frozen=True)

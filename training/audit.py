@@ -23,22 +23,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.datasets import read_files, read_names
-from data.prediction_log import LogFiles
-from predictor import births
-from predictor.parts import DamagedModelError
-from training import abstaining, bounds
-from training.bootstrap import Floats
-from training.breach import evidence, needed
-from training.join import Join, Joining, join
-from training.loss import without_loss
-from training.profile import Profile
-from training.registry import Registry, RegistryError
-from training.served import GROUPS, SERVED, Answered, Figures, figures
-from training.shifts import Shift, shifts
-from training.shown import AUDITS
-from training.standing import by_key, in_words, key_of, of_row, over
-from training.trial import load
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.prediction_log import LogFiles
+from birthmark.predictor import births
+from birthmark.predictor.parts import DamagedModelError
+from birthmark.training import abstaining, bounds
+from birthmark.training.bootstrap import Floats
+from birthmark.training.breach import evidence, needed
+from birthmark.training.join import Join, Joining, join
+from birthmark.training.loss import without_loss
+from birthmark.training.profile import Profile
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.served import GROUPS, SERVED, Answered, Figures, figures
+from birthmark.training.shifts import Shift, shifts
+from birthmark.training.shown import AUDITS
+from birthmark.training.standing import by_key, in_words, key_of, of_row, over
+from birthmark.training.trial import load
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ def audit(
 
 def keep(registry: Registry, found: Audit) -> None:
     """Write an audit into the registry; predicates whose bound is broken abstain from now on."""
-    from training.audit_page import render
+    from birthmark.training.audit_page import render
 
     # First what has an effect: an audit that is there has had it.
     if found.version is not None:

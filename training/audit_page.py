@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from training.report import page
-from training.shares import percent
-from training.shown import AXIS, KINDS
+from birthmark.training.report import page
+from birthmark.training.shares import percent
+from birthmark.training.shown import AXIS, KINDS
 
 if TYPE_CHECKING:
-    from training.audit import Audit
+    from birthmark.training.audit import Audit
 
 GROUPINGS = {"hour": "Hour (UTC)", "user": "User", "client": "Client"}
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from training import charts
-from training.standing import in_words, over
+from birthmark.training import charts
+from birthmark.training.standing import in_words, over
 
 Row = dict[str, Any]
 

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from training.registry import Registry, RegistryError
-from training.standing import Standing, by_key
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.standing import Standing, by_key
 
 BOUNDS = "bounds.json"
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import field
-from training.depth import depths
-from training.shares import percent
+from birthmark.data.schema import field
+from birthmark.training.depth import depths
+from birthmark.training.shares import percent
 
 Bools = npt.NDArray[np.bool_]
 

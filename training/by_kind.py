@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 from joblib import delayed
 
-from data import durable
-from predictor import TrainedModel
-from training.engine import current
+from birthmark.data import durable
+from birthmark.predictor import TrainedModel
+from birthmark.training.engine import current
 
 Tables = Mapping[str, pa.Table]
 

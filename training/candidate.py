@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from data.plurals import counted
-from predictor import Predicate, TrainedModel
-from training.card import Card, card_of
-from training.compare import Comparison, Decision, decide, test_first
-from training.config import Settings, Training
-from training.train import Lives, fit
-from training.trial import Stored
+from birthmark.data.plurals import counted
+from birthmark.predictor import Predicate, TrainedModel
+from birthmark.training.card import Card, card_of
+from birthmark.training.compare import Comparison, Decision, decide, test_first
+from birthmark.training.config import Settings, Training
+from birthmark.training.train import Lives, fit
+from birthmark.training.trial import Stored
 
 FIRST = Decision(True, "nothing was published before")
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data.generated import describe
-from predictor import Point, TrainedModel
-from training.bounded import failures
-from training.compare import Comparison
-from training.report import page
-from training.shown import CARD_HTML, CARD_JSON
-from training.standing import in_words
-from training.trial import Stored
+from birthmark.data.generated import describe
+from birthmark.predictor import Point, TrainedModel
+from birthmark.training.bounded import failures
+from birthmark.training.compare import Comparison
+from birthmark.training.report import page
+from birthmark.training.shown import CARD_HTML, CARD_JSON
+from birthmark.training.standing import in_words
+from birthmark.training.trial import Stored
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
 _SHOWN = 10

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predictor import Predicate, TrainedModel, births
-from predictor.heat.directories import directories
-from predictor.kinds import POINTS, Point
-from predictor.predicates.predicate import Subject
-from predictor.thresholds import says_yes
-from training.bootstrap import Blocks, blocks_of
-from training.metrics import Bools, Floats
+from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.predictor.heat.directories import directories
+from birthmark.predictor.kinds import POINTS, Point
+from birthmark.predictor.predicates.predicate import Subject
+from birthmark.predictor.thresholds import says_yes
+from birthmark.training.bootstrap import Blocks, blocks_of
+from birthmark.training.metrics import Bools, Floats
 
 Known = Callable[[Subject, pa.Table], pa.Table]
 """Makes the creates (`features.CREATES`) of births about a subject, as `TrainedModel.creates`."""

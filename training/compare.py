@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from predictor import Predicate, TrainedModel
-from training.assess import Assessment, assess
-from training.config import Training
-from training.evaluate import evaluate
-from training.horizon import learned_until
-from training.newest import Period, newest
-from training.train import Lives, fit
+from birthmark.predictor import Predicate, TrainedModel
+from birthmark.training.assess import Assessment, assess
+from birthmark.training.config import Training
+from birthmark.training.evaluate import evaluate
+from birthmark.training.horizon import learned_until
+from birthmark.training.newest import Period, newest
+from birthmark.training.train import Lives, fit
 
 
 @dataclass(frozen=True)

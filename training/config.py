@@ -65,10 +65,10 @@ from pydantic import (
     model_validator,
 )
 
-from data.invalid import InvalidError, reasons
-from predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
-from training.join import MATCHED, Joining, Matched
-from training.registry import is_remote
+from birthmark.data.invalid import InvalidError, reasons
+from birthmark.predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
+from birthmark.training.join import MATCHED, Joining, Matched
+from birthmark.training.registry import is_remote
 
 
 class ConfigError(InvalidError):

@@ -17,8 +17,8 @@ import pyarrow as pa
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from data.schema import field
-from predictor.kinds import Point
+from birthmark.data.schema import field
+from birthmark.predictor.kinds import Point
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import field
+from birthmark.data.schema import field
 
 PREFIX = 5
 """Bytes of the prefix that stands for names without a period (as `#pico` in Table 6.1)."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from scipy.special import betainc, betaincinv, stdtrit
 
-from training.bootstrap import LEVEL, Floats, design_effect
+from birthmark.training.bootstrap import LEVEL, Floats, design_effect
 
 ALPHA = 0.05
 """The chance, over all predicates of a model, to call a bound broken that holds."""

@@ -25,10 +25,10 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from birthmark._native import __version__
-from predictor.learning import Here, Learner
-from predictor.learning_apart import Apart
-from training.config import Engine
+from birthmark.predictor.learning import Here, Learner
+from birthmark.predictor.learning_apart import Apart
+from birthmark.training.config import Engine
+from birthmark_native import __version__
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 """A function, its arguments and its named arguments: what `joblib.delayed` makes."""

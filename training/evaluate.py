@@ -8,16 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.schema import field
-from predictor import TrainedModel
-from predictor.kinds import Point
-from training import drift
-from training.bootstrap import DAY, SEED
-from training.by_kind import by_kind
-from training.cases import Case, cases, labelled
-from training.metrics import INTERVALS, Bools, brier, counts, intervals
-from training.shares import percent
-from training.standing import BURST, of_row
+from birthmark.data.schema import field
+from birthmark.predictor import TrainedModel
+from birthmark.predictor.kinds import Point
+from birthmark.training import drift
+from birthmark.training.bootstrap import DAY, SEED
+from birthmark.training.by_kind import by_kind
+from birthmark.training.cases import Case, cases, labelled
+from birthmark.training.metrics import INTERVALS, Bools, brier, counts, intervals
+from birthmark.training.shares import percent
+from birthmark.training.standing import BURST, of_row
 
 __all__ = ["EVALUATION", "STANDING", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
 

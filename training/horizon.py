@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from data.plurals import counted
-from training.intake import Dataset
+from birthmark.data.plurals import counted
+from birthmark.training.intake import Dataset
 
 AHEAD = timedelta(days=1)
 """How far ahead of this host's clock a dataset may reach."""

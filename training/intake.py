@@ -28,18 +28,18 @@ import numpy as np
 import pyarrow as pa
 from joblib import delayed
 
-from data import durable
-from data.datasets import read_table
-from data.decoded import Decoded, combine, decode
-from data.ingest_summary import IngestSummary
-from data.ingests import table_files
-from data.partitions import DAY_US
-from data.traces import open_trace
-from predictor import births
-from training.config import Server, Traces
-from training.engine import SCRATCH, current
-from training.manifests import describe
-from training.places import matching
+from birthmark.data import durable
+from birthmark.data.datasets import read_table
+from birthmark.data.decoded import Decoded, combine, decode
+from birthmark.data.ingest_summary import IngestSummary
+from birthmark.data.ingests import table_files
+from birthmark.data.partitions import DAY_US
+from birthmark.data.traces import open_trace
+from birthmark.predictor import births
+from birthmark.training.config import Server, Traces
+from birthmark.training.engine import SCRATCH, current
+from birthmark.training.manifests import describe
+from birthmark.training.places import matching
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from data.prediction_log import moments
+from birthmark.data.prediction_log import moments
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.plurals import counted
-from predictor import births
+from birthmark.data.plurals import counted
+from birthmark.predictor import births
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from data.plurals import counted
+from birthmark.data.plurals import counted
 
 FORMAT = 1
 """The manifest format written here, and the newest one that is read."""

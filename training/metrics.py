@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import brier_score_loss
 
-from training import drift
-from training.bootstrap import LEVEL, RESAMPLES, SEED, Blocks, interval, resampled
-from training.shares import percent
+from birthmark.training import drift
+from birthmark.training.bootstrap import LEVEL, RESAMPLES, SEED, Blocks, interval, resampled
+from birthmark.training.shares import percent
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

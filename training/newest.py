@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from training.train import Lives
+from birthmark.training.train import Lives
 
 QUARTER = 0.25
 """The part of the lives, by time of birth, that serves where there is no complete day."""

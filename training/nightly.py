@@ -16,15 +16,15 @@ from typing import Any
 
 from joblib import delayed
 
-from data import durable
-from data.plurals import counted
-from training.audit import audit, is_kept, keep
-from training.candidate import succeed
-from training.compare import Decision
-from training.config import Config
-from training.engine import current, opened
-from training.horizon import Horizon, horizon, learned_until
-from training.intake import (
+from birthmark.data import durable
+from birthmark.data.plurals import counted
+from birthmark.training.audit import audit, is_kept, keep
+from birthmark.training.candidate import succeed
+from birthmark.training.compare import Decision
+from birthmark.training.config import Config
+from birthmark.training.engine import current, opened
+from birthmark.training.horizon import Horizon, horizon, learned_until
+from birthmark.training.intake import (
     Dataset,
     check,
     datasets,
@@ -36,11 +36,11 @@ from training.intake import (
     waiting,
     warnings,
 )
-from training.places import unmatched, unreachable
-from training.registry import Registry
-from training.shown import REPORT
-from training.train import read_lives
-from training.trial import Trial, load
+from birthmark.training.places import unmatched, unreachable
+from birthmark.training.registry import Registry
+from birthmark.training.shown import REPORT
+from birthmark.training.train import read_lives
+from birthmark.training.trial import Trial, load
 
 EVALUATION = "evaluation.json"
 

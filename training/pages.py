@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import BaseLoader, Environment, StrictUndefined
 
-from data.visible import visible
+from birthmark.data.visible import visible
 
 
 def pages(loader: BaseLoader) -> Environment:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.durable import replaced
-from data.scan.view import COLOURS, FORMATS, STYLE
+from birthmark.data.durable import replaced
+from birthmark.data.scan.view import COLOURS, FORMATS, STYLE
 
 SHOWN = ("lock", "size>16k", "lifespan<=5", "amtime<=0", "write-only")
 """The predicates of files whose precision-recall curves are drawn, as many as there are."""
@@ -130,7 +130,7 @@ def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> N
 
 
 def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
-    from data.scan.view import DASHES
+    from birthmark.data.scan.view import DASHES
 
     _heading(figure, "precision over recall, files")
     own = [p for p in points if p["curve"] == "precision" and p["subject"] == "file"]

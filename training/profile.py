@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.columns import decoded
-from features.components import component_text
-from features.pieces import name_pieces
-from training.bootstrap import DAY, ENOUGH, UNITS, Floats
+from birthmark.features.columns import decoded
+from birthmark.features.components import component_text
+from birthmark.features.pieces import name_pieces
+from birthmark.training.bootstrap import DAY, ENOUGH, UNITS, Floats
 
 Ints = npt.NDArray[np.int64]
 

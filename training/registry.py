@@ -20,9 +20,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from training import manifests
-from training.manifests import FORMAT, MANIFEST, VERSION, RegistryError
-from training.storage import LocalStorage, Storage
+from birthmark.training import manifests
+from birthmark.training.manifests import FORMAT, MANIFEST, VERSION, RegistryError
+from birthmark.training.storage import LocalStorage, Storage
 
 __all__ = ["FORMAT", "MANIFEST", "Registry", "RegistryError", "is_remote"]
 
@@ -60,7 +60,7 @@ class Registry:
     ) -> None:
         self._storage: Storage
         if is_remote(place):
-            from training.remote import RemoteStorage  # for others, nothing to import
+            from birthmark.training.remote import RemoteStorage  # for others, nothing to import
 
             self._storage = RemoteStorage(str(place), cache)
         else:

@@ -26,10 +26,10 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from data import durable
-from training import manifests
-from training.manifests import MANIFEST, VERSION, RegistryError
-from training.storage import Check
+from birthmark.data import durable
+from birthmark.training import manifests
+from birthmark.training.manifests import MANIFEST, VERSION, RegistryError
+from birthmark.training.storage import Check
 
 OBJECT_STORES = {"s3", "gcs", "abfs"}
 """The file systems without directories."""

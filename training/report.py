@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import PackageLoader
 
-from features.components import component_text
-from predictor.kinds import Point
-from training import charts
-from training.answers import of_served
-from training.assess import Assessment
-from training.bounded import abstentions, bounded_tables, failures, known_bounds
-from training.pages import pages
-from training.shown import KINDS, SUBJECTS
+from birthmark.features.components import component_text
+from birthmark.predictor.kinds import Point
+from birthmark.training import charts
+from birthmark.training.answers import of_served
+from birthmark.training.assess import Assessment
+from birthmark.training.bounded import abstentions, bounded_tables, failures, known_bounds
+from birthmark.training.pages import pages
+from birthmark.training.shown import KINDS, SUBJECTS
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
@@ -68,7 +68,7 @@ def render(
 
 def page(template: str, **content: Any) -> str:
     """Return a page of `templates`, in the style that they have in common."""
-    environment = pages(PackageLoader("training"))
+    environment = pages(PackageLoader("birthmark.training"))
     environment.filters |= {"percent": _percent, "duration": _seconds}
     environment.globals |= {"subjects": SUBJECTS}
     return environment.get_template(template).render(**content)

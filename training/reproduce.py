@@ -9,12 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from training.candidate import Candidate, succeed, train_alone
-from training.config import Settings, Training
-from training.registry import Registry, RegistryError
-from training.shown import CARD_HTML, CARD_JSON
-from training.train import read_lives
-from training.trial import Stored, load
+from birthmark.training.candidate import Candidate, succeed, train_alone
+from birthmark.training.config import Settings, Training
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.shown import CARD_HTML, CARD_JSON
+from birthmark.training.train import read_lives
+from birthmark.training.trial import Stored, load
 
 
 @dataclass(frozen=True)

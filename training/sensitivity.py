@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import field
-from features.components import match_components
-from predictor import TrainedModel, births
-from predictor.name_model import NameRules, select_rules
-from training.cases import majority
-from training.evaluate import TABLE_6_5, score
+from birthmark.data.schema import field
+from birthmark.features.components import match_components
+from birthmark.predictor import TrainedModel, births
+from birthmark.predictor.name_model import NameRules, select_rules
+from birthmark.training.cases import majority
+from birthmark.training.evaluate import TABLE_6_5, score
 
 MINFRACS = (0.75, 0.80, 0.85, 0.90, 0.95, 0.97, 0.99, 1.00)
 """The thresholds of Tables 6.9 to 6.14."""

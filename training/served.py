@@ -10,20 +10,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.prediction_log import ANSWER, SAID
-from data.schema import field
-from predictor import Predicate, TrainedModel
-from predictor.certainty import WORDS
-from training.answers import OF_NO, of_no
-from training.bootstrap import SEED, Blocks, Floats, blocks_of
-from training.breach import growth
-from training.breakdown import BREAKDOWN, Grouping, break_down, grouping
-from training.cases import majority
-from training.evaluate import EVALUATION, STANDING, TABLE_6_5
-from training.join import Join
-from training.metrics import Bools, counts, intervals
-from training.shares import percent
-from training.standing import BURST
+from birthmark.data.prediction_log import ANSWER, SAID
+from birthmark.data.schema import field
+from birthmark.predictor import Predicate, TrainedModel
+from birthmark.predictor.certainty import WORDS
+from birthmark.training.answers import OF_NO, of_no
+from birthmark.training.bootstrap import SEED, Blocks, Floats, blocks_of
+from birthmark.training.breach import growth
+from birthmark.training.breakdown import BREAKDOWN, Grouping, break_down, grouping
+from birthmark.training.cases import majority
+from birthmark.training.evaluate import EVALUATION, STANDING, TABLE_6_5
+from birthmark.training.join import Join
+from birthmark.training.metrics import Bools, counts, intervals
+from birthmark.training.shares import percent
+from birthmark.training.standing import BURST
 
 _ENDS = [
     name for name in EVALUATION.names if name.endswith(("_low", "_high")) and "brier" not in name

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import stdtr
 
-from training.bootstrap import ENOUGH_DAYS
-from training.drift import broken
-from training.profile import Count, Profile, profile
+from birthmark.training.bootstrap import ENOUGH_DAYS
+from birthmark.training.drift import broken
+from birthmark.training.profile import Count, Profile, profile
 
 ALPHA = 1 / 365
 """The chance, over all values and a night, to tell of a change where there is none."""

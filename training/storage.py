@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from data import durable
-from data.choices import meant_beside
+from birthmark.data import durable
+from birthmark.data.choices import meant_beside
 
 Check = Callable[[Path], None]
 """Raises where a directory does not hold the version that it should."""

@@ -12,8 +12,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from training.shares import percent
-from training.standing import STYLES, Standing
+from birthmark.training.shares import percent
+from birthmark.training.standing import STYLES, Standing
 
 Row = dict[str, Any]
 

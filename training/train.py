@@ -11,15 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.datasets import read_files, read_names
-from data.generated import Mark, distinct, in_dataset
-from data.inputs import each_once
-from data.schema import FILES
-from predictor import Predicate, TrainedModel, births
-from training.config import Settings
-from training.engine import learner
-from training.loss import NONE_TOUCHED, Touched, without_loss
-from training.profile import profile
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.generated import Mark, distinct, in_dataset
+from birthmark.data.inputs import each_once
+from birthmark.data.schema import FILES
+from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.training.config import Settings
+from birthmark.training.engine import learner
+from birthmark.training.loss import NONE_TOUCHED, Touched, without_loss
+from birthmark.training.profile import profile
 
 
 class TrainingError(ValueError):

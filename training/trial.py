@@ -11,18 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.datasets import read_files, read_names
-from data.generated import Mark, describe, in_dataset
-from predictor import TrainedModel, births
-from training.answers import of_served
-from training.assess import Assessment, assess
-from training.bounded import known_bounds
-from training.distributions import distributions
-from training.loss import without_loss
-from training.registry import Registry, RegistryError
-from training.report import render
-from training.sensitivity import sensitivity
-from training.shown import KINDS
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.generated import Mark, describe, in_dataset
+from birthmark.predictor import TrainedModel, births
+from birthmark.training.answers import of_served
+from birthmark.training.assess import Assessment, assess
+from birthmark.training.bounded import known_bounds
+from birthmark.training.distributions import distributions
+from birthmark.training.loss import without_loss
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.report import render
+from birthmark.training.sensitivity import sensitivity
+from birthmark.training.shown import KINDS
 
 
 @dataclass(frozen=True)

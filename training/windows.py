@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from data.datasets import read_files, read_names
-from data.inputs import each_once
-from data.schema import field
-from predictor import Predicate
-from training.config import Settings
-from training.evaluate import EVALUATION, evaluate
-from training.loss import without_loss
-from training.train import fit, read_lives
-from training.trial import expect_births
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.inputs import each_once
+from birthmark.data.schema import field
+from birthmark.predictor import Predicate
+from birthmark.training.config import Settings
+from birthmark.training.evaluate import EVALUATION, evaluate
+from birthmark.training.loss import without_loss
+from birthmark.training.train import fit, read_lives
+from birthmark.training.trial import expect_births
 
 LENGTHS = (1, 3, 7, 30)
 """The lengths that are compared, in days."""

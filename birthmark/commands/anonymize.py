@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from birthmark.data.generated import describe
+from birthmark.data.plurals import counted
 from birthmark.exits import warn
 from birthmark.terminal import counting, line
-from data.generated import describe
-from data.plurals import counted
 
 if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
-    from data.anonymize import Summary
+    from birthmark.data.anonymize import Summary
 
 
 def anonymize(
@@ -44,8 +44,8 @@ def anonymize(
     ] = False,
 ) -> None:
     """Replace users, groups, addresses and names at random, each always by the same."""
-    from data.anonymize import anonymize as run
-    from data.anonymize import read_settings
+    from birthmark.data.anonymize import anonymize as run
+    from birthmark.data.anonymize import read_settings
 
     settings = read_settings(keep) if keep else None
     with counting("records") as bar:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from birthmark.data.plurals import counted
 from birthmark.outputs import named
 from birthmark.terminal import line, show, working
-from data.plurals import counted
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from training.audit import Audit
+    from birthmark.training.audit import Audit
 
 
 class Match(StrEnum):
@@ -51,11 +51,11 @@ def audit(
     ] = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""
-    from training.audit import audit as compare
-    from training.audit import keep
-    from training.audit_page import render
-    from training.join import Joining
-    from training.registry import Registry
+    from birthmark.training.audit import audit as compare
+    from birthmark.training.audit import keep
+    from birthmark.training.audit_page import render
+    from birthmark.training.join import Joining
+    from birthmark.training.registry import Registry
 
     versions = Registry(registry)
     with working("auditing"):
@@ -113,7 +113,7 @@ _FIGURES = (
 
 
 def _figures(found: Audit) -> Table:
-    from training.tables import styled
+    from birthmark.training.tables import styled
 
     table = Table("predicate", "subject", title="As served")
     for column in _FIGURES:

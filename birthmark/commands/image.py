@@ -33,13 +33,13 @@ def image(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
-    from birthmark._native import Image
-    from data.durable import replaced
-    from data.sizes import size
-    from predictor.hints import Room, hint_image
-    from predictor.image_models import compile_models
-    from serving.published import load_model
-    from training.registry import Registry
+    from birthmark.data.durable import replaced
+    from birthmark.data.sizes import size
+    from birthmark.predictor.hints import Room, hint_image
+    from birthmark.predictor.image_models import compile_models
+    from birthmark.serving.published import load_model
+    from birthmark.training.registry import Registry
+    from birthmark_native import Image
 
     source = context.get_parameter_source("region")
     if not hints and source is not None and source.name == "COMMANDLINE":

@@ -40,9 +40,9 @@ def freebsd(
 
 
 def _make(system: str, config: Path, user: str, socket: Path | None, out: Path | None) -> None:
+    from birthmark.data.durable import replaced
     from birthmark.install import Site, files
-    from data.durable import replaced
-    from training.config import read_config
+    from birthmark.training.config import read_config
 
     path = Path.cwd() / config
     with exits(MISCONFIGURED, ValueError):

@@ -99,9 +99,9 @@ def layout(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Replay days under policies of layout, and compare what falls into the region."""
-    from layout_hint import report, results
-    from layout_hint.options import Options
-    from layout_hint.study import study
+    from birthmark.layout_hint import report, results
+    from birthmark.layout_hint.options import Options
+    from birthmark.layout_hint.study import study
 
     asked = Options(
         region=region,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from birthmark.data.generated import describe
+from birthmark.data.plurals import counted
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
-from data.generated import describe
-from data.plurals import counted
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
-    from data.replay import BuildSummary, RunSummary
+    from birthmark.data.replay import BuildSummary, RunSummary
 
 app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and run it.")
 
@@ -48,7 +48,7 @@ def build(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Find what must exist for a trace to go as it went, and rewrite it for replay."""
-    from data.replay import build as build_replay
+    from birthmark.data.replay import build as build_replay
 
     bounds = (_micros("--from", first), _micros("--to", last))
     with counting("calls") as bar:
@@ -80,7 +80,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Make what must exist, perform the operations, and compare how they end."""
-    from data.replay import run as run_replay
+    from birthmark.data.replay import run as run_replay
 
     with counting("operations") as bar:
         task = bar.add_task("", total=None, done=0)

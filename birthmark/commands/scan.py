@@ -11,10 +11,10 @@ import typer
 from rich.table import Table
 from typer.core import TyperGroup
 
+from birthmark.data.generated import describe, label
 from birthmark.exits import warn
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
-from data.generated import describe, label
 
 DEFAULT = "traces"
 
@@ -77,8 +77,8 @@ def traces(
     as_json: _JSON = False,
 ) -> None:
     """Count the operations of traces per period, by any of the keys (nfsscan)."""
-    from data.scan import words
-    from data.scan.count import Plan, scan
+    from birthmark.data.scan import words
+    from birthmark.data.scan.count import Plan, scan
 
     plan = Plan(
         words.duration(period),
@@ -133,9 +133,9 @@ def agg(
     by: Annotated[str | None, typer.Option(help=f"the keys to keep; {_BY}")] = None,
 ) -> None:
     """Add counts up: wider periods, fewer keys (ns_timeagg)."""
-    from data.scan import words
-    from data.scan.aggregate import WHOLE, aggregate
-    from data.scan.inputs import CountsTable
+    from birthmark.data.scan import words
+    from birthmark.data.scan.aggregate import WHOLE, aggregate
+    from birthmark.data.scan.inputs import CountsTable
 
     length = period if period is None or period == WHOLE else words.duration(period)
     aggregate(CountsTable(table), out, None if by is None else words.keys(by), length)
@@ -158,10 +158,10 @@ def split(
     until: Annotated[str | None, typer.Option(help="only periods that begin before")] = None,
 ) -> None:
     """Keep or drop rows by their keys, operation or time (ns_split)."""
-    from data.scan import words
-    from data.scan.inputs import CountsTable
-    from data.scan.split import Condition, Rows
-    from data.scan.split import split as run
+    from birthmark.data.scan import words
+    from birthmark.data.scan.inputs import CountsTable
+    from birthmark.data.scan.split import Condition, Rows
+    from birthmark.data.scan.split import split as run
 
     rows = Rows(
         [Condition.parse(text) for text in keep or []],
@@ -195,11 +195,11 @@ def top(
     as_json: _JSON = False,
 ) -> None:
     """Show the busiest clients, users, groups, files or directories."""
-    from data.scan import words
-    from data.scan.inputs import CountsTable
-    from data.scan.tables import GENERATED
-    from data.scan.top import top as run
-    from data.scan.top import write_rows
+    from birthmark.data.scan import words
+    from birthmark.data.scan.inputs import CountsTable
+    from birthmark.data.scan.tables import GENERATED
+    from birthmark.data.scan.top import top as run
+    from birthmark.data.scan.top import write_rows
 
     counts, keys = CountsTable(table), words.keys(by)
     busiest = run(counts, keys, count, order.value)
@@ -258,10 +258,10 @@ def view(
     title: Annotated[str, typer.Option(help="words above the plot")] = "",
 ) -> None:
     """Plot counts over time (ns_quickview)."""
-    from data.scan import words
-    from data.scan.inputs import CountsTable
-    from data.scan.series import over_time, overlaid
-    from data.scan.view import draw
+    from birthmark.data.scan import words
+    from birthmark.data.scan.inputs import CountsTable
+    from birthmark.data.scan.series import over_time, overlaid
+    from birthmark.data.scan.view import draw
 
     where = words.zone(zone)
     key = by if by in (None, "op") else words.key(by)

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from birthmark.serving import tokens
+from birthmark.serving.settings import variable
 from birthmark.terminal import line, show
-from serving import tokens
-from serving.settings import variable
 
 app = typer.Typer(no_args_is_help=True, help="Say who may ask the service, and what.")
 

@@ -16,7 +16,7 @@ from birthmark.outputs import named
 from birthmark.terminal import fields, line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from training.trial import Trial
+    from birthmark.training.trial import Trial
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -84,12 +84,12 @@ def train(
     as_json: _Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
-    from data.generated import describe
-    from training.candidate import train_alone
-    from training.config import Settings
-    from training.registry import Registry
-    from training.train import read_lives
-    from training.trial import load_published
+    from birthmark.data.generated import describe
+    from birthmark.training.candidate import train_alone
+    from birthmark.training.config import Settings
+    from birthmark.training.registry import Registry
+    from birthmark.training.train import read_lives
+    from birthmark.training.trial import load_published
 
     settings = Settings(
         minfrac=minfrac,
@@ -158,9 +158,9 @@ def evaluate(
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
 
-    from data.generated import describe
-    from training.picture import draw
-    from training.tables import accuracy_tables, answers_tables
+    from birthmark.data.generated import describe
+    from birthmark.training.picture import draw
+    from birthmark.training.tables import accuracy_tables, answers_tables
 
     with working("testing"):
         trial = _trial(dataset, registry, version, without_loss)
@@ -207,9 +207,9 @@ def nightly(
     as_json: _Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
-    from data.durable import LockedError
-    from training.config import ConfigError, read_config
-    from training.nightly import nightly as run
+    from birthmark.data.durable import LockedError
+    from birthmark.training.config import ConfigError, read_config
+    from birthmark.training.nightly import nightly as run
 
     with (
         exits(MISCONFIGURED, ConfigError),
@@ -234,8 +234,8 @@ def nightly(
 
 def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> Trial:
     """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
-    from training.registry import Registry
-    from training.trial import Trial, load
+    from birthmark.training.registry import Registry
+    from birthmark.training.trial import Trial, load
 
     trial = Trial(load(Registry(registry), version), dataset, without_loss)
     trial.expect_births()

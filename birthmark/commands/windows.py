@@ -32,9 +32,9 @@ def windows(
     """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""
     from pyarrow.parquet import write_table
 
-    from training.config import Settings
-    from training.tables import windows_table
-    from training.windows import windows as compare
+    from birthmark.training.config import Settings
+    from birthmark.training.tables import windows_table
+    from birthmark.training.windows import windows as compare
 
     with working("training and testing"):
         found = compare(datasets, test, Settings(without_loss=without_loss), lengths=lengths)

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
+from birthmark.data.plurals import counted
 from birthmark.outputs import named
 from birthmark.terminal import field, line, progress
-from data.plurals import counted
 
 
 class Name(StrEnum):
@@ -47,9 +47,9 @@ def workload(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Generate a trace that is like one of the thesis's (it is marked as generated)."""
-    from data.workloads import Workload
-    from data.workloads.output import write
-    from data.workloads.profile import read_profile
+    from birthmark.data.workloads import Workload
+    from birthmark.data.workloads.output import write
+    from birthmark.data.workloads.profile import read_profile
 
     wanted = Workload(name.value, seed, start or read_profile(name.value).start, days, rate)
     columns = (

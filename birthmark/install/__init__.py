@@ -15,10 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from birthmark import exits
 from birthmark.install.access import closed
-from serving.settings import variable
-from training.config import Config
-from training.places import beginning
-from training.registry import is_remote
+from birthmark.serving.settings import variable
+from birthmark.training.config import Config
+from birthmark.training.places import beginning
+from birthmark.training.registry import is_remote
 
 WORKER_MEMORY = 500
 """What a worker of the service takes at most, in MB, as ``docs/serving.md`` promises."""

@@ -21,22 +21,22 @@ in the original, and are right as often:
 
 from typing import TYPE_CHECKING
 
-from data.lazy import offered
+from birthmark.data.lazy import offered
 
 if TYPE_CHECKING:
-    from data.anonymize.columns import treatments
-    from data.anonymize.mapping_file import MappingError, opened
-    from data.anonymize.run import Summary, anonymize
-    from data.anonymize.settings import Settings, read_settings
+    from birthmark.data.anonymize.columns import treatments
+    from birthmark.data.anonymize.mapping_file import MappingError, opened
+    from birthmark.data.anonymize.run import Summary, anonymize
+    from birthmark.data.anonymize.settings import Settings, read_settings
 
 _HOMES = {
-    "MappingError": "data.anonymize.mapping_file",
-    "Settings": "data.anonymize.settings",
-    "Summary": "data.anonymize.run",
-    "anonymize": "data.anonymize.run",
-    "opened": "data.anonymize.mapping_file",
-    "read_settings": "data.anonymize.settings",
-    "treatments": "data.anonymize.columns",
+    "MappingError": "birthmark.data.anonymize.mapping_file",
+    "Settings": "birthmark.data.anonymize.settings",
+    "Summary": "birthmark.data.anonymize.run",
+    "anonymize": "birthmark.data.anonymize.run",
+    "opened": "birthmark.data.anonymize.mapping_file",
+    "read_settings": "birthmark.data.anonymize.settings",
+    "treatments": "birthmark.data.anonymize.columns",
 }
 
 __all__ = [

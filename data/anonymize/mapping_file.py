@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from birthmark._native import Mapping
-from data.anonymize.settings import Settings
-from data.durable import LockedError, locked, make_like, replaced
+from birthmark.data.anonymize.settings import Settings
+from birthmark.data.durable import LockedError, locked, make_like, replaced
+from birthmark_native import Mapping
 
 MODE = 0o600
 _SETTINGS = "settings "

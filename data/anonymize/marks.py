@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from data.generated import Mark, distinct
-from data.workloads import WORKLOADS
+from birthmark.data.generated import Mark, distinct
+from birthmark.data.workloads import WORKLOADS
 
 
 def passed_on(marks: Iterable[Mark]) -> list[Mark]:

@@ -13,17 +13,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from birthmark._native import LivesBuilder, TextRewriter
-from data.anonymize.mapping_file import MappingFile, opened
-from data.anonymize.marks import passed_on
-from data.anonymize.settings import Settings
-from data.anonymize.tables import Progress, TableWriter
-from data.datasets import DatasetWriter
-from data.durable import replaced
-from data.generated import Mark, comment, in_comment, in_dataset
-from data.ingests import records
-from data.inputs import Beginnings, each_once, without_nfs
-from data.traces import marks_of, open_trace
+from birthmark.data.anonymize.mapping_file import MappingFile, opened
+from birthmark.data.anonymize.marks import passed_on
+from birthmark.data.anonymize.settings import Settings
+from birthmark.data.anonymize.tables import Progress, TableWriter
+from birthmark.data.datasets import DatasetWriter
+from birthmark.data.durable import replaced
+from birthmark.data.generated import Mark, comment, in_comment, in_dataset
+from birthmark.data.ingests import records
+from birthmark.data.inputs import Beginnings, each_once, without_nfs
+from birthmark.data.traces import marks_of, open_trace
+from birthmark_native import LivesBuilder, TextRewriter
 
 STREAM = "-"
 

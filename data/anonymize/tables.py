@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from birthmark._native import LivesBuilder, Mapping
-from data import row_groups
-from data.anonymize.columns import OMITTED, leaves, treatments
-from data.anonymize.settings import Settings
-from data.datasets import TABLES, DatasetWriter
-from data.ingests import table_files
-from data.inputs import Beginnings
-from data.traces import Trace
+from birthmark.data import row_groups
+from birthmark.data.anonymize.columns import OMITTED, leaves, treatments
+from birthmark.data.anonymize.settings import Settings
+from birthmark.data.datasets import TABLES, DatasetWriter
+from birthmark.data.ingests import table_files
+from birthmark.data.inputs import Beginnings
+from birthmark.data.traces import Trace
+from birthmark_native import LivesBuilder, Mapping
 
 BATCH_ROWS = 32_768
 

@@ -46,8 +46,8 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from birthmark._native import LivesBuilder
-from data.schema import FILES, NAMES
+from birthmark.data.schema import FILES, NAMES
+from birthmark_native import LivesBuilder
 
 __all__ = ["build", "tables"]
 
@@ -58,8 +58,8 @@ def build(
     """Yield file lives and name lives as they end, then those that outlast the trace.
 
     ``operations`` are batches of the operations table, in about the order of the replies. Each
-    pair holds rows of :data:`data.schema.FILES` and of :data:`data.schema.NAMES`; one of the two
-    may be empty. About ``max_live`` lives are kept in memory, at some 360 bytes each; those idle
+    pair holds rows of `data.schema.FILES` and of `data.schema.NAMES`; one of the two may be empty.
+    About ``max_live`` lives are kept in memory, at some 360 bytes each; those idle
     longest wait in a temporary file until they are named again, which changes no row. Raises
     ``ValueError`` if a column is missing or of another type, ``OSError`` if the temporary file
     cannot be used.

@@ -4,7 +4,7 @@
 rewrites it so that it can be replayed; ``run`` makes that file system and performs the trace on it.
 """
 
-from data.replay.build import BuildSummary, build
-from data.replay.run import Difference, RunSummary, run
+from birthmark.data.replay.build import BuildSummary, build
+from birthmark.data.replay.run import Difference, RunSummary, run
 
 __all__ = ["BuildSummary", "Difference", "RunSummary", "build", "run"]

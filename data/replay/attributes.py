@@ -6,7 +6,7 @@ import os
 import stat
 import time
 
-from data.replay.operation import Operation
+from birthmark.data.replay.operation import Operation
 
 
 def set_attributes(

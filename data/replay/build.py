@@ -20,22 +20,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data import row_groups
-from data.durable import replaced
-from data.generated import Mark, distinct
-from data.inputs import each_once
-from data.replay import status as st
-from data.replay.calls import Call, read_calls
-from data.replay.inference import Inference
-from data.replay.manifest import write_manifest
-from data.replay.order import Window
-from data.replay.overlap import Overlaps
-from data.replay.permissions import SUPERUSER, Caller
-from data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
-from data.replay.schema import MANIFEST, OPERATIONS
-from data.replay.spool import Spool
-from data.replay.tree import Node, Tree
-from data.traces import marks_of
+from birthmark.data import row_groups
+from birthmark.data.durable import replaced
+from birthmark.data.generated import Mark, distinct
+from birthmark.data.inputs import each_once
+from birthmark.data.replay import status as st
+from birthmark.data.replay.calls import Call, read_calls
+from birthmark.data.replay.inference import Inference
+from birthmark.data.replay.manifest import write_manifest
+from birthmark.data.replay.order import Window
+from birthmark.data.replay.overlap import Overlaps
+from birthmark.data.replay.permissions import SUPERUSER, Caller
+from birthmark.data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
+from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.data.replay.spool import Spool
+from birthmark.data.replay.tree import Node, Tree
+from birthmark.data.traces import marks_of
 
 UNNAMED = ("invent", "discard")
 VERSION = 1

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from types import TracebackType
 
-from data.replay.permissions import SUPERUSER, Caller
+from birthmark.data.replay.permissions import SUPERUSER, Caller
 
 SETGROUPS = {"x86_64": 116, "aarch64": 159, "riscv64": 159}
 """The number of the system call where it is known: the C library's function is process-wide."""

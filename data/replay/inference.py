@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from data.replay.calls import Attributes, Call, Entry
-from data.replay.order import Window
-from data.replay.permissions import NOBODY, SUPERUSER, Caller, permits
-from data.replay.schema import KINDS, UNKNOWN_MODE
-from data.replay.tree import Node, Tree
+from birthmark.data.replay.calls import Attributes, Call, Entry
+from birthmark.data.replay.order import Window
+from birthmark.data.replay.permissions import NOBODY, SUPERUSER, Caller, permits
+from birthmark.data.replay.schema import KINDS, UNKNOWN_MODE
+from birthmark.data.replay.tree import Node, Tree
 
 UNSEEN = Attributes(*[None] * 9)
 MAX_LISTED = 2_000_000

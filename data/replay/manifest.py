@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from data import row_groups
-from data.replay.schema import MANIFEST, ROOT_ID
-from data.replay.spool import Spool
+from birthmark.data import row_groups
+from birthmark.data.replay.schema import MANIFEST, ROOT_ID
+from birthmark.data.replay.spool import Spool
 
 COLUMNS = ("id", "kind", "mode", "owner", "group", "size", "mtime", "invented", "path", "target")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from data.replay import status as st
-from data.replay.calls import Call
-from data.replay.inference import Inference
-from data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE
-from data.replay.satisfied import MODIFY, Satisfied, Write, comparable
-from data.replay.schema import KINDS
-from data.replay.tree import InexplicableError, Node, Tree
+from birthmark.data.replay import status as st
+from birthmark.data.replay.calls import Call
+from birthmark.data.replay.inference import Inference
+from birthmark.data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE
+from birthmark.data.replay.satisfied import MODIFY, Satisfied, Write, comparable
+from birthmark.data.replay.schema import KINDS
+from birthmark.data.replay.tree import InexplicableError, Node, Tree
 
 MAKES = {"create": "file", "mkdir": "directory", "symlink": "symlink", "mknod": None}
 NAMED = {"lookup", "remove", "rmdir", "rename", "link", *MAKES}

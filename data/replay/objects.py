@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from data.replay import status as st
-from data.replay.calls import Call
-from data.replay.inference import UNSEEN
-from data.replay.permissions import NOBODY, READ, SEARCH, SUPERUSER, WRITE, Caller, permits
-from data.replay.satisfied import Satisfied, comparable
-from data.replay.schema import KINDS
-from data.replay.tree import InexplicableError, Node
+from birthmark.data.replay import status as st
+from birthmark.data.replay.calls import Call
+from birthmark.data.replay.inference import UNSEEN
+from birthmark.data.replay.permissions import (
+    NOBODY,
+    READ,
+    SEARCH,
+    SUPERUSER,
+    WRITE,
+    Caller,
+    permits,
+)
+from birthmark.data.replay.satisfied import Satisfied, comparable
+from birthmark.data.replay.schema import KINDS
+from birthmark.data.replay.tree import InexplicableError, Node
 
 NEEDS_KIND = {
     "read": "file",

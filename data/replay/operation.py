@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data import row_groups
-from data.replay.permissions import Caller
-from data.replay.store import check_name
+from birthmark.data import row_groups
+from birthmark.data.replay.permissions import Caller
+from birthmark.data.replay.store import check_name
 
 NAMED = {"lookup", "create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link"}
 

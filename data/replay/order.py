@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 
-from data.replay.calls import Call
+from birthmark.data.replay.calls import Call
 
 HORIZON_US = 1_000_000
 """How much later than a reply others are looked for whose calls were made before it."""

@@ -1,7 +1,7 @@
 """Which overlapping calls the server must have executed before another.
 
 In the order of the replies a name can be found before it is made, or asked for after it is gone:
-then a call still to come that overlaps (see :mod:`data.replay.order`) came first.
+then a call still to come that overlaps (see :mod:`birthmark.data.replay.order`) came first.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from data.replay import status as st
-from data.replay.calls import Call
-from data.replay.order import Window
-from data.replay.rules import HANDLED
-from data.replay.tree import Node, Tree
+from birthmark.data.replay import status as st
+from birthmark.data.replay.calls import Call
+from birthmark.data.replay.order import Window
+from birthmark.data.replay.rules import HANDLED
+from birthmark.data.replay.tree import Node, Tree
 
 MAKERS = {"create", "mkdir", "symlink", "mknod"}
 

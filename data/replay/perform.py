@@ -7,12 +7,12 @@ import os
 import stat
 from collections.abc import Callable
 
-from data.replay import status as st
-from data.replay.attributes import set_attributes, set_new_attributes
-from data.replay.credentials import Credentials
-from data.replay.operation import NAMED, Operation
-from data.replay.permissions import READ, SEARCH, WRITE, permits
-from data.replay.store import DIRECTORY, Store
+from birthmark.data.replay import status as st
+from birthmark.data.replay.attributes import set_attributes, set_new_attributes
+from birthmark.data.replay.credentials import Credentials
+from birthmark.data.replay.operation import NAMED, Operation
+from birthmark.data.replay.permissions import READ, SEARCH, WRITE, permits
+from birthmark.data.replay.store import DIRECTORY, Store
 
 NOFOLLOW = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 ZEROS = memoryview(bytes(1 << 20))

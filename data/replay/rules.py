@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from data.replay import status as st
-from data.replay.calls import Call
-from data.replay.inference import Inference
-from data.replay.names import NAMED, NameRules
-from data.replay.objects import HANDLED, ObjectRules
-from data.replay.permissions import SUPERUSER
-from data.replay.satisfied import Satisfied, Write
-from data.replay.tree import InexplicableError, Tree
+from birthmark.data.replay import status as st
+from birthmark.data.replay.calls import Call
+from birthmark.data.replay.inference import Inference
+from birthmark.data.replay.names import NAMED, NameRules
+from birthmark.data.replay.objects import HANDLED, ObjectRules
+from birthmark.data.replay.permissions import SUPERUSER
+from birthmark.data.replay.satisfied import Satisfied, Write
+from birthmark.data.replay.tree import InexplicableError, Tree
 
 __all__ = ["HANDLED", "NAMED", "InexplicableError", "Rules"]
 

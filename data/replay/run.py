@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from data.durable import replaced
-from data.replay import status as st
-from data.replay.credentials import Credentials
-from data.replay.operation import Operation, read_operations
-from data.replay.perform import Performer
-from data.replay.schema import OPERATIONS
-from data.replay.snapshot import make
-from data.replay.store import Store
+from birthmark.data.durable import replaced
+from birthmark.data.replay import status as st
+from birthmark.data.replay.credentials import Credentials
+from birthmark.data.replay.operation import Operation, read_operations
+from birthmark.data.replay.perform import Performer
+from birthmark.data.replay.schema import OPERATIONS
+from birthmark.data.replay.snapshot import make
+from birthmark.data.replay.store import Store
 
 LIMITS = {5, 22, 27, 28, 30, 31, 63, 69}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from data.replay.calls import Call
-from data.replay.inference import UNSEEN, Inference
-from data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE, Caller, permits
-from data.replay.tree import InexplicableError, Node, Tree
+from birthmark.data.replay.calls import Call
+from birthmark.data.replay.inference import UNSEEN, Inference
+from birthmark.data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE, Caller, permits
+from birthmark.data.replay.tree import InexplicableError, Node, Tree
 
 MODIFY = WRITE | SEARCH
 Write = Callable[..., None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.schema import TIME, WORD, field
+from birthmark.data.schema import TIME, WORD, field
 
 ROOT_ID = 0
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from data import row_groups
-from data.replay.attributes import own_mode
-from data.replay.perform import NODES
-from data.replay.schema import MANIFEST, ROOT_ID, UNKNOWN_MODE
-from data.replay.store import Store, check_name
+from birthmark.data import row_groups
+from birthmark.data.replay.attributes import own_mode
+from birthmark.data.replay.perform import NODES
+from birthmark.data.replay.schema import MANIFEST, ROOT_ID, UNKNOWN_MODE
+from birthmark.data.replay.store import Store, check_name
 
 
 def make(manifest: Path, store: Store, real: bool) -> int:

@@ -12,8 +12,8 @@ import stat
 from collections import OrderedDict
 from pathlib import Path
 
-from data.replay.credentials import Credentials
-from data.replay.schema import ROOT_ID
+from birthmark.data.replay.credentials import Credentials
+from birthmark.data.replay.schema import ROOT_ID
 
 OPEN_DIRECTORIES = 512
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from data.replay.schema import ROOT_ID
+from birthmark.data.replay.schema import ROOT_ID
 
 MAX_ABSENT = 5_000_000
 """How many absent names are remembered; past that the answer for others is the careful one."""

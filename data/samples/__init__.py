@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from data.schema import OPERATIONS
-from data.traces import open_trace
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.traces import open_trace
 
 DIRECTORY = Path(__file__).parent
 DAYS = (DIRECTORY / "day1.parquet", DIRECTORY / "day2.parquet")
@@ -50,8 +50,8 @@ def cut(trace: str | Path, out: Path, seconds: float) -> int:
 
 
 def main() -> None:
-    """Cut a bundled sample: ``python -m data.samples TRACE OUT SECONDS``."""
-    parser = argparse.ArgumentParser(prog="python -m data.samples", description=main.__doc__)
+    """Cut a bundled sample: ``python -m birthmark.data.samples TRACE OUT SECONDS``."""
+    parser = argparse.ArgumentParser("python -m birthmark.data.samples", description=main.__doc__)
     parser.add_argument("trace")
     parser.add_argument("out", type=Path)
     parser.add_argument("seconds", type=float)

@@ -1,5 +1,5 @@
-"""Run ``python -m data.samples``."""
+"""Run ``python -m birthmark.data.samples``."""
 
-from data.samples import main
+from birthmark.data.samples import main
 
 main()

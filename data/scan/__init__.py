@@ -1,10 +1,10 @@
 """Operation counts and the map of files: what Ellard's ``nfsscan`` and its helpers did.
 
 Thesis 3.6.2 and 3.6.3. :func:`scan` counts the operations of traces; the others take and give
-tables of such counts (:func:`data.scan.tables.counts_schema`).
+tables of such counts (:func:`birthmark.data.scan.tables.counts_schema`).
 """
 
-from data.scan.count import Plan, ScanSummary, scan
-from data.scan.tables import COUNTS, FILES, KEYS, counts_schema
+from birthmark.data.scan.count import Plan, ScanSummary, scan
+from birthmark.data.scan.tables import COUNTS, FILES, KEYS, counts_schema
 
 __all__ = ["COUNTS", "FILES", "KEYS", "Plan", "ScanSummary", "counts_schema", "scan"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.generated import marked
-from data.scan.inputs import CountsTable
-from data.scan.merge import merged
-from data.scan.outputs import write
-from data.scan.tables import counts_schema
+from birthmark.data.generated import marked
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.merge import merged
+from birthmark.data.scan.outputs import write
+from birthmark.data.scan.tables import counts_schema
 
 WHOLE = "all"
 """The word for one period that holds the whole table."""
@@ -26,7 +26,7 @@ def aggregate(
 
     Args:
         table: the counts.
-        out: where to write the sums, as :func:`data.scan.outputs.write` has it.
+        out: where to write the sums, as :func:`birthmark.data.scan.outputs.write` has it.
         by: the keys to keep; by default all.
         period: the length of the new periods, µs; ``all`` for a single one; by default the old.
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark._native import ScanCounter
-from data.generated import Mark, distinct, marked
-from data.inputs import each_once, without_nfs
-from data.scan.files import FileMap
-from data.scan.merge import merged
-from data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
-from data.scan.sources import Source
-from data.scan.stage import Stage
-from data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
+from birthmark.data.generated import Mark, distinct, marked
+from birthmark.data.inputs import each_once, without_nfs
+from birthmark.data.scan.files import FileMap
+from birthmark.data.scan.merge import merged
+from birthmark.data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
+from birthmark.data.scan.sources import Source
+from birthmark.data.scan.stage import Stage
+from birthmark.data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
+from birthmark_native import ScanCounter
 
 PERIOD = 300_000_000
 """Five minutes, as the thesis has it (3.6.2)."""
@@ -32,7 +32,7 @@ class Plan:
 
     Attributes:
         period: the length of a period, µs.
-        by: the keys that rows are told apart by (:data:`data.scan.tables.KEYS`).
+        by: the keys that rows are told apart by (:data:`birthmark.data.scan.tables.KEYS`).
         ops: the operations that have rows of their own; all if none.
         clients, uids, gids: count only the operations of these, if there is a list.
     """

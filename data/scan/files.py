@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark._native import ScanCounter
-from data.scan.tables import FILES
+from birthmark.data.scan.tables import FILES
+from birthmark_native import ScanCounter
 
 WAITING = 200_000
 """So many files wait in memory before they go to the temporary file."""
@@ -73,7 +73,7 @@ class FileMap:
         return int(seen.sum())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the files (:data:`data.scan.tables.FILES`), as often as asked."""
+        """Give the files (:data:`birthmark.data.scan.tables.FILES`), as often as asked."""
         if self._writer is None:
             return
         for start in range(0, self._count, AT_ONCE):

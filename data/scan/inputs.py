@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from data.generated import Mark, all_in_metadata, distinct, in_label, marked
-from data.scan.merge import Piece, row_groups
-from data.scan.tables import COUNTS, GENERATED, KEYS, LATENCY, PERIOD, counts_schema
-from data.traces import PARQUET_MAGIC
+from birthmark.data.generated import Mark, all_in_metadata, distinct, in_label, marked
+from birthmark.data.scan.merge import Piece, row_groups
+from birthmark.data.scan.tables import COUNTS, GENERATED, KEYS, LATENCY, PERIOD, counts_schema
+from birthmark.data.traces import PARQUET_MAGIC
 
 
 class CountsTable:
@@ -24,7 +24,7 @@ class CountsTable:
     Attributes:
         path: where it was read from.
         by: the keys that its rows are told apart by.
-        schema: :func:`data.scan.tables.counts_schema` of these, marked as generated if it is.
+        schema: `data.scan.tables.counts_schema` of these, marked as generated if it is.
         generated: the marks of the traces it was made of (`data.generated`); none if all are real.
 
     Raises:

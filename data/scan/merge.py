@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark._native import ScanMerger
-from data.scan.tables import counts_schema
+from birthmark.data.scan.tables import counts_schema
+from birthmark_native import ScanMerger
 
 
 @dataclass

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from data.durable import replaced
-from data.generated import all_in_metadata, label
-from data.scan.tables import GENERATED
-from data.scan.text import write_text
+from birthmark.data.durable import replaced
+from birthmark.data.generated import all_in_metadata, label
+from birthmark.data.scan.tables import GENERATED
+from birthmark.data.scan.text import write_text
 
 FORMATS = ("parquet", "csv", "txt")
 """The endings of files, which say the format."""

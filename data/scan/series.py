@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.generated import Mark
-from data.scan.inputs import CountsTable
-from data.scan.merge import tops
+from birthmark.data.generated import Mark
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.merge import tops
 
 MEASURES = {
     "ops": "operations per second",

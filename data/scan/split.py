@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.scan.inputs import CountsTable
-from data.scan.outputs import write
-from data.scan.words import key, row
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.outputs import write
+from birthmark.data.scan.words import key, row
 
 _PATHS = ("file", "directory")
 _NUMBERS = ("uid", "gid")

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark._native import ScanCounter
-from data.scan.merge import Piece, row_groups
+from birthmark.data.scan.merge import Piece, row_groups
+from birthmark_native import ScanCounter
 
 ROWS = 65_536
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from data.schema import TIME, field
+from birthmark.data.schema import TIME, field
 
 KEYS = {
     "server": field("server", pa.utf8(), "the server", nullable=False),

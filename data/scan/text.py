@@ -18,8 +18,8 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.generated import all_in_metadata, comment
-from data.scan.tables import KEYS, OTHER
+from birthmark.data.generated import all_in_metadata, comment
+from birthmark.data.scan.tables import KEYS, OTHER
 
 SUMS = ("errors", "unanswered", "bytes_read", "bytes_written")
 

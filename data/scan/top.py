@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.scan.inputs import CountsTable
-from data.scan.merge import tops
-from data.scan.outputs import write
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.merge import tops
+from birthmark.data.scan.outputs import write
 
 BLOCK = 8192
 _SUMS = ("ops", "read", "write", "other", "bytes_read", "bytes_written", "errors")

@@ -6,9 +6,9 @@ import re
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from birthmark._native import OPS
-from data.choices import expect
-from data.scan.tables import KEYS, OTHER, WORDS
+from birthmark.data.choices import expect
+from birthmark.data.scan.tables import KEYS, OTHER, WORDS
+from birthmark_native import OPS
 
 _UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 

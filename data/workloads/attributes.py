@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from data.workloads.objects import Objects
-from data.workloads.rows import (
+from birthmark.data.workloads.objects import Objects
+from birthmark.data.workloads.rows import (
     CREATE,
     LINK,
     NONE,

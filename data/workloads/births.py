@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from data.workloads import naming
-from data.workloads.clock import Window
-from data.workloads.locks import lock_rows
-from data.workloads.profile import LIVES, SIZES, FileClass
-from data.workloads.rows import NEVER, Ints, Rows, mark_last
-from data.workloads.scratch import file_rows
-from data.workloads.site import Site
+from birthmark.data.workloads import naming
+from birthmark.data.workloads.clock import Window
+from birthmark.data.workloads.locks import lock_rows
+from birthmark.data.workloads.profile import LIVES, SIZES, FileClass
+from birthmark.data.workloads.rows import NEVER, Ints, Rows, mark_last
+from birthmark.data.workloads.scratch import file_rows
+from birthmark.data.workloads.site import Site
 
 
 @dataclass(frozen=True)

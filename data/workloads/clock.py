@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from data.workloads.profile import MIX, Hours, Profile
+from birthmark.data.workloads.profile import MIX, Hours, Profile
 
 PEAK = range(9, 18)
 """The peak hours, Monday to Friday (Table 4.2)."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.schema import OPERATIONS, TIME, WORD
-from data.workloads.rows import OPS, Flags, Ints
+from birthmark.data.schema import OPERATIONS, TIME, WORD
+from birthmark.data.workloads.rows import OPS, Flags, Ints
 
 
 def no_values(count: int) -> pa.RecordBatch:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.workloads.births import Nursery
-from data.workloads.clock import Clock, Window, shares
-from data.workloads.profile import WORKLOADS, Profile, read_profile
-from data.workloads.rows import OPS, ROW, Rows
-from data.workloads.sessions import Sessions
-from data.workloads.site import Site
-from data.workloads.table import OperationsTable
+from birthmark.data.workloads.births import Nursery
+from birthmark.data.workloads.clock import Clock, Window, shares
+from birthmark.data.workloads.profile import WORKLOADS, Profile, read_profile
+from birthmark.data.workloads.rows import OPS, ROW, Rows
+from birthmark.data.workloads.sessions import Sessions
+from birthmark.data.workloads.site import Site
+from birthmark.data.workloads.table import OperationsTable
 
 _PILOT = 4_000  # births from which it is told how many operations a birth brings with it
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.workloads.rows import (
+from birthmark.data.workloads.rows import (
     CREATE,
     GETATTR,
     LINK,
@@ -27,7 +27,7 @@ from data.workloads.rows import (
 )
 
 if TYPE_CHECKING:
-    from data.workloads.births import Births
+    from birthmark.data.workloads.births import Births
 
 _STEPS = (LOOKUP, LOOKUP, CREATE, SETATTR, LINK, GETATTR, REMOVE)
 _QUICK = 4_000  # microseconds: most that a step takes, so that all fit into the shortest lives

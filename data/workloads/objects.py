@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from data.workloads.rows import Ints
+from birthmark.data.workloads.rows import Ints
 
 HANDLE = np.dtype([("fsid", ">u8"), ("fileid", ">u8"), ("generation", ">u4"), ("export", ">u4")])
 """The bytes of a handle."""

@@ -12,12 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark._native import TextWriter
-from data import generated
-from data.captures import write_capture
-from data.datasets import parquet_writer
-from data.durable import replaced
-from data.workloads.generate import Workload, generate
+from birthmark.data import generated
+from birthmark.data.captures import write_capture
+from birthmark.data.datasets import parquet_writer
+from birthmark.data.durable import replaced
+from birthmark.data.workloads.generate import Workload, generate
+from birthmark_native import TextWriter
 
 FORMATS = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
 """What a workload is written as, and the suffix that stands for it."""

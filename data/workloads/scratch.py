@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.workloads.profile import USES
-from data.workloads.rows import (
+from birthmark.data.workloads.profile import USES
+from birthmark.data.workloads.rows import (
     COMMIT,
     CREATE,
     GETATTR,
@@ -28,7 +28,7 @@ from data.workloads.rows import (
 )
 
 if TYPE_CHECKING:
-    from data.workloads.births import Births
+    from birthmark.data.workloads.births import Births
 
 _READ, _REWRITTEN = USES.index("read"), USES.index("rewritten")
 _TRANSFER = 8192

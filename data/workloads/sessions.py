@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from data.workloads.clock import Window
-from data.workloads.profile import Run
-from data.workloads.rows import (
+from birthmark.data.workloads.clock import Window
+from birthmark.data.workloads.profile import Run
+from birthmark.data.workloads.rows import (
     COMMIT,
     FSSTAT,
     LOOKUP,
@@ -29,7 +29,7 @@ from data.workloads.rows import (
     own_name,
     rows_of,
 )
-from data.workloads.site import Site
+from birthmark.data.workloads.site import Site
 
 _OPENING = ("lookup", "access", "getattr")
 _ACCESS_BITS = 0x1F

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.generated import Mark, machine
-from data.schema import OPERATIONS
-from data.workloads.attributes import Shown, follow
-from data.workloads.columns import any_of, no_values, numbers, times, verifiers, words
-from data.workloads.objects import FSID
-from data.workloads.rows import (
+from birthmark.data.generated import Mark, machine
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.workloads.attributes import Shown, follow
+from birthmark.data.workloads.columns import any_of, no_values, numbers, times, verifiers, words
+from birthmark.data.workloads.objects import FSID
+from birthmark.data.workloads.rows import (
     ACCESS,
     COMMIT,
     CREATE,
@@ -29,7 +29,7 @@ from data.workloads.rows import (
     Ints,
     Rows,
 )
-from data.workloads.site import Site
+from birthmark.data.workloads.site import Site
 
 _PORT, _CLIENT_PORT = 2049, 1022
 _UNSTABLE = 0

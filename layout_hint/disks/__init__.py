@@ -4,7 +4,7 @@ A name stands for a file that comes with the package; anything that ends in ``.t
 one's own. The keys are those of :class:`Disk`.
 """
 
-from layout_hint.disks.disk import Curve, Disk, Seek, Zone
-from layout_hint.disks.read import DEFAULT, DISKS, read_disk
+from birthmark.layout_hint.disks.disk import Curve, Disk, Seek, Zone
+from birthmark.layout_hint.disks.read import DEFAULT, DISKS, read_disk
 
 __all__ = ["DEFAULT", "DISKS", "Curve", "Disk", "Seek", "Zone", "read_disk"]

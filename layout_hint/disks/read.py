@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from data.invalid import InvalidError, reasons
-from layout_hint.disks.disk import SECTOR, Disk
+from birthmark.data.invalid import InvalidError, reasons
+from birthmark.layout_hint.disks.disk import SECTOR, Disk
 
 DEFAULT = "wd1200bb"
 """The drive taken where none is named: one like the thesis's."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
-from layout_hint.comparison import DEFAULT, Comparison
-from layout_hint.place import geometry
-from layout_hint.report import charts, disk_map, elapsed, locality
-from layout_hint.report.kinds import kinds
+from birthmark.layout_hint.comparison import DEFAULT, Comparison
+from birthmark.layout_hint.place import geometry
+from birthmark.layout_hint.report import charts, disk_map, elapsed, locality
+from birthmark.layout_hint.report.kinds import kinds
 
 __all__ = ["draw", "tables", "to_json"]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.generated import describe
-from data.scan.view import COLOURS
-from layout_hint.comparison import Comparison, Spread
-from layout_hint.report import elapsed as gains
-from layout_hint.report import thesis
-from layout_hint.report.kinds import policies, words
-from layout_hint.report.picture import SMALL, place, save, write
+from birthmark.data.generated import describe
+from birthmark.data.scan.view import COLOURS
+from birthmark.layout_hint.comparison import Comparison, Spread
+from birthmark.layout_hint.report import elapsed as gains
+from birthmark.layout_hint.report import thesis
+from birthmark.layout_hint.report.kinds import policies, words
+from birthmark.layout_hint.report.picture import SMALL, place, save, write
 
 _LEFT, _WIDE, _ROW, _HEAD, _BETWEEN, _FOOT = 1.3, 2.1, 0.24, 0.6, 0.78, 0.38
 _HOLLOW: Any = {

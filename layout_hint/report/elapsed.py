@@ -7,10 +7,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from layout_hint.comparison import DEFAULT, Comparison, Result
-from layout_hint.report import thesis
-from layout_hint.report.grid import NONE, grid, percent, spread
-from layout_hint.report.kinds import policies, words
+from birthmark.layout_hint.comparison import DEFAULT, Comparison, Result
+from birthmark.layout_hint.report import thesis
+from birthmark.layout_hint.report.grid import NONE, grid, percent, spread
+from birthmark.layout_hint.report.kinds import policies, words
 
 Columns = dict[str, tuple[str, bool]]
 """Of each column, its policy and whether the region is memory."""

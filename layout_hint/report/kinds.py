@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_hint.comparison import POLICIES, Comparison
+from birthmark.layout_hint.comparison import POLICIES, Comparison
 
 Kind = tuple[str, str | None]
 """A state and a mode; no mode where only Default was run."""

@@ -8,10 +8,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from layout_hint.comparison import Comparison, Result
-from layout_hint.report import thesis
-from layout_hint.report.grid import NONE, grid, percent, spread
-from layout_hint.report.kinds import policies, words
+from birthmark.layout_hint.comparison import Comparison, Result
+from birthmark.layout_hint.report import thesis
+from birthmark.layout_hint.report.grid import NONE, grid, percent, spread
+from birthmark.layout_hint.report.kinds import policies, words
 
 _HEADINGS = ("total", "read", "write")
 

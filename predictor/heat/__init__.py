@@ -1,10 +1,10 @@
 """Where the heat is: files whose blocks will be written, and directories of short lives."""
 
-from predictor.heat.directories import HotDirs, directories
-from predictor.heat.fill import asked, bar, fill
-from predictor.heat.model import Heat
-from predictor.heat.rates import RATES, WriteRates
-from predictor.heat.reconsider import reconsider, settled
+from birthmark.predictor.heat.directories import HotDirs, directories
+from birthmark.predictor.heat.fill import asked, bar, fill
+from birthmark.predictor.heat.model import Heat
+from birthmark.predictor.heat.rates import RATES, WriteRates
+from birthmark.predictor.heat.reconsider import reconsider, settled
 
 __all__ = [
     "RATES",

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features import directories_of
-from predictor import parts
-from predictor.heat.means import Floats, ShrunkenMeans
-from predictor.labels import births
-from predictor.predicates.heat import HEAT_PREDICATES, SHARE
-from predictor.predicates.predicate import Predicate
+from birthmark.features import directories_of
+from birthmark.predictor import parts
+from birthmark.predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.predictor.labels import births
+from birthmark.predictor.predicates.heat import HEAT_PREDICATES, SHARE
+from birthmark.predictor.predicates.predicate import Predicate
 
 _LEVELS = [["owner"], ["parent_name"], ["name"], ["parent_name", "name"]]
 _FILE = "heat-directories.arrow"

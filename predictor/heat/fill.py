@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from predictor.heat.means import Floats
+from birthmark.predictor.heat.means import Floats
 
 RISE = 4.0
 

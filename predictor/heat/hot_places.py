@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features.columns import decoded
-from predictor import blocks
-from predictor.heat.directories import directories
-from predictor.heat.places import Places
+from birthmark.features.columns import decoded
+from birthmark.predictor import blocks
+from birthmark.predictor.heat.directories import directories
+from birthmark.predictor.heat.places import Places
 
 HOT_BLOCKS = 1024
 """Of a file's blocks of 4 KB, those that may lie in the region: its first 256 blocks of 16 KB, or 4

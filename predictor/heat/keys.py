@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from features import name_pieces
-from features.columns import decoded
-from features.history import shape
+from birthmark.features import name_pieces
+from birthmark.features.columns import decoded
+from birthmark.features.history import shape
 
 _PREFIX = 5
 

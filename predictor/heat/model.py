@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from predictor.heat.directories import HotDirs, directories
-from predictor.heat.hot_places import directories_in, files_in, hot_directories, hot_writes
-from predictor.heat.places import Places
-from predictor.heat.rates import WriteRates
+from birthmark.predictor.heat.directories import HotDirs, directories
+from birthmark.predictor.heat.hot_places import (
+    directories_in,
+    files_in,
+    hot_directories,
+    hot_writes,
+)
+from birthmark.predictor.heat.places import Places
+from birthmark.predictor.heat.rates import WriteRates
 
 
 @dataclass

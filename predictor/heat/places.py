@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from data.schema import field
-from features import name_pieces
-from predictor import parts
-from predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.data.schema import field
+from birthmark.features import name_pieces
+from birthmark.predictor import parts
+from birthmark.predictor.heat.means import Floats, ShrunkenMeans
 
 PLACES = pa.schema(
     [

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.schema import field
-from features import from_files
-from predictor import blocks, parts
-from predictor.heat.keys import keys_of
-from predictor.heat.means import Floats, ShrunkenMeans
-from predictor.labels import births
+from birthmark.data.schema import field
+from birthmark.features import from_files
+from birthmark.predictor import blocks, parts
+from birthmark.predictor.heat.keys import keys_of
+from birthmark.predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.predictor.labels import births
 
 RATES = pa.schema(
     [

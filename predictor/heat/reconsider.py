@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from data.choices import expect
-from predictor.predicates import BUILT_IN, Predicate
-from predictor.predicates.rules import GOES_ON
+from birthmark.data.choices import expect
+from birthmark.predictor.predicates import BUILT_IN, Predicate
+from birthmark.predictor.predicates.rules import GOES_ON
 
 
 def settled(

@@ -1,9 +1,9 @@
 """Questions about lives: the thesis's, and those that users define."""
 
-from predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
-from predictor.predicates.config import from_config
-from predictor.predicates.heat import DIRECTORY_PREDICATES, HEAT_PREDICATES
-from predictor.predicates.predicate import Predicate, Subject
+from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
+from birthmark.predictor.predicates.config import from_config
+from birthmark.predictor.predicates.heat import DIRECTORY_PREDICATES, HEAT_PREDICATES
+from birthmark.predictor.predicates.predicate import Predicate, Subject
 
 BUILT_IN = {
     predicate.key: predicate

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from predictor.predicates import rules
-from predictor.predicates.predicate import Predicate, Rule, Subject
-from predictor.predicates.rules import SECOND, Bounds
+from birthmark.predictor.predicates import rules
+from birthmark.predictor.predicates.predicate import Predicate, Rule, Subject
+from birthmark.predictor.predicates.rules import SECOND, Bounds
 
 K = 1024
 M = 1024 * K

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from data.choices import expect
-from predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
-from predictor.predicates.heat import HEAT_PREDICATES
-from predictor.predicates.predicate import Predicate, Subject
-from predictor.predicates.rules import SECOND, Bounds, in_ranges
+from birthmark.data.choices import expect
+from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
+from birthmark.predictor.predicates.heat import HEAT_PREDICATES
+from birthmark.predictor.predicates.predicate import Predicate, Subject
+from birthmark.predictor.predicates.rules import SECOND, Bounds, in_ranges
 
 _TEXTS = ("name", "subject", "description")
 _BOUNDS = {"size": 1, "lifespan": SECOND}

@@ -24,9 +24,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predictor import blocks
-from predictor.predicates.predicate import Predicate, Subject
-from predictor.predicates.rules import GOES_ON, SECOND, in_ranges
+from birthmark.predictor import blocks
+from birthmark.predictor.predicates.predicate import Predicate, Subject
+from birthmark.predictor.predicates.rules import GOES_ON, SECOND, in_ranges
 
 SHORT = 5
 """Seconds of life that make a file short-lived."""

@@ -24,7 +24,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predictor.predicates.predicate import Subject
+from birthmark.predictor.predicates.predicate import Subject
 
 SECOND = 1_000_000
 """Lifespans are whole microseconds."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from serving.page.totals import Totals
+from birthmark.serving.page.totals import Totals
 
 MINUTES = 24 * 60
 """How many samples are kept, one a minute."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from serving.page import documents
-from serving.page.view import Page
+from birthmark.serving.page import documents
+from birthmark.serving.page.view import Page
 
 router = APIRouter(include_in_schema=False)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from serving.page import charts
-from serving.page.history import Sample, quantile
+from birthmark.serving.page import charts
+from birthmark.serving.page.history import Sample, quantile
 
 TOP_OF_LITTLE = 0.05
 """The least end of the axis of a share of yes."""

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from data.generated import describe
-from training.registry import Registry, RegistryError
-from training.shown import CARD_HTML, CARD_JSON
+from birthmark.data.generated import describe
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.shown import CARD_HTML, CARD_JSON
 
 SHOWN = 10
 """How many versions are listed, the newest."""

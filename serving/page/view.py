@@ -10,20 +10,20 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import ValidationError
 
-from data.invalid import expected
-from serving.answers import explain_one
-from serving.evidence import in_percent, in_words
-from serving.loaded import LoadedModel
-from serving.page import audited, traffic, versions
-from serving.page.history import History
-from serving.page.totals import totals
-from serving.page.warnings import Facts, warnings
-from serving.requests import FileRequest
-from serving.service import Service
-from training.pages import pages
-from training.registry import Registry, RegistryError
-from training.shown import KINDS
-from training.standing import Standing, summary
+from birthmark.data.invalid import expected
+from birthmark.serving.answers import explain_one
+from birthmark.serving.evidence import in_percent, in_words
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.page import audited, traffic, versions
+from birthmark.serving.page.history import History
+from birthmark.serving.page.totals import totals
+from birthmark.serving.page.warnings import Facts, warnings
+from birthmark.serving.requests import FileRequest
+from birthmark.serving.service import Service
+from birthmark.training.pages import pages
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.shown import KINDS
+from birthmark.training.standing import Standing, summary
 
 
 class Page:
@@ -115,7 +115,7 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
 def _environment() -> Environment:
     environment = pages(
         # report.css is the style of all pages
-        ChoiceLoader([PackageLoader("serving.page"), PackageLoader("training")])
+        ChoiceLoader([PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training")])
     )
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.2f}%",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from data.plurals import counted
-from serving.loaded import LoadedModel
-from serving.page.audited import Audited, Figure
-from serving.page.totals import Totals
-from serving.page.versions import marks
-from serving.settings import Settings
-from training.standing import Standing
+from birthmark.data.plurals import counted
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.page.audited import Audited, Figure
+from birthmark.serving.page.totals import Totals
+from birthmark.serving.page.versions import marks
+from birthmark.serving.settings import Settings
+from birthmark.training.standing import Standing
 
 Level = Literal["alarm", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.verdicts import Figures, verdicts
-from data.samples import DAYS
-from predictor.trained import KINDS
+from birthmark.data.samples import DAYS
+from birthmark.predictor.trained import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {

@@ -17,21 +17,21 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.commands.audit import warnings
-from data.anonymize import anonymize
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.samples import DAYS
-from features.creates import from_files
-from predictor import TrainedModel, births
-from serving.asked import served
-from serving.prediction_log import PredictionLog, Served
-from serving.published import load_model
-from training import abstaining, bounds
-from training.audit import Audit, audit, audits, keep
-from training.evaluate import evaluate
-from training.join import join
-from training.profile import profile
-from training.registry import Registry
+from birthmark.data.anonymize import anonymize
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.features.creates import from_files
+from birthmark.predictor import TrainedModel, births
+from birthmark.serving.asked import served
+from birthmark.serving.prediction_log import PredictionLog, Served
+from birthmark.serving.published import load_model
+from birthmark.training import abstaining, bounds
+from birthmark.training.audit import Audit, audit, audits, keep
+from birthmark.training.evaluate import evaluate
+from birthmark.training.join import join
+from birthmark.training.profile import profile
+from birthmark.training.registry import Registry
 
 COUNTS = ("n", "n_unknown", "n_true", "n_correct", "n_true_positive", "n_false_positive")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from birthmark import cli
-from data.samples import DAYS
+from birthmark.data.samples import DAYS
 
 COMMANDS = [
     "ingest",

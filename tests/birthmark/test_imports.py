@@ -13,14 +13,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from data.captures import write_capture
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.samples import DAYS
-from data.traces import open_trace
-from predictor import TrainedModel
-from predictor.trained import KINDS
-from training.registry import Registry
+from birthmark.data.captures import write_capture
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.data.traces import open_trace
+from birthmark.predictor import TrainedModel
+from birthmark.predictor.trained import KINDS
+from birthmark.training.registry import Registry
 
 CALL = b"1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n"
 
@@ -33,8 +33,8 @@ sys.argv[0] = "birthmark"
 main()
 """
 
-OWN = {"birthmark", "data", "features", "layout_hint", "predictor", "serving", "training"}
-ENVIRONMENT = {"cython_runtime", "sitecustomize"}
+OWN = {"birthmark", "birthmark_native"}
+ENVIRONMENT = {"__editable___birthmark_0_1_0_finder", "cython_runtime", "sitecustomize"}
 """What is imported by the interpreter and compilers, and is no package."""
 
 LINE = {"annotated_doc", "rich", "shellingham", "typer"}

@@ -21,7 +21,7 @@ from birthmark import exits
 from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
 from birthmark.install.access import closed
-from training.config import read_config
+from birthmark.training.config import read_config
 
 EXPOSURE = 2.0
 """The most of 10 that systemd may find a unit exposed by: below 3 it calls that OK."""

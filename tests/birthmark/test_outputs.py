@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from data.samples import DAYS
+from birthmark.data.samples import DAYS
 
 WRITTEN = [
     "audit d --registry r --log l --out -",

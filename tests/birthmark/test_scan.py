@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from data.samples import DAYS
+from birthmark.data.samples import DAYS
 
 DAY = str(DAYS[0])
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 
 from birthmark import cli, terminal
-from layout_hint.report.grid import grid
+from birthmark.layout_hint.report.grid import grid
 from tests.serving.conftest import publish
 
 FORGED = "\x1b[31m\r\n\x9b2J\u202egpj\u2066[bold]:x:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.choices import expect, meant
+from birthmark.data.choices import expect, meant
 
 PREDICATES = ("lock", "size=zero", "name:lock", "HotName")
 

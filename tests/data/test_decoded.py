@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from data.datasets import TABLES, read_table
-from data.decoded import Decoded, combine, decode
-from data.ingest import ingest
-from data.ingests import records
-from data.samples import DAYS
-from data.workloads import Workload
-from data.workloads.output import write
+from birthmark.data.datasets import TABLES, read_table
+from birthmark.data.decoded import Decoded, combine, decode
+from birthmark.data.ingest import ingest
+from birthmark.data.ingests import records
+from birthmark.data.samples import DAYS
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
 
 NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 CALLER, SERVER = "31.03f7", "30.0801"

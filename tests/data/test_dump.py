@@ -18,14 +18,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from birthmark import _native
-from data.datasets import read_table
-from data.dump import TraceDump
-from data.dump_tables import TablesDump
-from data.ingest import ingest
-from data.samples import DAYS
-from data.schema import MESSAGES, OPERATIONS
-from data.traces import open_trace
+import birthmark_native
+from birthmark.data.datasets import read_table
+from birthmark.data.dump import TraceDump
+from birthmark.data.dump_tables import TablesDump
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.data.schema import MESSAGES, OPERATIONS
+from birthmark.data.traces import open_trace
 
 CAPTURES = Path(__file__).parents[2] / "native" / "fuzz" / "corpus" / "capture"
 
@@ -187,7 +187,7 @@ def test_every_well_formed_line_comes_back_through_the_tables(
     folder = tmp_path_factory.mktemp("identity")
     (folder / "trace").write_bytes(content)
     trace = open_trace(folder / "trace")
-    writer = _native.TextWriter()
+    writer = birthmark_native.TextWriter()
     out = b"".join([writer.write(batch) for batch in trace])
     out += b"".join([writer.messages(batch) for batch in trace.take_messages()])
     out += writer.finish()
@@ -332,7 +332,7 @@ def test_a_capture_is_printed_alike_by_way_of_the_tables(tmp_path: Path) -> None
 
 def test_what_text_of_a_capture_can_say_is_read_again(tmp_path: Path) -> None:
     (batch, *_) = open_trace(DAYS[0])
-    writer = _native.TextWriter(all_attributes=True)
+    writer = birthmark_native.TextWriter(all_attributes=True)
     (tmp_path / "text").write_bytes(writer.write(batch) + writer.finish())
     again = pa.Table.from_batches(list(open_trace(tmp_path / "text")))
     unsaid = {  # by any key of the format
@@ -413,7 +413,7 @@ def batch(**changes: object) -> pa.RecordBatch:
 
 
 def text_of(rows: pa.RecordBatch) -> bytes:
-    writer = _native.TextWriter()
+    writer = birthmark_native.TextWriter()
     return writer.write(rows) + writer.finish()
 
 
@@ -436,7 +436,7 @@ def test_what_cannot_be_written_is_refused_by_name() -> None:
 
 
 def test_operations_of_version_4_are_left_out_and_counted() -> None:
-    writer = _native.TextWriter()
+    writer = birthmark_native.TextWriter()
     assert writer.write(batch(version=4)) + writer.finish() == b""
     assert writer.left_out == 1
 
@@ -455,7 +455,7 @@ def test_names_and_handles_that_would_lead_a_reader_astray_are_printed_so_that_t
 
 
 def test_the_native_schema_of_messages_is_the_documented_one() -> None:
-    assert _native.messages_schema().equals(MESSAGES)
+    assert birthmark_native.messages_schema().equals(MESSAGES)
 
 
 def test_messages_of_which_no_row_is_made_are_kept_with_what_they_are(tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from data import ingests
-from data.anonymize import anonymize
-from data.datasets import TABLES, read_table
-from data.dump_tables import TablesDump
-from data.ingest import ingest
-from data.replay.calls import read_calls
-from data.scan.sources import Source
+from birthmark.data import ingests
+from birthmark.data.anonymize import anonymize
+from birthmark.data.datasets import TABLES, read_table
+from birthmark.data.dump_tables import TablesDump
+from birthmark.data.ingest import ingest
+from birthmark.data.replay.calls import read_calls
+from birthmark.data.scan.sources import Source
 from tests.data.test_ingest import create
 from tests.serving.conftest import eventually
 

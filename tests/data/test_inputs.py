@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from data.anonymize import anonymize
-from data.ingest import ingest
-from data.inputs import each_once
-from data.replay import build
-from data.scan.count import Plan, scan
+from birthmark.data.anonymize import anonymize
+from birthmark.data.ingest import ingest
+from birthmark.data.inputs import each_once
+from birthmark.data.replay import build
+from birthmark.data.scan.count import Plan, scan
 from tests.data.test_ingest import create
 
 DAY = 86_400

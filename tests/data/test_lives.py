@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark._native import LivesBuilder
-from data import lives
-from data.schema import FILES, NAMES, TIME, WORD
+from birthmark.data import lives
+from birthmark.data.schema import FILES, NAMES, TIME, WORD
+from birthmark_native import LivesBuilder
 
 ATTRIBUTES: dict[str, pa.DataType] = {
     "ftype": pa.uint8(),

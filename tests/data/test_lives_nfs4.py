@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from data import lives
-from data.schema import OPERATIONS
+from birthmark.data import lives
+from birthmark.data.schema import OPERATIONS
 
 Row = dict[str, Any]
 UNCHECKED, GUARDED, EXCLUSIVE, EXCLUSIVE_4_1 = 0, 1, 2, 3  # createmode4, RFC 8881 18.16.1

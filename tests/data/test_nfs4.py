@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data import lives
-from data.schema import OPERATIONS, VERSION_4
-from data.traces import open_trace
+from birthmark.data import lives
+from birthmark.data.schema import OPERATIONS, VERSION_4
+from birthmark.data.traces import open_trace
 
 CREATE = {"mkdir", "symlink", "mknod"}
 COUNTS = {  # calls and replies by number, as tshark 4.0.17 counted them

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from data import partitions
-from data.datasets import DatasetWriter, read_table
-from data.decoded import combine, decode
-from data.ingest import ingest
-from data.partitions import OTHERS, PARTITIONS, SERVERS, Partitions
-from data.schema import TIME
+from birthmark.data import partitions
+from birthmark.data.datasets import DatasetWriter, read_table
+from birthmark.data.decoded import combine, decode
+from birthmark.data.ingest import ingest
+from birthmark.data.partitions import OTHERS, PARTITIONS, SERVERS, Partitions
+from birthmark.data.schema import TIME
 
 START = 1_003_680_000
 DAY = 86_400

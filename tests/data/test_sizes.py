@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.sizes import size
+from birthmark.data.sizes import size
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark import _native
-from data import schema
-from data.traces import Trace, open_trace
+import birthmark_native
+from birthmark.data import schema
+from birthmark.data.traces import Trace, open_trace
 
 CALL = (
     "1006231501.396310 31.03f7 30.0801 U C3 b953f2e4 3 lookup fh cfbc6584 "
@@ -55,7 +55,7 @@ def read(tmp_path: Path) -> Callable[[bytes], tuple[list[dict[str, Any]], Trace]
 
 
 def test_the_native_schema_is_the_documented_one() -> None:
-    assert _native.operations_schema().equals(schema.OPERATIONS)
+    assert birthmark_native.operations_schema().equals(schema.OPERATIONS)
 
 
 def test_every_column_says_what_it_means() -> None:
@@ -110,7 +110,7 @@ def test_compression_is_told_from_the_first_bytes(read: Any, pack: Any, word: st
 
 
 def test_standard_input_is_a_trace() -> None:
-    script = "from data.traces import open_trace\nprint(sum(b.num_rows for b in open_trace('-')))"
+    script = "import birthmark\nprint(sum(b.num_rows for b in birthmark.open_trace('-')))"
     run = subprocess.run(
         [sys.executable, "-c", script], input=gzip.compress(TEXT), capture_output=True, check=True
     )

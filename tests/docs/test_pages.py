@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from birthmark import cli
-from data.anonymize import Settings as Keep
-from predictor import (
+from birthmark.data.anonymize import Settings as Keep
+from birthmark.predictor import (
     DIRECTORY_PREDICATES,
     FILE_PREDICATES,
     HEAT_PREDICATES,
     NAME_PREDICATES,
 )
-from serving.settings import Settings, variable
-from training.config import Audit, Config, Directory, Traces, Training, read_config
+from birthmark.serving.settings import Settings, variable
+from birthmark.training.config import Audit, Config, Directory, Traces, Training, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -238,9 +238,11 @@ def test_exactly_the_direct_dependencies_are_listed() -> None:
 
 def test_what_the_packages_import_is_what_the_project_depends_on() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    own = set(project["tool"]["maturin"]["python-packages"])
+    own = {"birthmark", "birthmark_native"}
+    links = [path for path in (ROOT / "birthmark").iterdir() if path.is_dir()]
+    folders = [ROOT / "birthmark", ROOT / "birthmark_native", *links]
     imported = set()
-    for module in (path for package in own for path in (ROOT / package).rglob("*.py")):
+    for module in (path for folder in folders for path in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -22,7 +22,13 @@ Label = Callable[[str, str], str | None]
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["__main__", "birthmark.cli", "training.nightly", "serving.published", "tests.faults.commands"]
+    [
+        "__main__",
+        "birthmark.cli",
+        "birthmark.training.nightly",
+        "birthmark.serving.published",
+        "tests.faults.commands",
+    ]
 )
 
 

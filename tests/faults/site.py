@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.prediction_log import PREDICTIONS
-from features import from_requests
-from serving.published import load_model
+from birthmark.data.prediction_log import PREDICTIONS
+from birthmark.features import from_requests
+from birthmark.serving.published import load_model
+from birthmark.training.config import read_config
+from birthmark.training.intake import datasets
+from birthmark.training.registry import Registry
 from tests.faults import commands
 from tests.faults.disks import Disk
 from tests.training.conftest import MONDAY, day_of_lives, trace_of
-from training.config import read_config
-from training.intake import datasets
-from training.registry import Registry
 
 CONFIG = """
 [traces]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from data.datasets import read_table
+from birthmark.data.datasets import read_table
+from birthmark.training.registry import Registry
 from tests.faults.damage import KINDS, damaged
 from tests.faults.site import WRITTEN, Site
-from training.registry import Registry
 
 Tell = Callable[[str], None]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from data.datasets import TABLES, read_table
-from data.ingest import ingest
+from birthmark.data.datasets import TABLES, read_table
+from birthmark.data.ingest import ingest
 from tests.data.test_ingest import create
 from tests.faults import commands
 

@@ -79,8 +79,8 @@ def test_a_process_that_had_no_task_yet_ends_with_the_one_that_was_killed(tmp_pa
     program = f"""if True:
         from pathlib import Path
         from joblib import delayed
-        from training.config import Engine
-        from training.engine import opened
+        from birthmark.training.config import Engine
+        from birthmark.training.engine import opened
         from time import sleep
         with opened(Engine(workers=2), Path({str(tmp_path)!r})) as workers:
             workers.run([delayed(sleep)(600)])

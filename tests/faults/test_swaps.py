@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from serving import answers
-from serving.published import load_model
+from birthmark.serving import answers
+from birthmark.serving.published import load_model
+from birthmark.training.registry import Registry
 from tests.faults.asking import ask, asking, version
 from tests.serving.conftest import eventually, publish, started
-from training.registry import Registry
 
 SWAPS = 100
 WORKERS = 2

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from features import component_text, name_components
+from birthmark.features import component_text, name_components
 
 OPERATORS = b"\\^$.|?*+()[]{}"
 NAMES = st.binary(max_size=30) | st.text("ab.^$\\#", max_size=14).map(str.encode)

@@ -5,8 +5,8 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from data.schema import FILES, NAMES
-from features import CREATES, HISTORY_BYTES, from_files, from_names, from_requests
+from birthmark.data.schema import FILES, NAMES
+from birthmark.features import CREATES, HISTORY_BYTES, from_files, from_names, from_requests
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 KNOWN = {

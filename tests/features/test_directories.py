@@ -5,8 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.schema import FILES
-from features import CREATES, DIRECTORIES, directories_of, from_directories, seen_before
+from birthmark.data.schema import FILES
+from birthmark.features import CREATES, DIRECTORIES, directories_of, from_directories, seen_before
 
 START = datetime.datetime(2003, 2, 25, tzinfo=datetime.UTC)
 

@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birthmark._native import fnv1a
-from features import HISTORY_BYTES, from_requests
-from features.encoding import CODED, CODES, COLUMNS, FREQUENT, NULL, NUMBERS, UNSEEN, Encoding
-from features.history import shape
+from birthmark.features import HISTORY_BYTES, from_requests
+from birthmark.features.encoding import (
+    CODED,
+    CODES,
+    COLUMNS,
+    FREQUENT,
+    NULL,
+    NUMBERS,
+    UNSEEN,
+    Encoding,
+)
+from birthmark.features.history import shape
+from birthmark_native import fnv1a
 
 NOON = datetime.datetime(2001, 10, 22, 12, 59, tzinfo=datetime.UTC)
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birthmark._native import HistoryKeeper
-from data import lives
-from data.samples import DAYS
-from data.schema import FILES, NAMES, TIME
-from features import CREATES, HISTORY, HISTORY_BYTES, History, from_files, from_names
-from features.history import shape
+from birthmark.data import lives
+from birthmark.data.samples import DAYS
+from birthmark.data.schema import FILES, NAMES, TIME
+from birthmark.features import CREATES, HISTORY, HISTORY_BYTES, History, from_files, from_names
+from birthmark.features.history import shape
+from birthmark_native import HistoryKeeper
 from tests.features import history_oracle as oracle
 
 SECOND = 1_000_000

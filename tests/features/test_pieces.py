@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from features import NamePieces, from_requests, name_pieces
+from birthmark.features import NamePieces, from_requests, name_pieces
 
 
 def pieces(name: bytes | None) -> tuple[bytes | None, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from layout_hint import INCLUDE
+from birthmark.layout_hint import INCLUDE
 from tests.layout_hint.test_lookup import zig
 
 FREEBSD = INCLUDE.parent / "freebsd"

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from birthmark._native import Image
-from data.schema import TIME
-from predictor.image import Section, compile_image, predict
-from predictor.image_forest import (
+from birthmark.data.schema import TIME
+from birthmark.predictor.image import Section, compile_image, predict
+from birthmark.predictor.image_forest import (
     NEVER,
     SOURCES,
     ByteTree,
@@ -28,8 +27,9 @@ from predictor.image_forest import (
     ForestSection,
     Group,
 )
-from predictor.image_rules import PLACES, ImageRule, RulesSection
-from predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
+from birthmark.predictor.image_rules import PLACES, ImageRule, RulesSection
+from birthmark.predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
+from birthmark_native import Image
 
 CREATES = pa.schema(
     [

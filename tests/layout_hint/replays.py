@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark import _native
-from data.replay.schema import MANIFEST, OPERATIONS
+import birthmark_native
+from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 
 SECOND = 1_000_000
 
 
 def trace(
     operations: list[dict[str, Any]], manifest: list[dict[str, Any]] | None = None
-) -> _native.LayoutTrace:
+) -> birthmark_native.LayoutTrace:
     """Return a build; ``time`` is in seconds, and what is not said is as common as can be."""
     rows = []
     for place, row in enumerate(operations):
@@ -25,18 +25,18 @@ def trace(
     for row in manifest or []:
         path = {"path": row["name"], "invented": False, "parent": 0, "kind": "file"}
         names.append(path | row)
-    return _native.LayoutTrace(
+    return birthmark_native.LayoutTrace(
         pa.Table.from_pylist(names, MANIFEST).to_batches(),
         pa.Table.from_pylist(rows, OPERATIONS).to_batches(),
     )
 
 
 def run(
-    trace: _native.LayoutTrace,
+    trace: birthmark_native.LayoutTrace,
     hints: list[int] | None = None,
     image: bytes | None = None,
     **config: Any,
-) -> tuple[dict[str, Any], dict[int, tuple[int, int]], _native.LayoutRun]:
+) -> tuple[dict[str, Any], dict[int, tuple[int, int]], birthmark_native.LayoutRun]:
     """Replay at the trace's own pace from its start; return summary, counts per block, and run."""
     given = {"pace": "trace", "warmup_seconds": 0, "operation_us": 0, **config}
     array = None if hints is None else pa.array(hints, pa.uint8())

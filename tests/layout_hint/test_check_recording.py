@@ -21,7 +21,7 @@ LINES = EXCERPT.read_text().splitlines(keepends=True)
 
 def run(*paths: Path) -> tuple[int, str, str]:
     """Run the program; return its exit code and what it printed."""
-    command = [sys.executable, "-m", "layout_hint.check_recording", *map(str, paths)]
+    command = [sys.executable, "-m", "birthmark.layout_hint.check_recording", *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "panicked" not in done.stderr
     assert "Traceback" not in done.stderr

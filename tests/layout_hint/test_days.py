@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from data.ingest import ingest
-from data.replay import build
-from data.samples import DAYS
-from layout_hint.days import Day, Hours, found_dates, make_days, read_dates
+from birthmark.data.ingest import ingest
+from birthmark.data.replay import build
+from birthmark.data.samples import DAYS
+from birthmark.layout_hint.days import Day, Hours, found_dates, make_days, read_dates
 
 MORNING = Hours.read("05:00", "06:00")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from layout_hint.disks import DISKS, Disk, read_disk
-from layout_hint.disks.read import read
+from birthmark.layout_hint import disks
+from birthmark.layout_hint.disks import DISKS, Disk, read_disk
+from birthmark.layout_hint.disks.read import read
 
 
 def seeks(disk: Disk) -> np.ndarray:
@@ -88,9 +89,7 @@ def test_a_drive_is_json_and_without_a_name_it_is_that_like_the_thesiss() -> Non
 def test_a_file_that_is_no_drive_is_refused_by_file_and_key(
     tmp_path: Path, old: str, new: str, told: str
 ) -> None:
-    import layout_hint.disks
-
-    good = Path(layout_hint.disks.__file__).with_name("cheetah9lp.toml").read_text()
+    good = Path(disks.__file__).with_name("cheetah9lp.toml").read_text()
     assert old in good
     path = tmp_path / "own.toml"
     path.write_text(good)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from layout_hint import INCLUDE
+from birthmark.layout_hint import INCLUDE
 from tests.layout_hint.freebsd import (
     FREEBSD,
     HOOK,

@@ -19,8 +19,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from serving import tokens
-from serving.published import load_model
+from birthmark.serving import tokens
+from birthmark.serving.published import load_model
+from birthmark.training.registry import Registry
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,
@@ -39,7 +40,6 @@ from tests.layout_hint.hintd import (
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
 from tests.serving.conftest import publish, served, settings_for
-from training.registry import Registry
 
 CLOCK = Path(__file__).with_name("clock.c")
 QUICK = {"poll": "0.1", "device": "0.1", "report": "0.2", "timeout": "2"}

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark._native import Hook
-from features import CREATES
+from birthmark.features import CREATES
+from birthmark_native import Hook
 from tests.serving.conftest import publish, served, settings_for
 
 LONG = 60.0

@@ -13,11 +13,11 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from data.replay import build
-from data.samples import DAYS
-from predictor.hints import HINTS
-from predictor.image import compile_image
-from predictor.image_rules import ImageRule, RulesSection
+from birthmark.data.replay import build
+from birthmark.data.samples import DAYS
+from birthmark.predictor.hints import HINTS
+from birthmark.predictor.image import compile_image
+from birthmark.predictor.image_rules import ImageRule, RulesSection
 
 CACHE = ("--cache", "16M")
 

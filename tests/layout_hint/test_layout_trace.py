@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark import _native
-from data.replay.build import build
+import birthmark_native
+from birthmark.data.replay.build import build
 from tests.layout_hint.replays import create, later, read, remove, run, trace, write
 
 KB = 1024
@@ -240,19 +240,19 @@ def test_a_configuration_that_cannot_be_is_refused() -> None:
 
 
 def test_the_sizes_of_a_file_system_are_those_of_newfs() -> None:
-    sizes = json.loads(_native.layout_geometry("freebsd48", 40 * GIB))
+    sizes = json.loads(birthmark_native.layout_geometry("freebsd48", 40 * GIB))
     assert (sizes["fpg"], sizes["ipg"], sizes["groups"]) == (91136, 22400, 231)
     assert (sizes["iblkno"], sizes["dblkno"]) == (24, 1424)
     with pytest.raises(ValueError, match="freebsd48"):
-        _native.layout_geometry("ext4", GIB)
+        birthmark_native.layout_geometry("ext4", GIB)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> _native.LayoutTrace:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> birthmark_native.LayoutTrace:
     folder = tmp_path_factory.mktemp("sample")
     build([Path("data/samples/day1.parquet")], folder / "build")
     tables = [pq.read_table(folder / "build" / f"{n}.parquet") for n in ("manifest", "operations")]
-    return _native.LayoutTrace(*(table.to_batches() for table in tables))
+    return birthmark_native.LayoutTrace(*(table.to_batches() for table in tables))
 
 
 @pytest.mark.parametrize("geometry", ["freebsd48", "freebsd14"])

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.replay.schema import MANIFEST, OPERATIONS
-from layout_hint.lifetimes import lifetimes
+from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.layout_hint.lifetimes import lifetimes
 
 
 def lives(folder: Path, names: list[tuple[int, bytes]], *operations: dict[str, Any]) -> Any:

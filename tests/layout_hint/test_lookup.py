@@ -15,19 +15,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark._native import Image
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.samples import DAYS
-from features import from_requests
-from layout_hint import INCLUDE
-from predictor.hints import HINTS, Room, hint_image
-from predictor.image import compile_image, predict
-from predictor.image_models import compile_models
-from predictor.image_steps import STEPS
-from predictor.labels import births
-from predictor.predicates import BUILT_IN
-from predictor.trained import KINDS, TrainedModel
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.features import from_requests
+from birthmark.layout_hint import INCLUDE
+from birthmark.predictor.hints import HINTS, Room, hint_image
+from birthmark.predictor.image import compile_image, predict
+from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.image_steps import STEPS
+from birthmark.predictor.labels import births
+from birthmark.predictor.predicates import BUILT_IN
+from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark_native import Image
 from tests.layout_hint import laid
 from tests.layout_hint.made import CREATES, Lookup, made, some_creates
 

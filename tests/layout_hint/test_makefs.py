@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark._native import place_files
+from birthmark_native import place_files
 from tests.layout_hint.ufs import ROOT, Image
 
 PATH = f"{os.environ['PATH']}:/usr/sbin"

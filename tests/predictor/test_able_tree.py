@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from predictor.able_tree import TreePath
-from predictor.estimators import AbleTree
+from birthmark.predictor.able_tree import TreePath
+from birthmark.predictor.estimators import AbleTree
 
 TABLE_6_15 = pd.DataFrame(
     {

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data import lives
-from data.schema import FILES
-from data.traces import open_trace
-from predictor import blocks
+from birthmark.data import lives
+from birthmark.data.schema import FILES
+from birthmark.data.traces import open_trace
+from birthmark.predictor import blocks
 
 START = datetime.datetime(2003, 2, 25, tzinfo=datetime.UTC)
 WRITES = st.lists(st.tuples(st.integers(0, 50_000), st.integers(1, 30_000)), min_size=1, max_size=9)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.boosting import boosted
+from birthmark.predictor.boosting import boosted
 
 
 def rows(count: int) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:

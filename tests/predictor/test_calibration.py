@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from features import CREATES
-from predictor.calibration import BLOCKS, CROSSED, Holdout
-from predictor.learning import Lesson
-from predictor.model_set import ModelSet
-from predictor.rule_models import RuleModels
-from predictor.thresholds import Bools, Limit, Limits
+from birthmark.features import CREATES
+from birthmark.predictor.calibration import BLOCKS, CROSSED, Holdout
+from birthmark.predictor.learning import Lesson
+from birthmark.predictor.model_set import ModelSet
+from birthmark.predictor.rule_models import RuleModels
+from birthmark.predictor.thresholds import Bools, Limit, Limits
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 

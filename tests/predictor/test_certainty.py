@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from birthmark._native import Certainty
-from predictor.certainty import WORDS, described, plainly, say
-from predictor.levels import Levels
-from predictor.predicates import BUILT_IN
-from predictor.thresholds import OperatingPoints
-from predictor.worlds import worlds_of
+from birthmark.predictor.certainty import WORDS, described, plainly, say
+from birthmark.predictor.levels import Levels
+from birthmark.predictor.predicates import BUILT_IN
+from birthmark.predictor.thresholds import OperatingPoints
+from birthmark.predictor.worlds import worlds_of
+from birthmark_native import Certainty
 
 WORLDS = worlds_of(BUILT_IN)
 KEYS = [key for worlds in WORLDS for key in worlds]

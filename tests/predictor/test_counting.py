@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from features import name_components
-from predictor.counting import COUNTS, count, merged
+from birthmark.features import name_components
+from birthmark.predictor.counting import COUNTS, count, merged
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg", b"\xff$"])
 NAMES = st.one_of(st.none(), st.lists(PIECES, min_size=1, max_size=4).map(b".".join))

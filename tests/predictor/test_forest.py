@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor
 
-from predictor.forest import EDGE, FULL, LEAF, Forest, Grown, bent
+from birthmark.predictor.forest import EDGE, FULL, LEAF, Forest, Grown, bent
 
 WIDTH, OUTPUTS, TREES = 6, 3, 5
 

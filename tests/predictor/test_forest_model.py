@@ -6,10 +6,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from features import HISTORY, HISTORY_BYTES, from_requests
-from features.encoding import COLUMNS
-from predictor.estimators import ForestModel
-from predictor.forest_model import IDLE, shared
+from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
+from birthmark.features.encoding import COLUMNS
+from birthmark.predictor.estimators import ForestModel
+from birthmark.predictor.forest_model import IDLE, shared
 
 SMALL = ForestModel(trees=5)
 

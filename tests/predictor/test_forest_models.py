@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pytest
 
-from features import HISTORY_BYTES, from_requests
-from features.encoding import COLUMNS
-from predictor import parts
-from predictor.forest import EDGE, bent
-from predictor.forest_models import ForestModels
+from birthmark.features import HISTORY_BYTES, from_requests
+from birthmark.features.encoding import COLUMNS
+from birthmark.predictor import parts
+from birthmark.predictor.forest import EDGE, bent
+from birthmark.predictor.forest_models import ForestModels
 
 ROWS = 300
 PARAMETERS = {"trees": 4, "rounds": 3, "seed": 7}
@@ -96,7 +96,7 @@ def test_evidence_is_the_score_and_what_moved_it(models):
 
 
 def test_the_parts_of_all_columns_add_up(models, monkeypatch):
-    monkeypatch.setattr("predictor.forest_evidence.REASONS", len(COLUMNS))
+    monkeypatch.setattr("birthmark.predictor.forest_evidence.REASONS", len(COLUMNS))
     for found in models.evidence(creates().slice(0, 3)):
         for score, evidence in found.values():
             parts_of = sum(reason["by"] for reason in evidence["because"])

@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark._native import Image
-from data import lives
-from data.schema import FILES, NAMES
-from data.traces import open_trace
-from features import name_pieces
-from predictor import BUILT_IN, TrainedModel
-from predictor.hints import HINTS, Room, hint_image, verdicts
-from predictor.kinds import Kind
+from birthmark.data import lives
+from birthmark.data.schema import FILES, NAMES
+from birthmark.data.traces import open_trace
+from birthmark.features import name_pieces
+from birthmark.predictor import BUILT_IN, TrainedModel
+from birthmark.predictor.hints import HINTS, Room, hint_image, verdicts
+from birthmark.predictor.kinds import Kind
+from birthmark_native import Image
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 START = datetime(2003, 2, 24, tzinfo=UTC)

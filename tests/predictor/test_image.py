@@ -9,24 +9,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark._native import Image
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.samples import DAYS
-from features import CREATES as EVERY_COLUMN
-from predictor import image as image_format
-from predictor import image_dictionary
-from predictor.hints import hint_image
-from predictor.image import compile_image, predict
-from predictor.image_forest import ByteTree, Feature, ForestSection, Group
-from predictor.image_models import compile_levels, compile_models
-from predictor.image_rules import ImageRule, RulesSection
-from predictor.image_steps import STEPS
-from predictor.image_trees import ImageTree, TreesSection
-from predictor.labels import births
-from predictor.predicates.predicate import Subject
-from predictor.thresholds import NEVER, OperatingPoints
-from predictor.trained import KINDS, TrainedModel
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.features import CREATES as EVERY_COLUMN
+from birthmark.predictor import image as image_format
+from birthmark.predictor import image_dictionary
+from birthmark.predictor.hints import hint_image
+from birthmark.predictor.image import compile_image, predict
+from birthmark.predictor.image_forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image_models import compile_levels, compile_models
+from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.image_steps import STEPS
+from birthmark.predictor.image_trees import ImageTree, TreesSection
+from birthmark.predictor.labels import births
+from birthmark.predictor.predicates.predicate import Subject
+from birthmark.predictor.thresholds import NEVER, OperatingPoints
+from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark_native import Image
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
     CREATES,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from predictor.levels import NO_LEVELS, STEP, Levels, levels_of
+from birthmark.predictor.levels import NO_LEVELS, STEP, Levels, levels_of
 
 
 def population(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from features import name_components
-from predictor.estimators import NameModel
-from predictor.name_model import Rule
+from birthmark.features import name_components
+from birthmark.predictor.estimators import NameModel
+from birthmark.predictor.name_model import Rule
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
 NAMES = st.lists(PIECES, min_size=1, max_size=3).map(b".".join)

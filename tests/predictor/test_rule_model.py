@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from features.components import rank_components
-from predictor.estimators import RuleModel
-from predictor.rule_model import ANY, EVIDENCE, interval
+from birthmark.features.components import rank_components
+from birthmark.predictor.estimators import RuleModel
+from birthmark.predictor.rule_model import ANY, EVIDENCE, interval
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
 NAMES = st.lists(PIECES, min_size=1, max_size=4).map(b".".join)

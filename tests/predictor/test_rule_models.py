@@ -9,11 +9,17 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pytest
 
-from data.schema import FILES, NAMES
-from features import from_files, from_requests
-from predictor import FILE_PREDICATES, DamagedModelError, OperatingPoints, RuleModel, TrainedModel
-from predictor.model_set import RULES
-from predictor.rule_models import RuleModels
+from birthmark.data.schema import FILES, NAMES
+from birthmark.features import from_files, from_requests
+from birthmark.predictor import (
+    FILE_PREDICATES,
+    DamagedModelError,
+    OperatingPoints,
+    RuleModel,
+    TrainedModel,
+)
+from birthmark.predictor.model_set import RULES
+from birthmark.predictor.rule_models import RuleModels
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 PREDICATES = [FILE_PREDICATES[key] for key in ("lock", "size=zero", "0<size<=16k", "lifespan<=1")]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from predictor.levels import NO_LEVELS
-from predictor.thresholds import (
+from birthmark.predictor.levels import NO_LEVELS
+from birthmark.predictor.thresholds import (
     ALWAYS,
     EVEN,
     NEVER,

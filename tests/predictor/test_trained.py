@@ -11,19 +11,19 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pytest
 
-from data.schema import FILES, NAMES
-from features import HISTORY, NamePieces, from_files, from_requests
-from predictor.estimators import NameModel
-from predictor.kinds import Kind
-from predictor.parts import DamagedModelError
-from predictor.predicates import (
+from birthmark.data.schema import FILES, NAMES
+from birthmark.features import HISTORY, NamePieces, from_files, from_requests
+from birthmark.predictor.estimators import NameModel
+from birthmark.predictor.kinds import Kind
+from birthmark.predictor.parts import DamagedModelError
+from birthmark.predictor.predicates import (
     DIRECTORY_PREDICATES,
     FILE_PREDICATES,
     HEAT_PREDICATES,
     NAME_PREDICATES,
     from_config,
 )
-from predictor.trained import KINDS, Answer, TrainedModel
+from birthmark.predictor.trained import KINDS, Answer, TrainedModel
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)

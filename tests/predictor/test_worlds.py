@@ -3,11 +3,11 @@ from __future__ import annotations
 import pyarrow.parquet as pq
 import pytest
 
-from data.lives import tables
-from data.samples import DAYS
-from predictor.labels import births
-from predictor.predicates import BUILT_IN, FILE_PREDICATES, Predicate, from_config
-from predictor.worlds import Worlds, worlds_of
+from birthmark.data.lives import tables
+from birthmark.data.samples import DAYS
+from birthmark.predictor.labels import births
+from birthmark.predictor.predicates import BUILT_IN, FILE_PREDICATES, Predicate, from_config
+from birthmark.predictor.worlds import Worlds, worlds_of
 
 FILE_WORLDS, NAME_WORLDS = worlds_of(BUILT_IN)
 

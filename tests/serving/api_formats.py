@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import schemathesis
 from hypothesis import strategies as st
 
-from features import HISTORY_BYTES
+from birthmark.features import HISTORY_BYTES
 
 
 def _base64(some: bytes) -> str:

@@ -17,14 +17,14 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from data.schema import FILES, NAMES
-from predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
-from predictor.trained import TrainedModel
-from serving.server import config, listen, url
-from serving.settings import Settings
-from serving.workers import Server
-from training.card import card_of
-from training.registry import Registry
+from birthmark.data.schema import FILES, NAMES
+from birthmark.predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
+from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.server import config, listen, url
+from birthmark.serving.settings import Settings
+from birthmark.serving.workers import Server
+from birthmark.training.card import card_of
+from birthmark.training.registry import Registry
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 COUNTERS = ("operations", "reads", "writes", "bytes_read", "bytes_written")

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from birthmark._native import requested
-from features import HISTORY_BYTES, from_requests
-from serving.answers import creates_of, hint, predict
-from serving.published import load_model
-from serving.requests import FileRequest, canonical, parse, parse_hint
-from training.registry import Registry
+from birthmark.features import HISTORY_BYTES, from_requests
+from birthmark.serving.answers import creates_of, hint, predict
+from birthmark.serving.published import load_model
+from birthmark.serving.requests import FileRequest, canonical, parse, parse_hint
+from birthmark.training.registry import Registry
+from birthmark_native import requested
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from features import HISTORY_BYTES
-from serving.requests import MANY
+from birthmark.features import HISTORY_BYTES
+from birthmark.serving.requests import MANY
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 WHEN = datetime(2026, 11, 21, 5, 44, tzinfo=UTC)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from serving.breaker import FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Breaker
+from birthmark.serving.breaker import FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Breaker
 
 
 class Clock:

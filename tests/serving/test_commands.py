@@ -14,13 +14,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from birthmark._native import Image
 from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
-from features import from_requests
-from predictor.image import predict as predict_rows
-from serving.published import NoModelError
+from birthmark.features import from_requests
+from birthmark.predictor.image import predict as predict_rows
+from birthmark.serving.published import NoModelError
+from birthmark_native import Image
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
 

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from birthmark._native import objects
-from serving import error_responses, errors, hot, reports
-from serving.requests import parse, parse_choice, parse_hint
-from serving.settings import Settings
+from birthmark.serving import error_responses, errors, hot, reports
+from birthmark.serving.requests import parse, parse_choice, parse_hint
+from birthmark.serving.settings import Settings
+from birthmark_native import objects
 
 
 def detail(response: httpx.Response) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_large_bodies_in_other_forms_are_read_beside_the_event_loop(
             read[False].append(len(body))
         return objects(body, *rest)
 
-    monkeypatch.setattr("serving.requests.objects", noted)
+    monkeypatch.setattr("birthmark.serving.requests.objects", noted)
     for files in (1, 100, 2000):
         body = json.dumps([{"name": "a" * 100, "mode": 420.0}] * files).encode()
         for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):
@@ -198,7 +198,7 @@ def test_a_failure_inside_gets_500_without_its_particulars(
     def fail(*arguments: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("serving.hot.predict", fail)
+    monkeypatch.setattr("birthmark.serving.hot.predict", fail)
     # uvicorn closes the connection on which an application failed.
     headers = {"connection": "close"}
     response = client.post("/v1/predictions", json={"name": "a"}, headers=headers)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from serving.evidence import in_words
-from serving.responses import NameEvidence
+from birthmark.serving.evidence import in_words
+from birthmark.serving.responses import NameEvidence
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from pydantic import TypeAdapter
 from typer.testing import CliRunner
 
 from birthmark.commands.image import image
-from predictor.hints import HINTS, hint_image, verdicts
-from predictor.image import Image, checksum
-from serving.published import load_model
-from serving.responses import Verdict
-from serving.settings import Settings
-from training import abstaining
-from training.registry import Registry
+from birthmark.predictor.hints import HINTS, hint_image, verdicts
+from birthmark.predictor.image import Image, checksum
+from birthmark.serving.published import load_model
+from birthmark.serving.responses import Verdict
+from birthmark.serving.settings import Settings
+from birthmark.training import abstaining
+from birthmark.training.registry import Registry
 
 NAME, DIR, WRITE = 1, 2, 4
 
@@ -137,7 +137,7 @@ def test_an_image_is_taken_as_stored_or_else_compiled_once_for_all_requests(
         compiled.append(arguments)
         return hint_image(*arguments)
 
-    monkeypatch.setattr("serving.loaded.hint_image", counted)
+    monkeypatch.setattr("birthmark.serving.loaded.hint_image", counted)
     with served(settings_for(registry, region=region)) as client:
         for _ in range(3):
             client.get("/v1/model/image")

@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from serving.app import create_app
-from serving.errors import ApiError
-from serving.guard import CHANGES, SAFE
-from serving.hosts import Changes
-from serving.settings import Settings
+from birthmark.serving.app import create_app
+from birthmark.serving.errors import ApiError
+from birthmark.serving.guard import CHANGES, SAFE
+from birthmark.serving.hosts import Changes
+from birthmark.serving.settings import Settings
 
 REPORT = b'{"host": "nas1", "device": "/dev/birthmark", "counters": {}}'
 JSON = {"content-type": "application/json"}

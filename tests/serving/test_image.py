@@ -14,15 +14,15 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from birthmark._native import Image
-from data import lives
-from data.traces import open_trace
-from features import History, from_files, from_requests
-from predictor import TrainedModel, births
-from predictor.image import predict
-from predictor.image_models import compile_models
-from serving.names import written
-from training.registry import Registry
+from birthmark.data import lives
+from birthmark.data.traces import open_trace
+from birthmark.features import History, from_files, from_requests
+from birthmark.predictor import TrainedModel, births
+from birthmark.predictor.image import predict
+from birthmark.predictor.image_models import compile_models
+from birthmark.serving.names import written
+from birthmark.training.registry import Registry
+from birthmark_native import Image
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 KINDS = {"name": 1, "able": 1, "rules": 1, "forest": 50}

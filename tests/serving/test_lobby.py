@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from birthmark._native import Lobby as Taking
-from serving.limits import Limits
-from serving.lobby import READY, Lobby
-from serving.settings import Settings
+from birthmark.serving.limits import Limits
+from birthmark.serving.lobby import READY, Lobby
+from birthmark.serving.settings import Settings
+from birthmark_native import Lobby as Taking
 
 
 class Heard(asyncio.Protocol):

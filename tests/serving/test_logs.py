@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from serving import hot, logs
-from serving.prediction_log import PredictionLog
-from serving.settings import Settings
+from birthmark.serving import hot, logs
+from birthmark.serving.prediction_log import PredictionLog
+from birthmark.serving.settings import Settings
 
 SECRET = "resignation-letter.doc"
 
@@ -129,7 +129,9 @@ def test_an_error_that_quotes_a_request_is_logged_without_it_unless_it_may(
         raise RuntimeError(body)
 
     monkeypatch.setattr(hot, "hint", fails)
-    monkeypatch.setattr("serving.service.Service.hints", lambda service: (service.model(), None))
+    monkeypatch.setattr(
+        "birthmark.serving.service.Service.hints", lambda service: (service.model(), None)
+    )
     settings = settings_for(
         directory / "registry", log_format=form, log_names=names, log_access=True
     )

@@ -11,16 +11,16 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from features import from_requests
-from predictor import TrainedModel
-from predictor.hints import hint_image
-from predictor.image_models import compile_models
-from serving.published import NoModelError, load_model
-from serving.settings import Settings
+from birthmark.features import from_requests
+from birthmark.predictor import TrainedModel
+from birthmark.predictor.hints import hint_image
+from birthmark.predictor.image_models import compile_models
+from birthmark.serving.published import NoModelError, load_model
+from birthmark.serving.settings import Settings
+from birthmark.training import abstaining
+from birthmark.training.registry import Registry, RegistryError
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.test_batches import arrow
-from training import abstaining
-from training.registry import Registry, RegistryError
 
 Publish = Callable[..., str]
 Served = Callable[..., Any]

@@ -14,8 +14,8 @@ import httpx
 import pytest
 import yaml
 
-import serving
-from serving.settings import Settings
+from birthmark import serving
+from birthmark.serving.settings import Settings
 
 MONITORING = Path(serving.__file__).parent / "monitoring"
 ALERTS = MONITORING / "alerts.yml"

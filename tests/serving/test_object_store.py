@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from layout_hint.model import read_image
-from predictor.hints import USUAL_ROOM
+from birthmark.layout_hint.model import read_image
+from birthmark.predictor.hints import USUAL_ROOM
 from tests.s3 import SECRET, running
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from serving import tokens
-from serving.app import create_app
-from serving.errors import TYPES
-from serving.settings import Settings
+from birthmark.serving import tokens
+from birthmark.serving.app import create_app
+from birthmark.serving.errors import TYPES
+from birthmark.serving.settings import Settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
 FORMATS = Path(__file__).with_name("api_formats.py")
@@ -22,7 +22,7 @@ EXAMPLES = "100"
 
 def test_the_document_is_the_one_that_is_checked_in() -> None:
     written = json.loads(DOCUMENT.read_text())
-    assert written == create_app(Settings()).openapi(), "python -m serving.openapi > the document"
+    assert written == create_app(Settings()).openapi(), "python -m birthmark.serving.openapi"
 
 
 def test_every_type_of_error_is_described_under_its_status() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from serving.settings import Settings
+from birthmark.serving.settings import Settings
 from tests.serving.answers import Answer, read
 
 QUEUED = Settings().max_requests

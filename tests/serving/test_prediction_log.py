@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.anonymize import opened
-from data.prediction_log import LogFiles
-from features.creates import from_requests
-from serving import prediction_log
-from serving.prediction_log import PredictionLog, Served
+from birthmark.data.anonymize import opened
+from birthmark.data.prediction_log import LogFiles
+from birthmark.features.creates import from_requests
+from birthmark.serving import prediction_log
+from birthmark.serving.prediction_log import PredictionLog, Served
 
 
 def rows_of(directory: Path) -> list[dict[str, Any]]:

@@ -13,11 +13,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from serving import reports, tokens
-from serving.aside import WAITING
-from serving.metrics import Metrics
-from serving.reports import COUNTERS, HOOKS, HOOKS_OF_TOKEN
-from serving.settings import Settings
+from birthmark.serving import reports, tokens
+from birthmark.serving.aside import WAITING
+from birthmark.serving.metrics import Metrics
+from birthmark.serving.reports import COUNTERS, HOOKS, HOOKS_OF_TOKEN
+from birthmark.serving.settings import Settings
 
 
 def samples(client: httpx.Client, name: str, *labels: str) -> dict[tuple[str, ...], float]:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from features import HISTORY_BYTES
-from serving.names import written
-from serving.requests import MANY, FileRequest, body_schema, parse
+from birthmark.features import HISTORY_BYTES
+from birthmark.serving.names import written
+from birthmark.serving.requests import MANY, FileRequest, body_schema, parse
 
 KNOWN = ("dir_name", "mode", "uid", "gid", "client", "time", "history")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from serving.errors import ApiError
-from serving.room import Place, Room
+from birthmark.serving.errors import ApiError
+from birthmark.serving.room import Place, Room
 
 
 def room(most: int) -> Room:

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
-from serving.responses import ListExplained, ListResponse, OneExplained, OneResponse
+from birthmark.predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from birthmark.serving.responses import ListExplained, ListResponse, OneExplained, OneResponse
 
 PREDICATES = {*FILE_PREDICATES, *(f"name:{name}" for name in NAME_PREDICATES)}
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from data import durable
-from serving.server import listen, run, url
-from serving.settings import Settings
+from birthmark.data import durable
+from birthmark.serving.server import listen, run, url
+from birthmark.serving.settings import Settings
 
 
 def settings(**values: Any) -> Settings:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from serving.settings import Settings, variable
+from birthmark.serving.settings import Settings, variable
 
 
 def test_the_service_listens_only_to_its_own_host_unless_told() -> None:

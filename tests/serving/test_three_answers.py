@@ -12,18 +12,18 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from birthmark._native import Answerer, Tally
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.samples import DAYS
-from predictor import TrainedModel, births
-from predictor.image_models import compile_models
-from serving.answers import explain_one, predict
-from serving.client import Client
-from serving.loaded import LoadedModel
-from serving.published import load_model
-from serving.requests import FileRequest
-from training.registry import Registry
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.predictor import TrainedModel, births
+from birthmark.predictor.image_models import compile_models
+from birthmark.serving.answers import explain_one, predict
+from birthmark.serving.client import Client
+from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.published import load_model
+from birthmark.serving.requests import FileRequest
+from birthmark.training.registry import Registry
+from birthmark_native import Answerer, Tally
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
 

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from serving.server import run
-from serving.settings import Settings
+from birthmark.serving.server import run
+from birthmark.serving.settings import Settings
 
 
 @pytest.fixture(scope="module")

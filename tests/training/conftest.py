@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from data.schema import FILES, NAMES
+from birthmark.data.schema import FILES, NAMES
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 

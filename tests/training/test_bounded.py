@@ -4,9 +4,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from training.bounded import abstentions, bounded_tables, failures, known_bounds
-from training.breakdown import BREAKDOWN
-from training.evaluate import EVALUATION
+from birthmark.training.bounded import abstentions, bounded_tables, failures, known_bounds
+from birthmark.training.breakdown import BREAKDOWN
+from birthmark.training.evaluate import EVALUATION
 
 
 def row(model: str, point: str = "bounded", **columns: Any) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from predictor import FILE_PREDICATES
-from training.candidate import Candidate, succeed, train_alone
-from training.config import Training
-from training.train import Lives
-from training.trial import Stored
+from birthmark.predictor import FILE_PREDICATES
+from birthmark.training.candidate import Candidate, succeed, train_alone
+from birthmark.training.config import Training
+from birthmark.training.train import Lives
+from birthmark.training.trial import Stored
 
 Days = list[tuple[pa.Table, pa.Table]]
 Card = dict[str, Any]

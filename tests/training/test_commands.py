@@ -9,9 +9,9 @@ import typer
 from typer.testing import CliRunner
 
 from birthmark.commands.train import evaluate, nightly, report, train
-from data.ingest import ingest
-from training.evaluate import EVALUATION
-from training.registry import Registry
+from birthmark.data.ingest import ingest
+from birthmark.training.evaluate import EVALUATION
+from birthmark.training.registry import Registry
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from features import History
-from predictor import FILE_PREDICATES
-from training.compare import decide
-from training.compare import test_first as first_test
-from training.config import Training
-from training.newest import newest
-from training.train import Lives, fit
+from birthmark.features import History
+from birthmark.predictor import FILE_PREDICATES
+from birthmark.training.compare import decide
+from birthmark.training.compare import test_first as first_test
+from birthmark.training.config import Training
+from birthmark.training.newest import newest
+from birthmark.training.train import Lives, fit
 
 Make = Callable[..., Any]
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from training.config import ConfigError, read_config
+from birthmark.training.config import ConfigError, read_config
 
 LEAST = """
 [traces]

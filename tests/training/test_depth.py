@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from training.depth import depths
+from birthmark.training.depth import depths
 
 Make = Callable[..., Any]
 

@@ -17,13 +17,13 @@ import pyarrow as pa
 import pytest
 from joblib import delayed
 
-from predictor import BUILT_IN, TrainedModel
-from predictor.learning import Learner
-from predictor.learning_apart import Apart
-from training import engine
-from training.config import Config, Directory, Engine, Server, Traces, Training
-from training.engine import EngineError, current, opened
-from training.nightly import nightly
+from birthmark.predictor import BUILT_IN, TrainedModel
+from birthmark.predictor.learning import Learner
+from birthmark.predictor.learning_apart import Apart
+from birthmark.training import engine
+from birthmark.training.config import Config, Directory, Engine, Server, Traces, Training
+from birthmark.training.engine import EngineError, current, opened
+from birthmark.training.nightly import nightly
 
 Day = tuple[pa.Table, pa.Table]
 Say = Callable[[str], None]

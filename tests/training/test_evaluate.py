@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from predictor import births, tally
-from training.bootstrap import blocks_of
-from training.cases import Case, majority
-from training.config import Settings
-from training.evaluate import EVALUATION, evaluate, rows_of, score, tabulate
-from training.train import Lives, fit
+from birthmark.predictor import births, tally
+from birthmark.training.bootstrap import blocks_of
+from birthmark.training.cases import Case, majority
+from birthmark.training.config import Settings
+from birthmark.training.evaluate import EVALUATION, evaluate, rows_of, score, tabulate
+from birthmark.training.train import Lives, fit
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]

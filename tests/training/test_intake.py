@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from data.datasets import read_files
-from data.decoded import decode
-from data.ingest import ingest
-from training.config import Server, Traces
-from training.intake import datasets, new_traces, take_in, waiting
+from birthmark.data.datasets import read_files
+from birthmark.data.decoded import decode
+from birthmark.data.ingest import ingest
+from birthmark.training.config import Server, Traces
+from birthmark.training.intake import datasets, new_traces, take_in, waiting
 
 
 def settings(tmp_path: Path, settle: float = 0) -> Traces:

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from data.prediction_log import PREDICTIONS
-from training import join as module
-from training.join import Join, Joining, join
+from birthmark.data.prediction_log import PREDICTIONS
+from birthmark.training import join as module
+from birthmark.training.join import Join, Joining, join
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 Life = Callable[..., dict[str, Any]]

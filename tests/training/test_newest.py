@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from training.newest import Period, complete_day, newest
-from training.train import Lives
+from birthmark.training.newest import Period, complete_day, newest
+from birthmark.training.train import Lives
 
 Make = Callable[..., Any]
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data import durable
-from data.prediction_log import PREDICTIONS
-from training import candidate, intake, nightly
-from training.compare import Decision
-from training.config import Audit, Config, Directory, Engine, Traces, Training
-from training.nightly import Night
-from training.registry import Registry
+from birthmark.data import durable
+from birthmark.data.prediction_log import PREDICTIONS
+from birthmark.training import candidate, intake, nightly
+from birthmark.training.compare import Decision
+from birthmark.training.config import Audit, Config, Directory, Engine, Traces, Training
+from birthmark.training.nightly import Night
+from birthmark.training.registry import Registry
 
 Bring = Callable[[int], None]
 

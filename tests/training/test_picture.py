@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from training.assess import Assessment, assess
-from training.config import Settings
-from training.curves import CURVES
-from training.evaluate import EVALUATION
-from training.picture import draw
-from training.train import Lives, fit
+from birthmark.training.assess import Assessment, assess
+from birthmark.training.config import Settings
+from birthmark.training.curves import CURVES
+from birthmark.training.evaluate import EVALUATION
+from birthmark.training.picture import draw
+from birthmark.training.train import Lives, fit
 
 
 @pytest.fixture(scope="module")

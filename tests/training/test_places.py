@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from training.config import Config, Directory, Engine, Traces
-from training.nightly import nightly
-from training.places import unmatched, unreachable
+from birthmark.training.config import Config, Directory, Engine, Traces
+from birthmark.training.nightly import nightly
+from birthmark.training.places import unmatched, unreachable
 
 NOBODY = 65534
 

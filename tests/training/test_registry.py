@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from training.registry import FORMAT, Registry, RegistryError
+from birthmark.training.registry import FORMAT, Registry, RegistryError
 
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 
@@ -335,7 +335,7 @@ def test_what_a_crash_left_behind_is_cleared_by_the_next_publisher(registry: Reg
 PUBLISHER = """
 import sys
 from pathlib import Path
-from training.registry import Registry
+from birthmark.training.registry import Registry
 registry = Registry(sys.argv[1])
 def write(directory):
     for number in range(4):

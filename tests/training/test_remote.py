@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from birthmark.training.config import Settings
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.train import Lives, fit
+from birthmark.training.trial import load
 from tests.s3 import SECRET, Store, running
-from training.config import Settings
-from training.registry import Registry, RegistryError
-from training.train import Lives, fit
-from training.trial import load
 
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 
@@ -145,7 +145,7 @@ def test_the_manifest_is_sent_last_and_the_pointer_after_it(remote: Make, object
 PUBLISHER = """
 import sys
 from pathlib import Path
-from training.registry import Registry
+from birthmark.training.registry import Registry
 registry = Registry(sys.argv[1], cache=Path(sys.argv[2]))
 def write(directory):
     for number in range(4):

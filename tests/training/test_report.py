@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from training.assess import Assessment, assess
-from training.breakdown import BREAKDOWN
-from training.config import Settings
-from training.curves import CURVES
-from training.distributions import distributions
-from training.evaluate import EVALUATION, score
-from training.report import render
-from training.sensitivity import SENSITIVITY, sensitivity
-from training.shown import KINDS
-from training.train import Lives, fit
+from birthmark.training.assess import Assessment, assess
+from birthmark.training.breakdown import BREAKDOWN
+from birthmark.training.config import Settings
+from birthmark.training.curves import CURVES
+from birthmark.training.distributions import distributions
+from birthmark.training.evaluate import EVALUATION, score
+from birthmark.training.report import render
+from birthmark.training.sensitivity import SENSITIVITY, sensitivity
+from birthmark.training.shown import KINDS
+from birthmark.training.train import Lives, fit
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]

@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from training.config import Settings
-from training.evaluate import TABLE_6_5, evaluate
-from training.sensitivity import MINFRACS, SENSITIVITY, sensitivity
-from training.train import Lives, fit
+from birthmark.training.config import Settings
+from birthmark.training.evaluate import TABLE_6_5, evaluate
+from birthmark.training.sensitivity import MINFRACS, SENSITIVITY, sensitivity
+from birthmark.training.train import Lives, fit
 
 Make = Callable[..., Any]
 

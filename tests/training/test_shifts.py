@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.lives import tables
-from data.samples import DAYS
-from predictor import births
-from training.profile import Profile, profile
-from training.shifts import ALPHA, shifts
+from birthmark.data.lives import tables
+from birthmark.data.samples import DAYS
+from birthmark.predictor import births
+from birthmark.training.profile import Profile, profile
+from birthmark.training.shifts import ALPHA, shifts
 
 BLOCKS = 24
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from training.standing import (
+from birthmark.training.standing import (
     BURST,
     STYLES,
     Standing,

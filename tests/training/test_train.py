@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from features import creates
-from training.config import Settings
-from training.registry import Registry, RegistryError
-from training.train import Lives, TrainingError, fit
-from training.trial import load
+from birthmark.features import creates
+from birthmark.training.config import Settings
+from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.train import Lives, TrainingError, fit
+from birthmark.training.trial import load
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from data.anonymize import Settings as Keep
-from data.anonymize import anonymize
-from data.datasets import read_files, read_names
-from data.ingest import ingest
-from data.samples import DAYS
-from training.config import Settings
-from training.evaluate import evaluate
-from training.train import train
+from birthmark.data.anonymize import Settings as Keep
+from birthmark.data.anonymize import anonymize
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.training.config import Settings
+from birthmark.training.evaluate import evaluate
+from birthmark.training.train import train
 
 SMALL = {"trees": 4, "rounds": 2}
 """Parameters of the forest, which is not what is tested here."""

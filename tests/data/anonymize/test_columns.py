@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from data import schema
-from data.anonymize import treatments
-from data.anonymize.columns import COLUMNS, leaves
-from data.datasets import TABLES
+from birthmark.data import schema
+from birthmark.data.anonymize import treatments
+from birthmark.data.anonymize.columns import COLUMNS, leaves
+from birthmark.data.datasets import TABLES
 
 SCHEMAS = {name: each for name, each in vars(schema).items() if isinstance(each, pa.Schema)}
 

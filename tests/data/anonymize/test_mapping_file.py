@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from data.anonymize import MappingError, Settings, opened
+from birthmark.data.anonymize import MappingError, Settings, opened
 
 
 def made(path: Path, **options: object) -> Path:
@@ -87,7 +87,7 @@ def test_it_is_not_used_by_two_at_once(tmp_path: Path) -> None:
     held = """
 import sys, time
 from pathlib import Path
-from data.anonymize import opened
+from birthmark.data.anonymize import opened
 with opened(Path(sys.argv[1])):
     print(flush=True)
     time.sleep(60)

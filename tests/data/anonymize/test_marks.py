@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from data.anonymize import anonymize
-from data.generated import in_dataset
-from data.ingest import ingest
-from data.traces import open_trace
-from data.workloads import Workload
-from data.workloads.output import write
+from birthmark.data.anonymize import anonymize
+from birthmark.data.generated import in_dataset
+from birthmark.data.ingest import ingest
+from birthmark.data.traces import open_trace
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
 from tests.data.anonymize.conftest import TEXT
 
 WORKLOAD = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)

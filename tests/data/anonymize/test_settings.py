@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from data.anonymize import Settings, opened, read_settings
+from birthmark.data.anonymize import Settings, opened, read_settings
 
 
 def read(tmp_path: Path, text: str) -> Settings:

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark._native import Mapping
-from data.anonymize import Settings, anonymize, treatments
-from data.anonymize.columns import COLUMNS
-from data.datasets import TABLES, read_table
-from data.ingest import ingest
-from data.schema import OPERATIONS
+from birthmark.data.anonymize import Settings, anonymize, treatments
+from birthmark.data.anonymize.columns import COLUMNS
+from birthmark.data.datasets import TABLES, read_table
+from birthmark.data.ingest import ingest
+from birthmark.data.schema import OPERATIONS
+from birthmark_native import Mapping
 from tests.data.anonymize.conftest import DAMAGED, TEXT, leaks
 
 

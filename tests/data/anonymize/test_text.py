@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from data.anonymize import Settings, anonymize
-from data.ingest import ingest
+from birthmark.data.anonymize import Settings, anonymize
+from birthmark.data.ingest import ingest
 from tests.data.anonymize.conftest import DAMAGED, TEXT, leaks
 
 MAPPED = re.compile(

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.replay import BuildSummary, RunSummary, build, run
-from data.schema import OPERATIONS
+from birthmark.data.replay import BuildSummary, RunSummary, build, run
+from birthmark.data.schema import OPERATIONS
 
 Row = dict[str, Any]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from data.ingest import ingest
-from data.replay import build
-from data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.data.ingest import ingest
+from birthmark.data.replay import build
+from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from tests.data.replay.made import (
     HOME,
     JUKEBOX,
@@ -158,7 +158,7 @@ def test_a_directory_that_holds_something_is_not_built_into(tmp_path: Path) -> N
 
 FULL = """
 import resource, signal, sys
-from data.replay import build
+from birthmark.data.replay import build
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 build([sys.argv[1]], sys.argv[2])

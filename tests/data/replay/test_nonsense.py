@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.replay import build, run
-from data.samples import DAYS
+from birthmark.data.replay import build, run
+from birthmark.data.samples import DAYS
 from tests.data.replay.made import Row, op, replayed_trace, write_trace
 
 PROCEDURES = [

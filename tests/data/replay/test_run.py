@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data import lives
-from data.replay import build, run
-from data.replay.schema import MANIFEST, OPERATIONS
-from data.samples import DAYS
-from data.traces import open_trace
+from birthmark.data import lives
+from birthmark.data.replay import build, run
+from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.data.samples import DAYS
+from birthmark.data.traces import open_trace
 from tests.data.replay.made import (
     ACCES,
     HOME,

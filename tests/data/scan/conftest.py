@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data.samples import DAYS
-from data.scan import Plan, scan
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import Plan, scan
 
 KEYS = ["client", "uid", "directory"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.samples import DAYS
+from birthmark.data.samples import DAYS
 
 PERIOD = 300_000_000
 

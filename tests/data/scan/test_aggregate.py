@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.samples import DAYS
-from data.scan import Plan, scan
-from data.scan.aggregate import aggregate
-from data.scan.inputs import CountsTable
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import Plan, scan
+from birthmark.data.scan.aggregate import aggregate
+from birthmark.data.scan.inputs import CountsTable
 
 ORDER = ["time", "client", "uid", "directory", "op"]
 

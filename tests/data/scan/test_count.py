@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.ingest import ingest
-from data.samples import DAYS
-from data.scan import FILES, Plan, counts_schema, scan
-from data.schema import OPERATIONS
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import FILES, Plan, counts_schema, scan
+from birthmark.data.schema import OPERATIONS
 
 from . import oracle
 
@@ -248,8 +248,8 @@ def test_the_map_is_whole_however_little_of_it_fits_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scan([DAYS[0]], None, files=tmp_path / "all.parquet")
-    monkeypatch.setattr("data.scan.files.WAITING", 500)
-    monkeypatch.setattr("data.scan.files.AT_ONCE", 1000)
+    monkeypatch.setattr("birthmark.data.scan.files.WAITING", 500)
+    monkeypatch.setattr("birthmark.data.scan.files.AT_ONCE", 1000)
     summary = scan([DAYS[0]], None, files=tmp_path / "parts.parquet")
     whole, parts = (pq.read_table(tmp_path / f"{n}.parquet") for n in ("all", "parts"))
     assert summary.files == len(whole) == 10_014

@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from data.generated import all_in_metadata, in_comment
-from data.ingest import ingest
-from data.samples import DAYS
-from data.scan import Plan, scan
-from data.scan.inputs import CountsTable
-from data.workloads import Workload
-from data.workloads.output import write
+from birthmark.data.generated import all_in_metadata, in_comment
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import Plan, scan
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
 
 WORKLOAD = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)
 WHOLE = WORKLOAD.to_json()

@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from data.scan.inputs import CountsTable
-from data.scan.split import Condition, Rows, split
-from data.scan.words import time
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.split import Condition, Rows, split
+from birthmark.data.scan.words import time
 
 
 def values(counts: str, tmp_path: Path, key: str, rows: Rows) -> set[object]:

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.samples import DAYS
-from data.scan import Plan, scan
-from data.scan.inputs import CountsTable
-from data.scan.outputs import write
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import Plan, scan
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.outputs import write
 
 
 def read(path: Path) -> pa.Table:

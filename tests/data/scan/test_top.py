@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from data.samples import DAYS
-from data.scan import Plan, scan
-from data.scan.inputs import CountsTable
-from data.scan.top import top, write_rows
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import Plan, scan
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.top import top, write_rows
 
 from . import oracle
 

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from data.scan import counts_schema
-from data.scan.inputs import CountsTable
-from data.scan.series import MEASURES, over_time, overlaid
-from data.scan.view import draw
+from birthmark.data.scan import counts_schema
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.series import MEASURES, over_time, overlaid
+from birthmark.data.scan.view import draw
 
 HOUR = 3_600_000_000
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from data.scan import words
+from birthmark.data.scan import words
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from data.workloads import WORKLOADS, Workload
+from birthmark.data.workloads import WORKLOADS, Workload
 
 MONDAYS = {"campus": "2001-10-22", "deas03": "2003-02-24", "eecs03": "2003-02-24"}
 RATES = {"campus": 0.01, "deas03": 0.03, "eecs03": 0.05}

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from data import lives
-from data.workloads import WORKLOADS, Workload, generate
-from data.workloads.profile import MIX, read_profile
-from predictor import FILE_PREDICATES, births
+from birthmark.data import lives
+from birthmark.data.workloads import WORKLOADS, Workload, generate
+from birthmark.data.workloads.profile import MIX, read_profile
+from birthmark.predictor import FILE_PREDICATES, births
 
 RATES = {"campus": 0.02, "deas03": 0.02, "eecs03": 0.06}
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from data.workloads import WORKLOADS
-from data.workloads.clock import PEAK, Clock, shares
-from data.workloads.profile import read_profile
+from birthmark.data.workloads import WORKLOADS
+from birthmark.data.workloads.clock import PEAK, Clock, shares
+from birthmark.data.workloads.profile import read_profile
 
 TWO_WEEKS = [(day % 7, hour) for day in range(14) for hour in range(24)]
 

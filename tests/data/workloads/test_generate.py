@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from data import lives
-from data.schema import OPERATIONS
-from data.workloads import Workload, generate
-from data.workloads.generate import Source
+from birthmark.data import lives
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.workloads import Workload, generate
+from birthmark.data.workloads.generate import Source
 
 NO_ENTRY = 2
 

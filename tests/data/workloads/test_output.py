@@ -15,12 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from data.generated import describe, in_dataset
-from data.ingest import ingest
-from data.schema import OPERATIONS
-from data.traces import open_trace
-from data.workloads import Workload, generate
-from data.workloads.output import format_of, write
+from birthmark.data.generated import describe, in_dataset
+from birthmark.data.ingest import ingest
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.traces import open_trace
+from birthmark.data.workloads import Workload, generate
+from birthmark.data.workloads.output import format_of, write
 
 SMALL = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)
 SHOWN_BY_ALL = {"name": "campus", "seed": 7}
@@ -72,7 +72,7 @@ def test_a_text_holds_the_operations_and_the_whole_workload(tmp_path, operations
 def test_batches_of_any_size_are_written_alike(tmp_path, monkeypatch):
     hours = replace(SMALL, days=0.15)
     write(hours, tmp_path / "one.parquet")
-    monkeypatch.setattr("data.workloads.output.ROW_GROUP", 500)
+    monkeypatch.setattr("birthmark.data.workloads.output.ROW_GROUP", 500)
     write(hours, tmp_path / "many.parquet")
     one, many = (pq.ParquetFile(tmp_path / f"{name}.parquet") for name in ("one", "many"))
     assert many.metadata.num_row_groups > one.metadata.num_row_groups
@@ -157,7 +157,7 @@ def test_a_mark_below_the_first_line_is_a_remark(tmp_path):
 
 
 def test_a_real_trace_is_not_marked(tmp_path):
-    from data.samples import DAYS
+    from birthmark.data.samples import DAYS
 
     assert open_trace(DAYS[0]).generated is None
 

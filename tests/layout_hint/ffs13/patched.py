@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from layout_hint.check_recording import AGREES, check
+from birthmark.layout_hint.check_recording import AGREES, check
 from tests.layout_hint.freebsd import FREEBSD, PATCHES, kernel, originals, run
 from tests.layout_hint.test_lookup import zig
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from layout_hint.comparison import Comparison, Result, Settings, Shares, Spread
-from layout_hint.locality import Locality, locality
-from layout_hint.place import geometry
+from birthmark.layout_hint.comparison import Comparison, Result, Settings, Shares, Spread
+from birthmark.layout_hint.locality import Locality, locality
+from birthmark.layout_hint.place import geometry
 
 PARTITION, REGION = 40 << 30, 4 << 20
 SIZES = geometry("freebsd48", PARTITION)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from layout_hint.report import heat
+from birthmark.layout_hint.report import heat
 from tests.layout_hint.report.made import REGION, SIZES, counts
 
 GROUP = 178 << 20

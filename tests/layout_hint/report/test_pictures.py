@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from data.replay import build
-from data.samples import DAYS
-from layout_hint import report
-from layout_hint.comparison import Comparison
-from layout_hint.options import Options
-from layout_hint.report import charts, disk_map
-from layout_hint.study import study
-from predictor.hints import HINTS
-from predictor.image import compile_image
-from predictor.image_rules import ImageRule, RulesSection
+from birthmark.data.replay import build
+from birthmark.data.samples import DAYS
+from birthmark.layout_hint import report
+from birthmark.layout_hint.comparison import Comparison
+from birthmark.layout_hint.options import Options
+from birthmark.layout_hint.report import charts, disk_map
+from birthmark.layout_hint.study import study
+from birthmark.predictor.hints import HINTS
+from birthmark.predictor.image import compile_image
+from birthmark.predictor.image_rules import ImageRule, RulesSection
 from tests.layout_hint.report.made import SIZES, comparison, counts
 
 ORANGE = np.array([0xD5, 0x5E, 0x00]) / 255

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from layout_hint import report
-from layout_hint.comparison import Comparison
+from birthmark.layout_hint import report
+from birthmark.layout_hint.comparison import Comparison
 from tests.layout_hint.report.made import comparison
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from layout_hint.report import thesis
+from birthmark.layout_hint.report import thesis
 
 
 def iso(day: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from data.schema import FILES
+from birthmark.data.schema import FILES
 
 START = datetime(2003, 2, 25, 10, tzinfo=UTC)
 COUNTERS = ("operations", "reads", "writes", "bytes_read", "bytes_written")

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from data import lives
-from data.traces import open_trace
-from data.workloads import Workload, generate
-from data.workloads.profile import read_profile
-from features import DIRECTORIES, from_directories, seen_before
-from predictor import DamagedModelError, NameModel
-from predictor.heat import HotDirs, directories
-from predictor.predicates import DIRECTORY_PREDICATES
+from birthmark.data import lives
+from birthmark.data.traces import open_trace
+from birthmark.data.workloads import Workload, generate
+from birthmark.data.workloads.profile import read_profile
+from birthmark.features import DIRECTORIES, from_directories, seen_before
+from birthmark.predictor import DamagedModelError, NameModel
+from birthmark.predictor.heat import HotDirs, directories
+from birthmark.predictor.predicates import DIRECTORY_PREDICATES
 
 HOT_DIR = DIRECTORY_PREDICATES["HotDir"]
 

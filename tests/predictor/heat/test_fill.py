@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from predictor.heat import asked, bar, fill
+from birthmark.predictor.heat import asked, bar, fill
 
 FILES = st.lists(
     st.tuples(st.floats(0, 1000, width=32), st.integers(0, 50)), min_size=1, max_size=12

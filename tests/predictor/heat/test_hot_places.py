@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from predictor.heat.hot_places import HOT_BLOCKS, directories_in, files_in
+from birthmark.predictor.heat.hot_places import HOT_BLOCKS, directories_in, files_in
 
 Life = Callable[..., dict[str, Any]]
 Table = Callable[..., pa.Table]

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from predictor.heat.means import ShrunkenMeans
+from birthmark.predictor.heat.means import ShrunkenMeans
 
 ROWS = pa.table({"kind": ["log", "log", "log", "c"], "name": [b"a", b"a", b"b", b"z"]})
 VALUES = {"writes": [8.0, 4.0, 0.0, 0.0]}

@@ -5,8 +5,8 @@ import math
 import pyarrow as pa
 import pytest
 
-from predictor.heat.places import PLACES, Places
-from predictor.parts import DamagedModelError
+from birthmark.predictor.heat.places import PLACES, Places
+from birthmark.predictor.parts import DamagedModelError
 
 LEVELS = [["suffix"], ["uid"], ["name"], ["uid", "name"]]
 

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from features import from_files, from_requests
-from predictor import DamagedModelError
-from predictor.heat import RATES, WriteRates
+from birthmark.features import from_files, from_requests
+from birthmark.predictor import DamagedModelError
+from birthmark.predictor.heat import RATES, WriteRates
 
 BLOCK = 4096
 HOUR = 3600

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from data import lives
-from data.traces import open_trace
-from predictor import FILE_PREDICATES, NAME_PREDICATES, from_config
-from predictor.heat import reconsider, settled
-from predictor.predicates import BUILT_IN
+from birthmark.data import lives
+from birthmark.data.traces import open_trace
+from birthmark.predictor import FILE_PREDICATES, NAME_PREDICATES, from_config
+from birthmark.predictor.heat import reconsider, settled
+from birthmark.predictor.predicates import BUILT_IN
 
 US = 1e-6
 K = 1024

@@ -8,8 +8,8 @@ import pickle
 import pyarrow as pa
 import pytest
 
-from data.schema import FILES, NAMES
-from predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from birthmark.data.schema import FILES, NAMES
+from birthmark.predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 MICROSECOND = 1e-6

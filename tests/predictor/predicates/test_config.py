@@ -5,7 +5,7 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from predictor.predicates import from_config
+from birthmark.predictor.predicates import from_config
 
 G = 1024**3
 BORN = datetime.datetime(2003, 2, 24, tzinfo=datetime.UTC)

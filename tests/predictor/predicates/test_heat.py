@@ -8,9 +8,9 @@ import pickle
 import pyarrow as pa
 import pytest
 
-from data.schema import FILES
-from features import DIRECTORIES
-from predictor.predicates import BUILT_IN, DIRECTORY_PREDICATES, HEAT_PREDICATES
+from birthmark.data.schema import FILES
+from birthmark.features import DIRECTORIES
+from birthmark.predictor.predicates import BUILT_IN, DIRECTORY_PREDICATES, HEAT_PREDICATES
 
 BORN = datetime.datetime(2003, 2, 25, 10, 0, tzinfo=datetime.UTC)
 US = 1e-6

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from serving.metrics import Metrics
-from serving.page.history import MINUTES, History, quantile
-from serving.page.totals import Totals, totals
-from serving.page.traffic import predicates, traffic
+from birthmark.serving.metrics import Metrics
+from birthmark.serving.page.history import MINUTES, History, quantile
+from birthmark.serving.page.totals import Totals, totals
+from birthmark.serving.page.traffic import predicates, traffic
 
 
 def counting() -> Iterator[Totals]:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from serving.page.routes import router
-from serving.settings import Settings
+from birthmark.serving.page.routes import router
+from birthmark.serving.settings import Settings
 
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
 

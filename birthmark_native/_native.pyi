@@ -7,8 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.captures import Written
-from data.traces import Damaged
+from birthmark_native.results import Damaged, Written
 
 __version__: str
 
