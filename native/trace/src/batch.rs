@@ -17,8 +17,8 @@ use arrow_schema::{ArrowError, DataType, SchemaRef};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::form::{Form, LineColumns};
 use crate::message::{Hosts, TRANSPORTS};
-use crate::text::write::{Form, LineColumns};
 
 /// Rows in a batch.
 pub const BATCH_ROWS: usize = 32_768;

@@ -1,7 +1,7 @@
 //! What a decoder found in one message: columns and their values, in the order of the wire.
 
+use crate::form::{Form, Printed};
 use crate::schema::{Column, EntryColumn, Op};
-use crate::text::write::{Form, Printed};
 
 /// The values of one call or reply. One is reused for many messages: [`Fields::clear`] keeps its
 /// memory.

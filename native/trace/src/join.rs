@@ -7,13 +7,11 @@
 
 use crate::batch::Batches;
 use crate::fields::Fields;
+use crate::form::{CALL, REPLY};
 use crate::loss::Losses;
-use crate::message::{CallKey, Envelope, Hosts};
-use crate::messages::Messages;
+use crate::message::{CallKey, Envelope, Hosts, Procedure, WINDOW};
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
-use crate::text::log::Log;
-use crate::text::write::{MessagePrinter, CALL, REPLY};
 use hashbrown::hash_map::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use std::collections::{BTreeMap, VecDeque};
@@ -21,11 +19,10 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::{Deref, DerefMut, Range};
 
 mod compound;
+mod events;
 
-mod messages;
-
-/// How long a call is remembered, in microseconds of the trace's time.
-pub const WINDOW: i64 = 60_000_000;
+use events::Told;
+pub use events::{Event, Listener, What};
 
 /// The most calls remembered at once, so that memory is bounded at any rate.
 pub const REMEMBERED: usize = 400_000;
@@ -35,16 +32,6 @@ const HOLD: i64 = 2_000_000;
 
 /// The most bytes of waiting replies.
 const HELD_BYTES: usize = 16 << 20;
-
-/// What a call is, as far as decoding its reply needs to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Procedure {
-    /// Of NFS, in the version of the call.
-    Nfs(Op, u8),
-    /// Of another RPC program (MOUNT, NFSACL, …), by its number; its calls and replies are
-    /// counted and make no row.
-    Other(u32),
-}
 
 /// A reply that came before its call, as it was given to [`Joiner::hold`].
 #[derive(Debug)]
@@ -169,14 +156,7 @@ pub struct Joiner {
     pub counts: Counts,
     /// What was lost so far.
     pub losses: Losses,
-    /// The messages that no row is made of.
-    pub messages: Messages,
-    /// Prints messages as lines.
-    pub printer: MessagePrinter,
-    /// Where every message is printed, if anywhere.
-    pub log: Option<Log>,
-    /// Whether the trace is text, so that a reply held is a line.
-    pub text: bool,
+    told: Told,
     slots: HashMap<CallKey, Slot>,
     order: VecDeque<(i64, CallKey)>,
     waiting: Vec<WaitingCall>,
@@ -209,7 +189,7 @@ impl Joiner {
         self.counts.called(&fields.parts);
         let fingerprint = self.fingerprint(fields);
         let again = self.retransmitted(&envelope, procedure, fingerprint);
-        self.note_call(&envelope, procedure, (again, short), fields);
+        self.tell_call(&envelope, procedure, (again, short), fields);
         if again {
             fields.clear();
             return None;
@@ -256,7 +236,7 @@ impl Joiner {
             return;
         };
         let (procedure, again) = (slot.procedure, matches!(slot.state, State::Answered(..)));
-        self.note_reply((&envelope, procedure), again, (status, short), fields);
+        self.tell_reply((&envelope, procedure), again, (status, short), fields);
         let Some(slot) = self.slots.get_mut(&envelope.key) else {
             return;
         };
@@ -462,7 +442,7 @@ impl Joiner {
     fn orphan(&mut self, envelope: &Envelope, kind: &'static str, bytes: &[u8]) {
         self.losses.orphan(envelope);
         *self.counts.orphans.entry(kind).or_default() += 1;
-        self.note_orphan(envelope, kind, bytes);
+        self.tell_orphan(envelope, kind, bytes);
     }
 }
 

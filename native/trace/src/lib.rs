@@ -5,6 +5,7 @@ pub mod batch;
 pub mod capture;
 pub mod compound;
 pub mod fields;
+pub mod form;
 pub mod input;
 pub mod instants;
 pub mod join;

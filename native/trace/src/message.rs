@@ -1,7 +1,11 @@
 //! Who sent a message to whom, when, and as which remote procedure call.
 
+use crate::schema::Op;
 use hashbrown::HashMap;
 use std::net::IpAddr;
+
+/// How long a call is remembered, in microseconds of the trace's time.
+pub const WINDOW: i64 = 60_000_000;
 
 /// A host's number in [`Hosts`].
 pub type HostId = u32;
@@ -85,4 +89,14 @@ pub struct Envelope {
     pub key: CallKey,
     /// How it travelled.
     pub transport: Transport,
+}
+
+/// What a call is, as far as decoding its reply needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Procedure {
+    /// Of NFS, in the version of the call.
+    Nfs(Op, u8),
+    /// Of another RPC program (MOUNT, NFSACL, …), by its number; its calls and replies are
+    /// counted and make no row.
+    Other(u32),
 }

@@ -1,7 +1,6 @@
 //! The messages table: calls and replies that are not the ones that an operation's row is made of.
 
-use crate::join::Procedure;
-use crate::message::{Envelope, Hosts, TRANSPORTS};
+use crate::message::{Envelope, Hosts, Procedure, TRANSPORTS};
 use crate::schema::{Kind as ColumnKind, Op, OPS};
 use arrow_array::types::Int32Type;
 use arrow_array::{

@@ -1,7 +1,7 @@
 //! The operations table: one row per NFS call with its reply (DESIGN.md, "Three tables").
 //!
-//! The table is written down once, here, as [`Column`]s. Decoders name a column and a value; the
-//! [`crate::batch`] module turns them into Arrow arrays. Meanings and units are documented in
+//! The table is written down once, here, as [`Column`]s. Decoders name a column and a value; batches
+//! turn them into Arrow arrays. Meanings and units are documented in
 //! `data/schema.py`, and a test holds the two equal.
 
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};

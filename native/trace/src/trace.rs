@@ -4,11 +4,11 @@ use crate::capture::{self, CaptureCounts, CaptureDecoder};
 use crate::input::Input;
 use crate::join::{Counts, Joiner};
 use crate::loss;
-use crate::messages::Messages;
 use crate::quarantine::Damaged;
 use crate::schema;
 use crate::source::{self, Compression};
 use crate::text::log::{Flushing, Log, Taker};
+use crate::text::recorder::Recorder;
 use crate::text::{self, TextCounts, TextDecoder};
 use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
@@ -121,6 +121,7 @@ pub struct Trace {
     input: Input,
     decoder: Decoder,
     joiner: Joiner,
+    recorder: Recorder,
     set_aside: u64,
     ended: bool,
 }
@@ -151,8 +152,7 @@ impl Trace {
         let mut input = Input::new(Box::new(Flushing { reader, log: log.clone() }));
         input.live = source::is_live(path);
         let mut trace = Trace::with(compression, input)?;
-        trace.joiner.log = Some(log);
-        trace.joiner.printer.printer.all = all;
+        trace.record_all(log, all);
         Ok(trace)
     }
 
@@ -182,6 +182,15 @@ impl Trace {
         Ok(trace)
     }
 
+    /// Prints all messages to `log` from now on, instead of keeping those of which no row is made.
+    fn record_all(&mut self, log: Log, all: bool) {
+        let mut record = self.recorder.get();
+        record.log = Some(log);
+        record.printer.printer.all = all;
+        drop(record);
+        self.joiner.tell(Box::new(self.recorder.clone()), true);
+    }
+
     /// Sets records aside from now on whose time cannot be theirs, by a clock that shows so many
     /// microseconds since the epoch ([`crate::instants`]).
     pub fn judge_by(&mut self, clock: i64) {
@@ -203,7 +212,8 @@ impl Trace {
             Format::Capture => Decoder::Capture(Box::new(CaptureDecoder::new())),
         };
         let mut joiner = Joiner::default();
-        joiner.text = format == Format::Text;
+        let recorder = Recorder::new(format == Format::Text);
+        joiner.tell(Box::new(recorder.clone()), false);
         Trace {
             compression,
             format,
@@ -211,6 +221,7 @@ impl Trace {
             input,
             decoder,
             joiner,
+            recorder,
             set_aside: 0,
             ended: false,
         }
@@ -227,7 +238,9 @@ impl Trace {
             if self.ended {
                 return Ok(None);
             }
-            if self.step()? && (self.joiner.quarantine.full() || self.joiner.messages.full()) {
+            if self.step()?
+                && (self.joiner.quarantine.full() || self.recorder.get().messages.full())
+            {
                 return Ok(Some(RecordBatch::new_empty(schema::operations())));
             }
         }
@@ -255,9 +268,8 @@ impl Trace {
             self.step()?;
             self.joiner.batches.discard();
             self.joiner.quarantine.take();
-            self.joiner.messages = Messages::default();
         }
-        if let Some(log) = &self.joiner.log {
+        if let Some(log) = &self.recorder.get().log {
             log.flush();
         }
         Ok(())
@@ -265,12 +277,12 @@ impl Trace {
 
     /// Messages of NFS that could not be printed, since there is no form for them.
     pub fn left_out(&self) -> u64 {
-        self.joiner.printer.left_out
+        self.recorder.get().printer.left_out
     }
 
     /// The messages that no row is made of, since the last time.
     pub fn take_messages(&mut self) -> Result<RecordBatch, TraceError> {
-        Ok(self.joiner.messages.take(&self.joiner.hosts)?)
+        Ok(self.recorder.get().messages.take(&self.joiner.hosts)?)
     }
 
     /// The records set aside since the last time.

@@ -5,8 +5,7 @@
 use super::{mapping, quote, Mapping};
 use birthmark_trace::fields::Fields;
 use birthmark_trace::input::Input;
-use birthmark_trace::join::Procedure;
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::{Hosts, Procedure};
 use birthmark_trace::schema::Op;
 use birthmark_trace::text::fields;
 use birthmark_trace::text::line::{Direction, Endpoints, Line};

@@ -1,7 +1,7 @@
 //! When calls were lost, and which lives were used near such a time.
 
 use super::life::Operation;
-use birthmark_trace::join::WINDOW;
+use birthmark_trace::message::WINDOW;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -19,7 +19,7 @@ use hashbrown::HashSet;
 
 /// How long after its end a period is kept open, in microseconds of the trace's time: a call
 /// without a reply comes so late.
-const LATE: i64 = birthmark_trace::join::WINDOW;
+const LATE: i64 = birthmark_trace::message::WINDOW;
 
 /// The word for procedures that are not counted apart.
 const OTHER: &str = "other";

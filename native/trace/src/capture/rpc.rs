@@ -2,7 +2,7 @@
 
 use super::xdr::{Decoded, Fault, Xdr};
 use crate::fields::Fields;
-use crate::join::Procedure;
+use crate::message::Procedure;
 use crate::schema::{Column, Op};
 
 /// The version of RPC itself.

@@ -1,7 +1,6 @@
 //! Messages seen and lost in stretches of five minutes, by server and client.
 
-use crate::join::WINDOW;
-use crate::message::HostId;
+use crate::message::{HostId, WINDOW};
 use hashbrown::HashMap;
 
 /// How long a period is, in microseconds: as long as the thesis's summaries are (3.4).

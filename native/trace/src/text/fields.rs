@@ -2,11 +2,12 @@
 
 use super::line::{Direction, Line};
 use super::value::{number, quoted, time, unhex, Fraction};
-use super::write::{Form, ACCESS};
+use super::write::ACCESS;
 use super::{trailer, Damage};
 use crate::attributes::{self, Attribute, Subject};
 use crate::fields::Fields;
-use crate::join::Procedure;
+use crate::form::Form;
+use crate::message::Procedure;
 use crate::schema::{Column, EntryColumn, Kind, Op, ENTRY_COLUMNS};
 
 /// Until 2003-09-09 00:00 UTC the two halves of a setattr's size were printed exchanged.

@@ -1,10 +1,9 @@
 //! The head of a line: time, hosts, transport, direction and version, XID, procedure, status.
 
 use super::value::{digits, number, time, Fraction};
-use super::write::Form;
 use super::Damage;
-use crate::join::Procedure;
-use crate::message::{CallKey, Endpoint, Envelope, Hosts, Transport};
+use crate::form::Form;
+use crate::message::{CallKey, Endpoint, Envelope, Hosts, Procedure, Transport};
 use crate::schema::Op;
 use hashbrown::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -4,6 +4,7 @@
 pub mod fields;
 pub mod line;
 pub mod log;
+pub mod recorder;
 pub mod trailer;
 pub mod value;
 pub mod write;
@@ -11,7 +12,8 @@ pub mod write;
 use crate::fields::Fields;
 use crate::input::Input;
 use crate::instants::{Instants, Odd, Verdict};
-use crate::join::{HeldReply, Joiner, Procedure};
+use crate::join::{HeldReply, Joiner};
+use crate::message::Procedure;
 use line::{Direction, Endpoints, Line};
 
 /// The longest line that is read as one.

@@ -3,8 +3,9 @@
 
 use super::line::{Direction, Words};
 use super::value::hex;
-use super::write::{self, Form, Printed};
+use super::write;
 use super::Damage;
+use crate::form::{Form, Printed};
 
 /// What is left of a line after its trailer's first word, in the published traces.
 const PUBLISHED: [&[u8]; 2] = [b" = XXX len = XXX", b" pl = XXX con = XXX len = XXX"];

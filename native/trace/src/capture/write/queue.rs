@@ -2,7 +2,7 @@
 
 use super::conversations::Way;
 use super::rpc::Message;
-use crate::join::WINDOW;
+use crate::message::WINDOW;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -1,9 +1,9 @@
 //! The keys and values of a line, in the order in which nfsdump prints them.
 
-use super::form::Form;
 use super::print;
 use super::values::Values;
 use crate::attributes::{self, Attribute, Subject};
+use crate::form::Form;
 use crate::schema::{Column, EntryColumn, Kind, Op};
 
 /// Letters of access bits, in the order of the bits; `U` stands for bits that early versions do

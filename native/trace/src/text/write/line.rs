@@ -2,9 +2,9 @@
 
 use super::super::line::{procedure_name, Direction};
 use super::fields::Fields;
-use super::form::Form;
 use super::print;
 use super::values::Values;
+use crate::form::{Form, Printed};
 use crate::message::Transport;
 use crate::schema::Op;
 
@@ -28,17 +28,6 @@ pub struct Head<'a> {
     pub op: Op,
     /// The transaction id, as the joiner has it.
     pub xid: u32,
-}
-
-/// The form of a line, and its trailer's numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
-    /// The form.
-    pub form: Form,
-    /// `con`: bytes before the arguments or results.
-    pub con: Option<u32>,
-    /// `len`: bytes of the packet.
-    pub len: Option<u32>,
 }
 
 /// Prints lines.

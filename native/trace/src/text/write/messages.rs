@@ -1,11 +1,11 @@
 //! Lines from messages as decoders give them.
 
-use super::line::{self, Head, Printed, Printer};
+use super::line::{self, Head, Printer};
+use super::print;
 use super::values::Values;
-use super::{print, Form};
 use crate::fields::Fields;
-use crate::join::Procedure;
-use crate::message::{Endpoint, Envelope, Hosts};
+use crate::form::{Form, Printed};
+use crate::message::{Endpoint, Envelope, Hosts, Procedure};
 use crate::schema::{Column, EntryColumn, COLUMNS};
 
 /// Prints messages, one at a time.

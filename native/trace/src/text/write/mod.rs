@@ -6,12 +6,10 @@
 //! | `fields` | keys and values, in the tool's order |
 //! | `line` | whole lines |
 //! | `messages` | lines from messages as they come |
-//! | `form` | how a line that was read had been printed |
 //! | `rows`, `values` | where the values come from |
 //! | `sorter` | the order of lines |
 
 mod fields;
-mod form;
 mod line;
 mod messages;
 pub(super) mod print;
@@ -20,43 +18,17 @@ mod sorter;
 mod values;
 
 pub(super) use fields::ACCESS;
-pub use form::Form;
 pub(super) use line::trailer;
-pub use line::{Printed, Printer};
+pub use line::Printer;
 pub use messages::MessagePrinter;
 
+use crate::form::{CALL, REPLY};
 use crate::rows::{Rows, RowsError};
 use crate::schema::Column;
 use arrow_array::RecordBatch;
 use line::Head;
 use rows::{printed, Heads};
 use sorter::Sorter;
-
-/// The columns that say how a message's line was printed.
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)] // data/schema.py says what each one means
-pub struct LineColumns {
-    pub form: Column,
-    pub con: Column,
-    pub len: Column,
-    pub text: Column,
-}
-
-/// Those of the call.
-pub const CALL: LineColumns = LineColumns {
-    form: Column::CallForm,
-    con: Column::CallCon,
-    len: Column::CallLen,
-    text: Column::CallText,
-};
-
-/// Those of the reply.
-pub const REPLY: LineColumns = LineColumns {
-    form: Column::ReplyForm,
-    con: Column::ReplyCon,
-    len: Column::ReplyLen,
-    text: Column::ReplyText,
-};
 
 /// Why rows could not be written as text.
 #[derive(Debug, thiserror::Error)]

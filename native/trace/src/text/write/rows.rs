@@ -1,10 +1,10 @@
 //! The operations table as lines are printed from it: what begins a line, resolved once per batch.
 
-use super::form::Form;
-use super::line::{Head, Printed};
+use super::line::Head;
 use super::print;
 use super::values::Values;
-use super::{LineColumns, WriteError};
+use super::WriteError;
+use crate::form::{Form, LineColumns, Printed};
 use crate::message::Transport;
 use crate::rows::{self, Row, Rows, Words};
 use crate::schema::{Column, EntryColumn, Kind, Op, OPS};

@@ -1,5 +1,6 @@
 //! How a line was printed, beyond what it says: kept so that it can be printed the same way.
 
+use crate::schema::Column;
 use std::ops::BitOr;
 
 /// What `call_form` and `reply_form` hold, as bits. A message of a capture has none but
@@ -55,3 +56,40 @@ impl BitOr for Form {
         Form(self.0 | other.0)
     }
 }
+
+/// The form of a line, and its trailer's numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The form.
+    pub form: Form,
+    /// `con`: bytes before the arguments or results.
+    pub con: Option<u32>,
+    /// `len`: bytes of the packet.
+    pub len: Option<u32>,
+}
+
+/// The columns that say how a message's line was printed.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // data/schema.py says what each one means
+pub struct LineColumns {
+    pub form: Column,
+    pub con: Column,
+    pub len: Column,
+    pub text: Column,
+}
+
+/// Those of the call.
+pub const CALL: LineColumns = LineColumns {
+    form: Column::CallForm,
+    con: Column::CallCon,
+    len: Column::CallLen,
+    text: Column::CallText,
+};
+
+/// Those of the reply.
+pub const REPLY: LineColumns = LineColumns {
+    form: Column::ReplyForm,
+    con: Column::ReplyCon,
+    len: Column::ReplyLen,
+    text: Column::ReplyText,
+};
