@@ -5,7 +5,6 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{make_array, ArrayRef, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
-use birthmark_tables::lives::Error;
 use birthmark_tables::scan::{By, Counter, Merger, Plan};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -84,7 +83,7 @@ impl ScanCounter {
         };
         let (paths, gone) = py.detach(|| self.counter.paths(ids.values()));
         let columns: [(&str, ArrayRef); 2] = [("path", Arc::new(paths)), ("gone", Arc::new(gone))];
-        let batch = RecordBatch::try_from_iter(columns).map_err(|error| raise(error.into()))?;
+        let batch = RecordBatch::try_from_iter(columns).map_err(raise)?;
         batch.to_pyarrow(py)
     }
 }
@@ -132,6 +131,6 @@ fn keys(names: &[String]) -> PyResult<By> {
     Ok(by)
 }
 
-fn raise(error: Error) -> PyErr {
+fn raise(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

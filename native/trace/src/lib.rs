@@ -3,6 +3,7 @@
 pub mod attributes;
 pub mod batch;
 pub mod capture;
+pub mod columns;
 pub mod compound;
 pub mod fields;
 pub mod form;

@@ -1,6 +1,7 @@
 //! The operations table read again, by those who write it in other forms: values by column and
 //! row, the columns found once per batch.
 
+use crate::columns::ColumnError;
 use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS, OPS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,18 +12,6 @@ use arrow_array::{
     StringArray, UInt32Array,
 };
 use std::ops::Range;
-
-/// Why a batch of operations cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum RowsError {
-    #[error("operations: column {0:?} is missing")]
-    Missing(String),
-    #[error("operations: column {column:?} is {found}, expected {expected}")]
-    Type { column: String, found: String, expected: String },
-    #[error("operations: column {0:?} has nulls, where every row must have a value")]
-    Null(String),
-}
 
 /// A column's values.
 #[allow(missing_docs)]
@@ -119,7 +108,7 @@ impl<'a> Rows<'a> {
     /// # Errors
     ///
     /// If one is of another type, or null or missing where it must not be.
-    pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, RowsError> {
+    pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, ColumnError> {
         let mut columns = Vec::with_capacity(COLUMNS.len());
         for &(_, name, kind, required) in COLUMNS {
             columns.push(values(name, kind, required, batch.column_by_name(name))?);
@@ -167,25 +156,25 @@ pub fn values<'a>(
     kind: Kind,
     required: bool,
     array: Option<&'a ArrayRef>,
-) -> Result<Option<Values<'a>>, RowsError> {
+) -> Result<Option<Values<'a>>, ColumnError> {
     let Some(array) = array else {
-        return if required { Err(RowsError::Missing(name.to_owned())) } else { Ok(None) };
+        return if required { Err(ColumnError::Missing(name.to_owned())) } else { Ok(None) };
     };
     let wrong = || wrong(name, array, &kind.data_type().to_string());
     let values = Values::new(array, kind).ok_or_else(wrong)?;
     if required && array.null_count() > 0 {
-        return Err(RowsError::Null(name.to_owned()));
+        return Err(ColumnError::Null(name.to_owned()));
     }
     Ok((array.null_count() < array.len()).then_some(values))
 }
 
-fn wrong(name: &str, array: &dyn Array, expected: &str) -> RowsError {
+fn wrong(name: &str, array: &dyn Array, expected: &str) -> ColumnError {
     let (column, found) = (name.to_owned(), array.data_type().to_string());
-    RowsError::Type { column, found, expected: expected.to_owned() }
+    ColumnError::Type { column, found, expected: expected.to_owned() }
 }
 
 /// A column of lists, if any row has one.
-fn lists<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a ListArray>, RowsError> {
+fn lists<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a ListArray>, ColumnError> {
     let Some(array) = batch.column_by_name(name) else {
         return Ok(None);
     };
@@ -193,7 +182,7 @@ fn lists<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a ListArray>
     Ok((lists.null_count() < lists.len()).then_some(lists))
 }
 
-fn gids(batch: &RecordBatch) -> Result<Option<(&ListArray, &UInt32Array)>, RowsError> {
+fn gids(batch: &RecordBatch) -> Result<Option<(&ListArray, &UInt32Array)>, ColumnError> {
     let Some(lists) = lists(batch, "gids")? else {
         return Ok(None);
     };
@@ -203,7 +192,7 @@ fn gids(batch: &RecordBatch) -> Result<Option<(&ListArray, &UInt32Array)>, RowsE
 
 type Entries<'a> = (&'a ListArray, Vec<Option<Values<'a>>>);
 
-fn entries(batch: &RecordBatch) -> Result<Option<Entries<'_>>, RowsError> {
+fn entries(batch: &RecordBatch) -> Result<Option<Entries<'_>>, ColumnError> {
     let Some(lists) = lists(batch, "entries")? else {
         return Ok(None);
     };

@@ -1,10 +1,11 @@
 //! Births of files, with their first name.
 
-use super::columns::{bytes, get, Columns};
+use super::columns::Columns;
 use super::inodes::{Key, Slot};
 use super::life::{Attributes, Birth, How, Inode, Kind, Operation};
 use super::Lives;
 use arrow_array::Array;
+use birthmark_trace::columns::{bytes, get};
 use birthmark_trace::schema::Op;
 use std::sync::Arc;
 

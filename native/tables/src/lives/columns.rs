@@ -1,14 +1,10 @@
 //! The operations table as lives read it: typed columns, resolved once per batch.
 
 use super::life::{Attributes, Caller, Kind, Operation};
-use super::Error;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    ArrowPrimitiveType, Int32Type, TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type,
-};
-use arrow_array::{
-    Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StructArray,
-};
+use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
+use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch};
+use birthmark_trace::columns::{get, ColumnError, Source};
 use birthmark_trace::message::Hosts;
 use birthmark_trace::schema::{Op, OPS};
 
@@ -61,7 +57,7 @@ impl<'a> Columns<'a> {
         batch: &'a RecordBatch,
         servers: &mut Hosts,
         clients: &mut Hosts,
-    ) -> Result<Columns<'a>, Error> {
+    ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
         Ok(Columns {
             time: source.required("time")?,
@@ -138,7 +134,7 @@ pub struct Version4<'a> {
 impl<'a> Version4<'a> {
     /// None for a batch of other versions alone. Tables written before there were these columns
     /// lack them.
-    fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, Error> {
+    fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, ColumnError> {
         let index = source.column("compound_index");
         if index.is_ok_and(|index| index.null_count() < index.len()) {
             Ok(Some(Version4 {
@@ -159,18 +155,6 @@ fn op_of(word: &str) -> Option<Op> {
     OPS.iter().position(|&op| op == word).map(|i| Op::ALL[i])
 }
 
-/// The value of a column in a row, if it is not null.
-#[inline]
-pub fn get<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> Option<T::Native> {
-    column.is_valid(row).then(|| column.value(row))
-}
-
-/// The bytes of a column in a row, if they are not null.
-#[inline]
-pub fn bytes(column: &BinaryArray, row: usize) -> Option<&[u8]> {
-    column.is_valid(row).then(|| column.value(row))
-}
-
 /// The columns of one set of attributes.
 pub struct AttributeColumns<'a> {
     any: bool,
@@ -185,7 +169,7 @@ pub struct AttributeColumns<'a> {
 }
 
 impl<'a> AttributeColumns<'a> {
-    fn new(source: &Source<'a>, prefix: &str) -> Result<AttributeColumns<'a>, Error> {
+    fn new(source: &Source<'a>, prefix: &str) -> Result<AttributeColumns<'a>, ColumnError> {
         let named = |name: &str| format!("{prefix}{name}");
         let mut columns = AttributeColumns {
             any: true,
@@ -240,7 +224,7 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    fn new(source: &Source<'a>) -> Result<Entries<'a>, Error> {
+    fn new(source: &Source<'a>) -> Result<Entries<'a>, ColumnError> {
         let array = source.column("entries")?;
         let wrong = || source.wrong("entries", array, "list<struct>");
         let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
@@ -261,87 +245,5 @@ impl<'a> Entries<'a> {
         }
         let offsets = self.lists.value_offsets();
         offsets[row] as usize..offsets[row + 1] as usize
-    }
-}
-
-/// Where columns are looked for.
-pub(crate) enum Source<'a> {
-    Batch(&'a RecordBatch),
-    Entries(&'a StructArray),
-}
-
-impl<'a> Source<'a> {
-    pub(crate) fn column(&self, name: &str) -> Result<&'a dyn Array, Error> {
-        let found = match self {
-            Source::Batch(batch) => batch.column_by_name(name),
-            Source::Entries(entries) => entries.column_by_name(name),
-        };
-        found.map(AsRef::as_ref).ok_or_else(|| Error::Missing(self.path(name)))
-    }
-
-    pub(crate) fn primitive<T: ArrowPrimitiveType>(
-        &self,
-        name: &str,
-    ) -> Result<&'a PrimitiveArray<T>, Error> {
-        let array = self.column(name)?;
-        let expected = match T::DATA_TYPE {
-            arrow_schema::DataType::Timestamp(..) => "timestamp[us, tz=UTC]".to_owned(),
-            other => other.to_string(),
-        };
-        array.as_primitive_opt().ok_or_else(|| self.wrong(name, array, &expected))
-    }
-
-    pub(crate) fn required<T: ArrowPrimitiveType>(
-        &self,
-        name: &str,
-    ) -> Result<&'a PrimitiveArray<T>, Error> {
-        let array = self.primitive(name)?;
-        match array.null_count() {
-            0 => Ok(array),
-            _ => Err(Error::Null(self.path(name))),
-        }
-    }
-
-    fn flags(&self, name: &str) -> Result<&'a BooleanArray, Error> {
-        let array = self.column(name)?;
-        array.as_boolean_opt().ok_or_else(|| self.wrong(name, array, "Boolean"))
-    }
-
-    pub(crate) fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
-        let array = self.column(name)?;
-        array.as_binary_opt().ok_or_else(|| self.wrong(name, array, "Binary"))
-    }
-
-    /// The rows of a dictionary column, each word of the dictionary looked up once.
-    pub(crate) fn words<T: Clone>(
-        &self,
-        name: &str,
-        meaning: impl FnMut(&str) -> T,
-    ) -> Result<Vec<T>, Error> {
-        let array = self.column(name)?;
-        let wrong = || self.wrong(name, array, "Dictionary(Int32, Utf8)");
-        let words = array.as_dictionary_opt::<Int32Type>().ok_or_else(wrong)?;
-        let values = words.values().as_string_opt::<i32>().ok_or_else(wrong)?;
-        if words.null_count() > 0 || values.null_count() > 0 {
-            return Err(Error::Null(self.path(name)));
-        }
-        let meanings: Vec<T> = values.iter().flatten().map(meaning).collect();
-        let keys = words.keys().values().iter();
-        keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong)).collect()
-    }
-
-    pub(crate) fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> Error {
-        Error::Type {
-            column: self.path(name),
-            found: array.data_type().to_string(),
-            expected: expected.to_owned(),
-        }
-    }
-
-    fn path(&self, name: &str) -> String {
-        match self {
-            Source::Batch(_) => name.to_owned(),
-            Source::Entries(_) => format!("entries.{name}"),
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! Names made and removed: link, rename, remove and rmdir.
 
-use super::columns::{bytes, Columns};
+use super::columns::Columns;
 use super::inodes::{Found, Key};
 use super::life::{Birth, Bytes, Death, End, How, Inode, NameLife, Operation};
 use super::rows::NameRow;
 use super::Lives;
+use birthmark_trace::columns::bytes;
 use birthmark_trace::schema::Op;
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! that server were lost, or in which a call was not answered that would have told of a file. Both
 //! can come to be known a minute later: so long the rows of lives that have ended wait.
 
-use super::columns::{bytes, Columns};
+use super::columns::Columns;
 use super::gaps::SETTLED;
 use super::inodes::Key;
 use super::life::Operation;
@@ -14,6 +14,7 @@ use super::{Error, Lives};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, TimestampMicrosecondType};
 use arrow_array::RecordBatch;
+use birthmark_trace::columns::{bytes, ColumnError};
 use birthmark_trace::schema::Op;
 use std::collections::VecDeque;
 
@@ -59,10 +60,10 @@ impl Lives {
             words.downcast_dict::<arrow_array::StringArray>()
         };
         let (Some(since), Some(until)) = (times("since"), times("until")) else {
-            return Err(Error::Missing("since, until".to_owned()));
+            return Err(ColumnError::Missing("since, until".to_owned()).into());
         };
         let (Some(servers), Some(clients)) = (hosts("server"), hosts("client")) else {
-            return Err(Error::Missing("server, client".to_owned()));
+            return Err(ColumnError::Missing("server, client".to_owned()).into());
         };
         let hosts = servers.into_iter().zip(clients);
         for ((since, until), (server, client)) in since.iter().zip(until).zip(hosts) {

@@ -20,7 +20,7 @@
 //!   is observed only until it was last seen, and so is a name whose directory is gone.
 
 mod births;
-pub(crate) mod columns;
+mod columns;
 mod early;
 mod ends;
 mod filter;
@@ -41,9 +41,10 @@ pub use rows::{files_schema, names_schema};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
+use birthmark_trace::columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Hosts;
 use birthmark_trace::schema::Op;
-use columns::{bytes, get, Columns};
+use columns::Columns;
 use gaps::{Gaps, Unanswered};
 use inodes::{Inodes, Key};
 use life::Operation;
@@ -63,12 +64,8 @@ const CHUNK: usize = 1 << 14;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Error {
-    #[error("operations: column {0:?} is missing")]
-    Missing(String),
-    #[error("operations: column {column:?} is {found}, expected {expected}")]
-    Type { column: String, found: String, expected: String },
-    #[error("operations: column {0:?} has nulls, where every row must have a value")]
-    Null(String),
+    #[error(transparent)]
+    Column(#[from] ColumnError),
     #[error("operations: a batch came after the end of the trace")]
     Finished,
     #[error(transparent)]

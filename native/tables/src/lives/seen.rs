@@ -1,9 +1,10 @@
 //! What replies show of files that are there already: their use, their attributes, their names.
 
-use super::columns::{bytes, get, Columns};
+use super::columns::Columns;
 use super::inodes::{Key, Slot};
 use super::life::{Attributes, Birth, Bytes, Inode, Kind, NameLife, Operation, Origin};
 use super::Lives;
+use birthmark_trace::columns::{bytes, get};
 use std::sync::Arc;
 
 impl Lives {

@@ -4,9 +4,10 @@
 //! for the last one's handle. The directories on the way are those that had these names when they
 //! were seen last.
 
-use super::columns::{bytes, Columns};
+use super::columns::Columns;
 use super::life::{Bytes, Operation};
 use super::Lives;
+use birthmark_trace::columns::bytes;
 use birthmark_trace::schema::Op;
 
 /// The current and the saved file of a compound, where they are known by their names alone. The

@@ -2,11 +2,10 @@
 
 use super::tree::{NodeId, Tree};
 use super::Plan;
-use crate::lives::columns::{bytes, get, Source};
-use crate::lives::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch};
+use birthmark_trace::columns::{bytes, get, ColumnError, Source};
 use birthmark_trace::message::Hosts;
 
 type Time<'a> = &'a PrimitiveArray<TimestampMicrosecondType>;
@@ -46,7 +45,7 @@ impl<'a> Columns<'a> {
         plan: &Plan,
         hosts: &mut Hosts,
         ops: &mut Hosts,
-    ) -> Result<Columns<'a>, Error> {
+    ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
         let needs = |needed: bool, name| needed.then(|| source.primitive(name)).transpose();
         Ok(Columns {
@@ -103,7 +102,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn new(source: &Source<'a>, files: bool) -> Result<Names<'a>, Error> {
+    fn new(source: &Source<'a>, files: bool) -> Result<Names<'a>, ColumnError> {
         let array = source.column("entries")?;
         let wrong = || source.wrong("entries", array, "list<struct>");
         let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
@@ -170,7 +169,7 @@ pub struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    fn new(source: &Source<'a>, prefix: &str) -> Result<Attributes<'a>, Error> {
+    fn new(source: &Source<'a>, prefix: &str) -> Result<Attributes<'a>, ColumnError> {
         let named = |name: &str| format!("{prefix}{name}");
         Ok(Attributes {
             ftype: source.primitive(&named("ftype"))?,

@@ -7,9 +7,9 @@ use super::paths::Paths;
 use super::rows::{Rows, Words};
 use super::tree::{NodeId, Tree, NONE};
 use super::{Plan, LATE, OTHER};
-use crate::lives::columns::{bytes, get};
-use crate::lives::Error;
 use arrow_array::{BooleanArray, RecordBatch, StringArray};
+use arrow_schema::ArrowError;
+use birthmark_trace::columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Hosts;
 use hashbrown::hash_map::Entry;
 use hashbrown::HashSet;
@@ -72,7 +72,7 @@ impl Counter {
     }
 
     /// Takes a batch of operations.
-    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ColumnError> {
         let columns = Columns::new(batch, &self.plan, &mut self.hosts, &mut self.ops)?;
         self.learn_words();
         for row in 0..batch.num_rows() {
@@ -101,8 +101,8 @@ impl Counter {
     }
 
     /// The rows of the periods that have passed since the last time.
-    pub fn take(&mut self) -> Result<RecordBatch, Error> {
-        Ok(self.rows.take()?)
+    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.rows.take()
     }
 
     /// How many rows wait to be taken.
@@ -117,8 +117,8 @@ impl Counter {
     }
 
     /// The files that were seen since the last time; a file may be given again.
-    pub fn take_files(&mut self) -> Result<RecordBatch, Error> {
-        Ok(self.files.take(&self.tree, &self.hosts)?)
+    pub fn take_files(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.files.take(&self.tree, &self.hosts)
     }
 
     /// How many files wait to be taken.

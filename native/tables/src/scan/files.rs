@@ -2,11 +2,11 @@
 
 use super::columns::Attributes;
 use super::tree::{NodeId, Tree};
-use crate::lives::columns::get;
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, UInt32Array, UInt64Array, UInt8Array};
 use arrow_schema::ArrowError;
+use birthmark_trace::columns::get;
 use birthmark_trace::message::Hosts;
 use hashbrown::HashMap;
 use std::sync::Arc;

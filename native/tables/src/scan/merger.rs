@@ -3,11 +3,11 @@
 use super::cells::{By, Key, Periods, Tally};
 use super::histogram::bucket;
 use super::rows::{Rows, Words, SUMS};
-use crate::lives::columns::{get, Source};
-use crate::lives::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
 use arrow_array::{PrimitiveArray, RecordBatch, StringArray, StructArray};
+use arrow_schema::ArrowError;
+use birthmark_trace::columns::{get, ColumnError, Source};
 use birthmark_trace::message::Hosts;
 
 type U64<'a> = &'a PrimitiveArray<UInt64Type>;
@@ -31,7 +31,7 @@ impl Merger {
     }
 
     /// Takes rows.
-    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ColumnError> {
         let columns = Columns::new(batch, self.by)?;
         for row in 0..batch.num_rows() {
             let key = self.key(&columns, row);
@@ -53,8 +53,8 @@ impl Merger {
     }
 
     /// The rows made since the last time.
-    pub fn take(&mut self) -> Result<RecordBatch, Error> {
-        Ok(self.rows.take()?)
+    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.rows.take()
     }
 
     fn key(&mut self, columns: &Columns, row: usize) -> Key {
@@ -94,9 +94,9 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn new(batch: &'a RecordBatch, by: By) -> Result<Columns<'a>, Error> {
+    fn new(batch: &'a RecordBatch, by: By) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
-        let word = |name: &str| -> Result<&'a StringArray, Error> {
+        let word = |name: &str| -> Result<&'a StringArray, ColumnError> {
             let array = source.column(name)?;
             array.as_string_opt::<i32>().ok_or_else(|| source.wrong(name, array, "Utf8"))
         };

@@ -27,8 +27,9 @@ pub mod rpc;
 mod tests;
 pub mod words;
 
+use crate::columns::ColumnError;
 use crate::message::{Transport, TRANSPORTS};
-use crate::rows::{Row, Rows, RowsError};
+use crate::rows::{Row, Rows};
 use crate::schema::{Column, Op};
 use addresses::Addresses;
 use arrow_array::RecordBatch;
@@ -63,7 +64,7 @@ pub enum WriteError {
     Io(#[from] io::Error),
     /// The batch is no part of the operations table.
     #[error("{0}")]
-    Rows(#[from] RowsError),
+    Rows(#[from] ColumnError),
 }
 
 /// What was written.

@@ -22,8 +22,9 @@ pub(super) use line::trailer;
 pub use line::Printer;
 pub use messages::MessagePrinter;
 
+use crate::columns::ColumnError;
 use crate::form::{CALL, REPLY};
-use crate::rows::{Rows, RowsError};
+use crate::rows::Rows;
 use crate::schema::Column;
 use arrow_array::RecordBatch;
 use line::Head;
@@ -35,7 +36,7 @@ use sorter::Sorter;
 #[allow(missing_docs)]
 pub enum WriteError {
     #[error("{0}")]
-    Rows(#[from] RowsError),
+    Rows(#[from] ColumnError),
     #[error(
         "a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
          them, of up to 8 hexadecimal digits"
