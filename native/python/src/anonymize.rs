@@ -30,7 +30,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TextRewriter>()
 }
 
-#[pyclass(name = "Mapping", module = "birthmark._native")]
+#[pyclass(name = "Mapping", module = "birthmark_native")]
 struct PyMapping {
     mapping: Mapping,
 }
@@ -100,7 +100,7 @@ impl PyMapping {
 }
 
 /// Text traces into one file of text.
-#[pyclass(module = "birthmark._native")]
+#[pyclass(module = "birthmark_native")]
 struct TextRewriter {
     rewriter: Rewriter,
     /// In a lock, since Python may hold the object in any thread.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 type Writer = write::CaptureWriter<BufWriter<File>>;
 
-#[pyclass(name = "CaptureWriter", module = "birthmark._native")]
+#[pyclass(name = "CaptureWriter", module = "birthmark_native")]
 pub struct PyCaptureWriter {
     path: String,
     writer: Option<Writer>,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// How many lines are repeated between looks for signals.
 const LINES: u32 = 1000;
 
-#[pyclass(frozen, get_all, module = "birthmark._native")]
+#[pyclass(frozen, get_all, module = "birthmark_native")]
 struct Checked {
     operations: u64,
     states: u64,

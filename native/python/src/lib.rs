@@ -1,4 +1,4 @@
-//! The extension module `birthmark._native`: convert, call, wrap. `birthmark/_native.pyi`
+//! The extension module `birthmark_native._native`: convert, call, wrap. `birthmark_native/_native.pyi`
 //! documents it for Python.
 
 use pyo3::prelude::*;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-#[pyclass(name = "TextWriter", module = "birthmark._native")]
+#[pyclass(name = "TextWriter", module = "birthmark_native")]
 pub struct PyTextWriter(TextWriter);
 
 #[pymethods]
@@ -72,7 +72,7 @@ enum Chunk {
     Failed(TraceError),
 }
 
-#[pyclass(name = "TraceLines", module = "birthmark._native")]
+#[pyclass(name = "TraceLines", module = "birthmark_native")]
 pub struct PyTraceLines {
     path: String,
     chunks: Receiver<Chunk>,

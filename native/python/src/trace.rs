@@ -1,4 +1,4 @@
-//! `birthmark._native.Trace`: a trace decoded in a thread of its own, batch by batch.
+//! `birthmark_native.Trace`: a trace decoded in a thread of its own, batch by batch.
 
 use arrow_array::RecordBatch;
 use arrow_pyarrow::ToPyArrow;
@@ -55,7 +55,7 @@ impl Item {
     }
 }
 
-#[pyclass(name = "Trace", module = "birthmark._native")]
+#[pyclass(name = "Trace", module = "birthmark_native")]
 struct PyTrace {
     path: String,
     #[pyo3(get)]
