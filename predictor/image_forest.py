@@ -11,18 +11,19 @@ import numpy.typing as npt
 
 from birthmark.predictor import image_steps as steps
 from birthmark.predictor.image import Writer
+from birthmark_native import BM_FEATURES_MAX, BM_SECTION_FOREST, BM_TREE_SIZE_MAX, BM_TREES_MAX
 
 SOURCES = ("history", "name", "code", "hour")
 """Where the bytes of a row come from: a byte of the history, a number of the name, the code of a
 value, the hour."""
 
-FEATURES, TREES = 512, 256
+FEATURES, TREES = BM_FEATURES_MAX, BM_TREES_MAX
 """How many features a section has at most, and how many trees a group."""
 
 NEVER = 2**32 - 1
 """A threshold that no sum reaches."""
 
-_TREE_SIZE, _TREE_HEIGHT = 2**15, 255
+_TREE_SIZE, _TREE_HEIGHT = BM_TREE_SIZE_MAX, 255
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -80,7 +81,7 @@ class ForestSection:
     tables: Sequence[CodeTable]
     groups: Sequence[Group]
 
-    kind: ClassVar[int] = 3
+    kind: ClassVar[int] = BM_SECTION_FOREST
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section; see ``predictor.image.Section``."""

@@ -24,8 +24,9 @@ from birthmark.predictor.kinds import Point
 from birthmark.predictor.model_set import ModelSet
 from birthmark.predictor.name_model import NameRules
 from birthmark.predictor.name_models import NameModels
+from birthmark_native import BM_PREFIX_LEN
 
-_PREFIX = 5
+_PREFIX = BM_PREFIX_LEN
 _ANY = b".*"  # predictor.rule_model.ANY
 _ROLES = ("whole", "middle", "prefix", "last", "first", "any")  # by precedence
 

@@ -20,12 +20,11 @@ from birthmark.serving.loaded import LoadedModel
 from birthmark.serving.reports import Report
 from birthmark.serving.requests import (
     Choice,
-    HintRequest,
     body_schema,
+    hint_schema,
     in_json,
     parse,
     parse_choice,
-    schema_of,
 )
 from birthmark.serving.service import Service
 from birthmark.training.registry import Registry, RegistryError
@@ -66,7 +65,7 @@ router.add_api_route(
     hot.hints,
     methods=["POST"],
     response_model=responses.Verdict,
-    openapi_extra=in_json(schema_of(HintRequest)),
+    openapi_extra=hint_schema(),
 )
 
 
@@ -83,11 +82,9 @@ async def explain(request: Request, service: Here) -> Response:
 
 def _explained(model: Callable[[], LoadedModel], body: bytes) -> Response:
     files = parse(body)
-    if not isinstance(files, list):
-        return _json(explain_one(model(), files))
-    if len(files) > EXPLAINED:
-        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {len(files)}")
-    return _json(explain_list(model(), files))
+    if (found := len(files.names)) > EXPLAINED:
+        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {found}")
+    return _json((explain_list if files.listed else explain_one)(model(), files))
 
 
 def _json(explained: Mapping[str, Any]) -> Response:

@@ -15,7 +15,7 @@ from birthmark.commands.serve import (
     ModelOption,
     PointOption,
     RegistryOption,
-    file_of,
+    files_of,
     settings_of,
 )
 from birthmark.data.plurals import counted
@@ -44,7 +44,7 @@ def explain(
     from birthmark.training.registry import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
-    files = [file_of(name, directory, mode=mode, uid=uid, gid=gid) for name in names]
+    files = files_of(*names, directory=directory, mode=mode, uid=uid, gid=gid)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
     response = explain_list(loaded, files)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,9 +15,10 @@ from birthmark.data.invalid import expected
 from birthmark.exits import MISCONFIGURED, exits
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, show, styled
+from birthmark_native import InvalidRequestError
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.requests import FileRequest
+    from birthmark.serving.requests import Files
     from birthmark.serving.responses import OneExplained
 
 
@@ -89,9 +91,9 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Predict what a file will become, as the service does but without it."""
-    file = file_of(name, directory, mode=mode, uid=uid, gid=gid)
+    files = files_of(name, directory=directory, mode=mode, uid=uid, gid=gid)
     wanted = settings_of(registry=registry, model=model, point=point)
-    response = _answer(file, wanted)
+    response = _answer(files, wanted)
     if as_json:
         from pydantic_core import to_json
 
@@ -105,38 +107,40 @@ def settings_of(**values: Any) -> Settings:
     try:
         return Settings(**values)
     except ValidationError as error:
-        raise _refused(error) from error
+        first = error.errors()[0]
+        what = f"{expected(first)}, found {first['input']!r}" if first["loc"] else expected(first)
+        member = str(first["loc"][0]) if first["loc"] else None
+        raise typer.BadParameter(what, param_hint=member) from error
 
 
-def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
-    """Return the file that options tell of, or refuse what is none."""
+def files_of(*names: str, directory: str | None, **known: Any) -> Files:
+    """Return the files of such names that options tell of, or refuse what is none."""
     from birthmark.serving.names import written
-    from birthmark.serving.requests import FileRequest
+    from birthmark.serving.requests import parse
 
-    names = written("name", os.fsencode(name))
     if directory is not None:
-        names |= written("directory", os.fsencode(directory))
+        known |= written("directory", os.fsencode(directory))
+    files = [written("name", os.fsencode(name)) | known for name in names]
     try:
-        return FileRequest.model_validate(names | known)
-    except ValidationError as error:
-        raise _refused(error) from error
+        return parse(json.dumps(files).encode())
+    except InvalidRequestError as error:
+        raise _invalid(error) from error
 
 
-def _refused(error: ValidationError) -> typer.BadParameter:
-    """Return the first of what is wrong, as the command line reports its own errors."""
-    first = error.errors()[0]
-    if not first["loc"]:
-        return typer.BadParameter(expected(first))
-    member = str(first["loc"][0]).removesuffix("_percent")
-    return typer.BadParameter(f"{expected(first)}, found {first['input']!r}", param_hint=member)
+def _invalid(error: InvalidRequestError) -> typer.BadParameter:
+    """Return what is wrong with a file, as the command line reports its own errors."""
+    from birthmark.serving import excerpts
+
+    member = (error.field or "").rpartition(".")[2].removesuffix("_percent")
+    return typer.BadParameter(f"{error}, found {excerpts.read(error.found)!r}", param_hint=member)
 
 
-def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
+def _answer(files: Files, wanted: Settings) -> OneExplained:
     from birthmark.serving.answers import explain_one
     from birthmark.serving.published import load_model
     from birthmark.training.registry import Registry
 
-    return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
+    return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), files)
 
 
 def _show(response: OneExplained) -> None:

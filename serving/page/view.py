@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
-from pydantic import ValidationError
 
-from birthmark.data.invalid import expected
 from birthmark.serving.answers import explain_one
 from birthmark.serving.evidence import in_percent, in_words
 from birthmark.serving.loaded import LoadedModel
@@ -18,12 +17,13 @@ from birthmark.serving.page import audited, traffic, versions
 from birthmark.serving.page.history import History
 from birthmark.serving.page.totals import totals
 from birthmark.serving.page.warnings import Facts, warnings
-from birthmark.serving.requests import FileRequest
+from birthmark.serving.requests import parse
 from birthmark.serving.service import Service
 from birthmark.training.pages import pages
 from birthmark.training.registry import Registry, RegistryError
 from birthmark.training.shown import KINDS
 from birthmark.training.standing import Standing, summary
+from birthmark_native import InvalidRequestError
 
 
 class Page:
@@ -83,11 +83,10 @@ class Page:
         if model is None:
             return {"name": name, "error": "no model is loaded that could answer", "answers": []}
         try:
-            file = FileRequest.model_validate({"name": name})
-        except ValidationError as error:
-            said = expected(error.errors(include_url=False)[0])
-            return {"name": name, "error": said, "answers": []}
-        found = explain_one(model, file)["prediction"]
+            files = parse(json.dumps({"name": name}).encode())
+        except InvalidRequestError as error:
+            return {"name": name, "error": str(error), "answers": []}
+        found = explain_one(model, files)["prediction"]
         answers = [
             {
                 "predicate": key,

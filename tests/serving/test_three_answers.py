@@ -21,7 +21,7 @@ from birthmark.serving.answers import explain_one, predict
 from birthmark.serving.client import Client
 from birthmark.serving.loaded import LoadedModel
 from birthmark.serving.published import load_model
-from birthmark.serving.requests import FileRequest
+from birthmark.serving.requests import parse
 from birthmark.training.registry import Registry
 from birthmark_native import Answerer, Tally
 
@@ -90,7 +90,7 @@ def test_json_says_it_as_tables_do(model: LoadedModel, creates: pa.Table) -> Non
 
 
 def test_an_explanation_says_what_the_prediction_does(model: LoadedModel) -> None:
-    explained = explain_one(model, FileRequest(name="conftest.c"))["prediction"]
+    explained = explain_one(model, parse(b'{"name": "conftest.c"}'))["prediction"]
     found = asked(model, name="conftest.c")
     assert explained["answers"] == found["answers"]
     assert explained["probabilities"] == found["probabilities"]
@@ -106,7 +106,12 @@ def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
     found = asked(abstaining, name=name)
     assert found["predicates"][key] == "no"
     assert found["answers"][key] == "unsure"
-    assert explain_one(abstaining, FileRequest(name=name))["prediction"]["answers"][key] == "unsure"
+    assert (
+        explain_one(abstaining, parse(json.dumps({"name": name}).encode()))["prediction"][
+            "answers"
+        ][key]
+        == "unsure"
+    )
 
 
 def test_a_version_of_before_says_yes_and_is_else_unsure(model: LoadedModel) -> None:

@@ -243,6 +243,19 @@ pub const fn most(place: usize) -> u32 {
     }
 }
 
+/// Checks the members of a request that Rust writes.
+///
+/// # Panics
+///
+/// If one is not told.
+pub const fn assert_told(names: &[&str], asked: Asked) {
+    let mut name = 0;
+    while name < names.len() {
+        assert!(MEMBERS[at(names[name])].is_told(asked), "requests have no such member");
+        name += 1;
+    }
+}
+
 // Each byte of a name may be written as `%XX`, and each character of that as `\u0025`.
 const _: () = {
     let mut place = 0;

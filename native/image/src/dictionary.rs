@@ -6,7 +6,6 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{BUCKET_MAX, HASH_BASIS, HASH_MIX, HASH_PRIME};
 use std::ops::Range;
 
-
 /// A hash of texts that is made byte by byte: FNV-1a.
 #[derive(Clone, Copy)]
 pub struct Hash(u32);

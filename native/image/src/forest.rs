@@ -209,12 +209,12 @@ fn collect<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
 impl Feature {
     fn read(row: Bytes, tables: usize) -> Option<Self> {
         let (argument, table) = (row.u16(2) as usize, row.u32(4) as usize);
-        match row.u16(0) {
-            0 => Some(Feature::History(argument)),
-            1 => (argument < NUMBERS).then_some(Feature::Name(argument)),
-            2 => (argument < format::VALUES && table < tables)
+        match row.u16(0) as usize {
+            format::SOURCE_HISTORY => Some(Feature::History(argument)),
+            format::SOURCE_NAME => (argument < NUMBERS).then_some(Feature::Name(argument)),
+            format::SOURCE_CODE => (argument < format::VALUES && table < tables)
                 .then_some(Feature::Code { value: argument, table }),
-            3 => Some(Feature::Hour),
+            format::SOURCE_HOUR => Some(Feature::Hour),
             _ => None,
         }
     }

@@ -118,11 +118,12 @@ impl Image {
         if sections > format::SECTIONS_MAX || number(format::AT_ZERO) != 0 {
             return None;
         }
-        let directory =
-            block.array(format::HEADER_SIZE, sections, format::SECTION_ENTRY, 8)?;
+        let directory = block.array(format::HEADER_SIZE, sections, format::SECTION_ENTRY, 8)?;
         let predicates = read_predicates(block, names, predicates)?;
         let count = predicates.len();
-        let sections = directory.rows(format::SECTION_ENTRY as usize).map(|entry| Section::read(block, entry, count));
+        let sections = directory
+            .rows(format::SECTION_ENTRY as usize)
+            .map(|entry| Section::read(block, entry, count));
         Some(Image { sections: sections.collect::<Option<_>>()?, predicates, steps })
     }
 
