@@ -13,12 +13,7 @@ import pytest
 
 from birthmark import cli
 from birthmark.data.anonymize import Settings as Keep
-from birthmark.predictor import (
-    DIRECTORY_PREDICATES,
-    FILE_PREDICATES,
-    HEAT_PREDICATES,
-    NAME_PREDICATES,
-)
+from birthmark.predictor import BUILT_IN
 from birthmark.serving.settings import Settings, variable
 from birthmark.training.config import Audit, Config, Directory, Traces, Training, read_config
 
@@ -190,8 +185,9 @@ def test_the_reference_of_columns_is_that_of_the_schemas() -> None:
 def test_every_predicate_is_defined() -> None:
     row = r"^\| `([^`]+)` \| (file(?:, name)?|directory) \|"
     of = dict(re.findall(row, text("researchers.md"), re.M))
-    assert list(of) == [*FILE_PREDICATES, *HEAT_PREDICATES, *DIRECTORY_PREDICATES]
-    assert [name for name, subjects in of.items() if "name" in subjects] == list(NAME_PREDICATES)
+    names = [predicate.name for predicate in BUILT_IN.values() if predicate.subject == "name"]
+    assert list(of) == [each.name for each in BUILT_IN.values() if each.subject != "name"]
+    assert [name for name, subjects in of.items() if "name" in subjects] == names
 
 
 def test_every_reason_for_setting_a_record_aside_is_listed() -> None:
