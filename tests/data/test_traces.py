@@ -298,7 +298,8 @@ class Lines(RowsTrace):
         super().__init__(path, "lines")
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        always = {"server": "a", "client": "b", "op": "getattr", "status": 0, "short": False}
+        always = {"server": "a", "client": "b", "op": "getattr", "version": 3, "status": 0}
+        always |= {"retransmits": 0, "duplicate_replies": 0, "short": False}
         for line in Path(self.path).read_text().split()[1:]:
             row = always | {"time": int(line), "reply_time": int(line)}
             yield pa.RecordBatch.from_pylist([row], schema=OPERATIONS)
