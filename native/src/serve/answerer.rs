@@ -10,7 +10,7 @@ use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
 use serde::Serialize;
 
-/// The bits of a verdict on a file, and on a directory (`predictor.hints`).
+/// The bits of a verdict on a file, and on a directory (`predictor.allocation.verdicts`).
 const HINTED: [u8; 2] = [0b101, 0b010];
 const HINTS: [&[u8]; 3] = [b"HotName", b"HotDir", b"HotWrite"];
 

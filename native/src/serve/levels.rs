@@ -1,4 +1,4 @@
-//! How sure models are of a file, from images of their levels (`predictor/certainty.py`).
+//! How sure models are of a file, from images of their levels (`predictor/answers/certainty.py`).
 
 use crate::certainty::{Certainty, Said};
 use crate::image::{Answers, Create, Creates, Image, Needs};
