@@ -20,7 +20,7 @@ from birthmark.training.config import Audit, Config, Directory, Traces, Training
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted(DOCS.glob("*.md")),
 ]
 BLOCK = re.compile(r"^```.*?^```$", re.M | re.S)
