@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from joblib import delayed
 
-from birthmark.data import durable
+from birthmark.data.common import durable
 from birthmark.features.columns import names_of
 from birthmark.predictor.calibration import Holdout
 from birthmark.predictor.component_models import ComponentModels

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from birthmark.data.anonymize.settings import Settings
-from birthmark.data.durable import LockedError, locked, make_like, replaced
+from birthmark.data.common.durable import LockedError, locked, make_like, replaced
 from birthmark_native import Mapping
 
 MODE = 0o600

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
 from birthmark.data.generated import all_in_metadata, label
 from birthmark.data.scan.tables import GENERATED
 from birthmark.data.scan.text import write_text

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.common.visible import visible
 from birthmark.data.generated import describe
 from birthmark.data.scan.series import MEASURES, Plotted, Series
-from birthmark.data.visible import visible
 
 FORMATS = (".svg", ".png")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from birthmark.data.choices import expect
+from birthmark.data.common.choices import expect
 from birthmark.data.scan.tables import KEYS, OTHER, WORDS
 from birthmark_native import OPS
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.layout_hint.comparison import BLOCK
-from birthmark.layout_hint.place import Geometry
+from birthmark.layout_hint.region import Geometry
 
 Grid = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]

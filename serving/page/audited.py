@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from birthmark.data.common.percentages import percent
 from birthmark.serving.page import charts
-from birthmark.training.registry import Registry
-from birthmark.training.shares import percent
-from birthmark.training.shown import AUDITS, AXIS
-from birthmark.training.standing import Standing, by_key, key_of
+from birthmark.training.registry.versions import Registry
+from birthmark.training.reports.labels import AUDITS, AXIS
+from birthmark.training.statistics.standing import Standing, by_key, key_of
 
 SHOWN = 90
 """How many audits are shown, the newest."""

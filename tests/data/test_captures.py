@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 # (v3 calls, replies) by three independent decoders, as the README beside the captures has them.
 # Ours differ where the note says why.

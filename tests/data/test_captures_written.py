@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from birthmark.data.captures import write_capture
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.captures import write_capture
+from birthmark.data.traces.reader import open_trace
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "day1.parquet"
 # RFC 1813, section 3.3

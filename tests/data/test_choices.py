@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.data.choices import expect, meant
+from birthmark.data.common.choices import expect, meant
 
 PREDICATES = ("lock", "size=zero", "name:lock", "HotName")
 

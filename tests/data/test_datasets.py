@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import FILES, NAMES
 
 CALL = "1003680000.004231 30.03fe 33.0801 U C3 5c1b2f05 0 null con = XXX len = XXX\n"

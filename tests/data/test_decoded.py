@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.datasets import TABLES, read_table
-from birthmark.data.decoded import Decoded, combine, decode
-from birthmark.data.ingest import ingest
-from birthmark.data.ingests import records
+from birthmark.data.datasets.ingests import records
+from birthmark.data.datasets.tables import TABLES, read_table
+from birthmark.data.ingest.decoded import Decoded, combine, decode
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.workloads import Workload
 from birthmark.data.workloads.output import write

@@ -19,13 +19,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import birthmark_native
-from birthmark.data.datasets import read_table
-from birthmark.data.dump import TraceDump
-from birthmark.data.dump_tables import TablesDump
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_table
+from birthmark.data.dump.tables import TablesDump
+from birthmark.data.dump.traces import TraceDump
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import MESSAGES, OPERATIONS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 CAPTURES = Path(__file__).parents[2] / "native" / "fuzz" / "corpus" / "capture"
 

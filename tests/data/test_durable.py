@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data import durable
+from birthmark.data.common import durable
 from tests.serving.conftest import eventually
 
 

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from birthmark.data import schema
-from birthmark.data.datasets import DatasetWriter, read_files, read_names, read_table
-from birthmark.data.ingest import ingest
-from birthmark.data.partitions import Partitions, partitions
+from birthmark.data.datasets.partitions import Partitions, partitions
+from birthmark.data.datasets.tables import DatasetWriter, read_files, read_names, read_table
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 CALL = '{}.0 {} {} U C3 {:x} 8 create fh 0{} name "a{}" how U mode 1a4 con = XXX len = XXX'
 REPLY = "{}.5 {} {} U R3 {:x} 8 create OK fh 0{}{:04x} status=XXX pl = XXX con = XXX len = XXX"

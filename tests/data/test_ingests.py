@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from birthmark.data import ingests
 from birthmark.data.anonymize import anonymize
-from birthmark.data.datasets import TABLES, read_table
-from birthmark.data.dump_tables import TablesDump
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets import ingests
+from birthmark.data.datasets.tables import TABLES, read_table
+from birthmark.data.dump.tables import TablesDump
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay.calls import read_calls
 from birthmark.data.scan.sources import Source
 from tests.data.test_ingest import create

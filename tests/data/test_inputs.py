@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from birthmark.data.anonymize import anonymize
-from birthmark.data.ingest import ingest
-from birthmark.data.inputs import each_once
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.scan.count import Plan, scan
+from birthmark.data.traces.inputs import each_once
 from tests.data.test_ingest import create
 
 DAY = 86_400

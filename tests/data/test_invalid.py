@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from birthmark.data.invalid import InvalidError, reasons
+from birthmark.data.common.setting_errors import InvalidError, reasons
 
 
 class Inner(BaseModel):

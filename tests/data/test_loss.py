@@ -15,12 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from birthmark.data.captures import write_capture
-from birthmark.data.datasets import read_files, read_names, read_table
-from birthmark.data.ingest import ingest
-from birthmark.data.loss import Losses
+from birthmark.data.datasets.tables import read_files, read_names, read_table
+from birthmark.data.ingest.loss import Losses
+from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import LOSS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.captures import write_capture
+from birthmark.data.traces.reader import open_trace
 
 SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "day1.parquet"
 OPERATIONS = 12_000

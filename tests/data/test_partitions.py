@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from birthmark.data import partitions
-from birthmark.data.datasets import DatasetWriter, read_table
-from birthmark.data.decoded import combine, decode
-from birthmark.data.ingest import ingest
-from birthmark.data.partitions import OTHERS, PARTITIONS, SERVERS, Partitions
+from birthmark.data.datasets import partitions
+from birthmark.data.datasets.partitions import OTHERS, PARTITIONS, SERVERS, Partitions
+from birthmark.data.datasets.tables import DatasetWriter, read_table
+from birthmark.data.ingest.decoded import combine, decode
+from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import TIME
 
 START = 1_003_680_000

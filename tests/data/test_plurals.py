@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 
 
 def test_one_of_a_thing_is_not_several() -> None:

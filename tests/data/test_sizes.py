@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.data.sizes import size
+from birthmark.data.common.sizes import size
 
 
 @pytest.mark.parametrize(

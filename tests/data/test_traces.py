@@ -18,7 +18,7 @@ import pytest
 
 import birthmark_native
 from birthmark.data import schema
-from birthmark.data.traces import Trace, open_trace
+from birthmark.data.traces.reader import Trace, open_trace
 
 CALL = (
     "1006231501.396310 31.03f7 30.0801 U C3 b953f2e4 3 lookup fh cfbc6584 "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birthmark.data.visible import visible, visible_lines
+from birthmark.data.common.visible import visible, visible_lines
 
 
 def test_what_prints_stays_as_it_is() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.datasets import TABLES, read_table
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import TABLES, read_table
+from birthmark.data.ingest.run import ingest
 from tests.data.test_ingest import create
 from tests.faults import commands
 

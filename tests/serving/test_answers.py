@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from birthmark.features import HISTORY_BYTES, from_requests
-from birthmark.serving.answers import creates_of, hint, predict
-from birthmark.serving.published import load_model
-from birthmark.serving.requests import FileRequest, canonical, parse, parse_hint
-from birthmark.training.registry import Registry
+from birthmark.serving.answers.json_answers import creates_of, hint, predict
+from birthmark.serving.messages.requests import FileRequest, canonical, parse, parse_hint
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
 from birthmark_native import requested
 
 

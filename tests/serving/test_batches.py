@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.features import HISTORY_BYTES
-from birthmark.serving.requests import MANY
+from birthmark.serving.messages.requests import MANY
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 WHEN = datetime(2026, 11, 21, 5, 44, tzinfo=UTC)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from birthmark.serving.breaker import FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Breaker
+from birthmark.serving.client.breaker import FAILURES, FIRST_SECONDS, LONGEST_SECONDS, Breaker
 
 
 class Clock:

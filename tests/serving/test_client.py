@@ -21,7 +21,7 @@ import pytest
 
 import birthmark
 from birthmark import AsyncClient, Client, ServiceError
-from birthmark.serving.breaker import FAILURES
+from birthmark.serving.client.breaker import FAILURES
 from birthmark.serving.settings import Settings
 
 PATIENT = 60.0
@@ -202,7 +202,7 @@ def test_programs_on_asyncio_ask_the_same(url: str) -> None:
 def test_a_unix_socket_is_asked_with_a_token(
     started: Callable[..., Any], publish: Callable[..., str], tmp_path: Path
 ) -> None:
-    from birthmark.serving import tokens
+    from birthmark.serving.access import tokens
 
     publish(tmp_path / "registry")
     token = tokens.add(tmp_path / "tokens.json", "nas1", ["predict"])

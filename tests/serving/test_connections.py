@@ -11,8 +11,8 @@ from typing import cast
 import httpx
 import pytest
 
-from birthmark.serving.connections import PIPELINED
-from birthmark.serving.parsing import AT_ONCE, FIELDS, HEAD_BYTES
+from birthmark.serving.http.connections import PIPELINED
+from birthmark.serving.http.parsing import AT_ONCE, FIELDS, HEAD_BYTES
 from tests.serving.answers import Answer, read
 
 BODY = b'{"name": "a.lock"}'

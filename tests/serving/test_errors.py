@@ -12,8 +12,10 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from birthmark.serving import error_responses, errors, hot, reports
-from birthmark.serving.requests import parse, parse_choice, parse_hint
+from birthmark.serving.fast_path import endpoints
+from birthmark.serving.messages import error_responses, errors
+from birthmark.serving.messages.requests import parse, parse_choice, parse_hint
+from birthmark.serving.metrics import hook_reports
 from birthmark.serving.settings import Settings
 from birthmark_native import objects
 
@@ -77,7 +79,7 @@ MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
     ids=lambda body: f"{body[:20]}, {len(body)}",
 )
 def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: str) -> None:
-    for read in (parse, parse_hint, parse_choice, reports.parse):
+    for read in (parse, parse_hint, parse_choice, hook_reports.parse):
         with pytest.raises(ValidationError) as refused:
             read(body.encode())
         (error,) = refused.value.errors()
@@ -121,13 +123,13 @@ def test_large_bodies_in_other_forms_are_read_beside_the_event_loop(
             read[False].append(len(body))
         return objects(body, *rest)
 
-    monkeypatch.setattr("birthmark.serving.requests.objects", noted)
+    monkeypatch.setattr("birthmark.serving.messages.requests.objects", noted)
     for files in (1, 100, 2000):
         body = json.dumps([{"name": "a" * 100, "mode": 420.0}] * files).encode()
         for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):
             client.post(path, content=body)
         client.put("/v1/model", content=body)
-    assert max(read[True]) <= hot.AT_ONCE
+    assert max(read[True]) <= endpoints.AT_ONCE
     assert max(read[False]) > 100_000
 
 
@@ -198,7 +200,7 @@ def test_a_failure_inside_gets_500_without_its_particulars(
     def fail(*arguments: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("birthmark.serving.hot.predict", fail)
+    monkeypatch.setattr("birthmark.serving.fast_path.endpoints.predict", fail)
     # uvicorn closes the connection on which an application failed.
     headers = {"connection": "close"}
     response = client.post("/v1/predictions", json={"name": "a"}, headers=headers)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.serving.evidence import in_words
-from birthmark.serving.responses import NameEvidence
+from birthmark.serving.answers.evidence import in_words
+from birthmark.serving.messages.responses import NameEvidence
 
 
 @pytest.mark.parametrize(

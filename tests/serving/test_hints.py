@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 from birthmark.commands.image import image
 from birthmark.predictor.hints import HINTS, hint_image, verdicts
 from birthmark.predictor.image import Image, checksum
-from birthmark.serving.published import load_model
-from birthmark.serving.responses import Verdict
+from birthmark.serving.messages.responses import Verdict
+from birthmark.serving.models.published import load_model
 from birthmark.serving.settings import Settings
-from birthmark.training import abstaining
-from birthmark.training.registry import Registry
+from birthmark.training.registry import abstentions
+from birthmark.training.registry.versions import Registry
 
 NAME, DIR, WRITE = 1, 2, 4
 
@@ -137,7 +137,7 @@ def test_an_image_is_taken_as_stored_or_else_compiled_once_for_all_requests(
         compiled.append(arguments)
         return hint_image(*arguments)
 
-    monkeypatch.setattr("birthmark.serving.loaded.hint_image", counted)
+    monkeypatch.setattr("birthmark.serving.models.loaded.hint_image", counted)
     with served(settings_for(registry, region=region)) as client:
         for _ in range(3):
             client.get("/v1/model/image")
@@ -156,7 +156,7 @@ def test_a_hint_that_abstains_is_no_more_and_the_image_is_another(
     with served(settings_for(tmp_path)) as client:
         assert ask(client, name="x.lock") == NAME
         before = client.get("/v1/model/image")
-        abstaining.add(Registry(tmp_path), version, {"HotName": "too often wrong"})
+        abstentions.add(Registry(tmp_path), version, {"HotName": "too often wrong"})
         assert eventually(lambda: ask(client, name="x.lock") == 0)
         assert ask(client, name="app.log") == WRITE
         after = client.get("/v1/model/image")

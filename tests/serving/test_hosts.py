@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.app import create_app
-from birthmark.serving.errors import ApiError
-from birthmark.serving.guard import CHANGES, SAFE
-from birthmark.serving.hosts import Changes
+from birthmark.serving.access.guard import CHANGES, SAFE
+from birthmark.serving.access.hosts import Changes
+from birthmark.serving.app.application import create_app
+from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
 
 REPORT = b'{"host": "nas1", "device": "/dev/birthmark", "counters": {}}'

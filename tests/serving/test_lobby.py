@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from birthmark.serving.limits import Limits
-from birthmark.serving.lobby import READY, Lobby
+from birthmark.serving.http.lobby import READY, Lobby
+from birthmark.serving.limits.limits import Limits
 from birthmark.serving.settings import Settings
 from birthmark_native import Lobby as Taking
 

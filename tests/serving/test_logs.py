@@ -13,8 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving import hot, logs
-from birthmark.serving.prediction_log import PredictionLog
+from birthmark.serving.fast_path import endpoints
+from birthmark.serving.log import service_log
+from birthmark.serving.log.prediction_log import PredictionLog
 from birthmark.serving.settings import Settings
 
 SECRET = "resignation-letter.doc"
@@ -79,7 +80,7 @@ def test_what_a_terminal_obeys_in_a_message_or_an_error_is_escaped() -> None:
     except ValueError:
         place = sys.exc_info()
     record = logging.LogRecord("x", logging.ERROR, "", 0, "%s", ("b\n\x1b\u202e",), place)
-    said = logs.Text().format(record)
+    said = service_log.Text().format(record)
     assert r"b\n\x1b\u202e" in said
     assert r"ValueError: a\x1b[31m" in said
     assert all(line.isprintable() for line in said.split("\n"))
@@ -100,15 +101,17 @@ def records() -> Iterator[Callable[[Settings], list[str]]]:
             def emit(self, record: logging.LogRecord) -> None:
                 found.append(self.format(record))
 
-        logs.set_up(settings)
+        service_log.set_up(settings)
         handler = Handler()
-        handler.setFormatter(logs.Json() if settings.log_format == "json" else logs.Text())
+        handler.setFormatter(
+            service_log.Json() if settings.log_format == "json" else service_log.Text()
+        )
         root.addHandler(handler)
         handlers.append(handler)
         return found
 
     yield record
-    logs.set_up(Settings())
+    service_log.set_up(Settings())
     root.setLevel(level)
     for handler in handlers:
         root.removeHandler(handler)
@@ -128,9 +131,9 @@ def test_an_error_that_quotes_a_request_is_logged_without_it_unless_it_may(
     def fails(hints: object, body: bytes) -> int:
         raise RuntimeError(body)
 
-    monkeypatch.setattr(hot, "hint", fails)
+    monkeypatch.setattr(endpoints, "hint", fails)
     monkeypatch.setattr(
-        "birthmark.serving.service.Service.hints", lambda service: (service.model(), None)
+        "birthmark.serving.service.service.Service.hints", lambda service: (service.model(), None)
     )
     settings = settings_for(
         directory / "registry", log_format=form, log_names=names, log_access=True
@@ -168,7 +171,7 @@ def test_trouble_with_the_prediction_log_does_not_tell_names(
 def test_a_line_of_text_stays_one_line(records: Callable[[Settings], list[str]]) -> None:
     found = records(Settings(log_names=True))
     scope = {"method": "GET", "path": "/a\nb c"}
-    logs.note(scope, "other", 404, 0.5, 3)
+    service_log.note(scope, "other", 404, 0.5, 3)
     (line,) = found
     assert line.endswith(
         "method=GET route=other status=404 seconds=0.5 bytes=3 path=/a\\x0ab\\x20c"

@@ -5,10 +5,10 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from birthmark.serving.metrics import Metrics
+from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.settings import Settings
-from birthmark.training import bounds
-from birthmark.training.registry import Registry
+from birthmark.training.registry import bounds
+from birthmark.training.registry.versions import Registry
 
 
 def samples(text: str, name: str) -> dict[tuple[str, ...], float]:
@@ -85,7 +85,7 @@ def test_a_failure_counts_as_500(
 ) -> None:
     publish(settings.registry)
     with served(settings) as client:
-        monkeypatch.delattr("birthmark.serving.hot.predict")
+        monkeypatch.delattr("birthmark.serving.fast_path.endpoints.predict")
         # uvicorn closes the connection on which an application failed.
         client.post("/v1/predictions", json={"name": "a"}, headers={"connection": "close"})
         text = client.get("/metrics").text

@@ -15,10 +15,10 @@ from birthmark.features import from_requests
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.hints import hint_image
 from birthmark.predictor.image_models import compile_models
-from birthmark.serving.published import NoModelError, load_model
+from birthmark.serving.models.published import NoModelError, load_model
 from birthmark.serving.settings import Settings
-from birthmark.training import abstaining
-from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.registry import abstentions
+from birthmark.training.registry.versions import Registry, RegistryError
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.test_batches import arrow
 
@@ -257,7 +257,7 @@ def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_publi
 
     with served(settings) as client:
         assert said(client) == "yes"
-        abstaining.add(Registry(settings.registry), old, {"lifespan<=1": "beyond its bound"})
+        abstentions.add(Registry(settings.registry), old, {"lifespan<=1": "beyond its bound"})
         assert eventually(lambda: said(client) == "no")
         metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
         assert metric in client.get("/metrics").text

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from birthmark.serving import tokens
-from birthmark.serving.app import create_app
-from birthmark.serving.errors import TYPES
+from birthmark.serving.access import tokens
+from birthmark.serving.app.application import create_app
+from birthmark.serving.messages.errors import TYPES
 from birthmark.serving.settings import Settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"

@@ -16,8 +16,8 @@ import pytest
 from birthmark.data.anonymize import opened
 from birthmark.data.prediction_log import LogFiles
 from birthmark.features.creates import from_requests
-from birthmark.serving import prediction_log
-from birthmark.serving.prediction_log import PredictionLog, Served
+from birthmark.serving.log import prediction_log
+from birthmark.serving.log.prediction_log import PredictionLog, Served
 
 
 def rows_of(directory: Path) -> list[dict[str, Any]]:

@@ -13,10 +13,11 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from birthmark.serving import reports, tokens
-from birthmark.serving.aside import WAITING
-from birthmark.serving.metrics import Metrics
-from birthmark.serving.reports import COUNTERS, HOOKS, HOOKS_OF_TOKEN
+from birthmark.serving.access import tokens
+from birthmark.serving.limits.serial_queue import WAITING
+from birthmark.serving.metrics import hook_reports
+from birthmark.serving.metrics.hook_reports import COUNTERS, HOOKS, HOOKS_OF_TOKEN
+from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.settings import Settings
 
 
@@ -76,7 +77,7 @@ def test_of_too_many_hooks_a_new_one_is_shown_only_in_the_place_of_one_that_is_s
         )
         assert report(client, host="h0", device="d", counters={"asked": 2}).is_success
         assert hosts(client) == {f"h{number}" for number in range(HOOKS)}
-        monkeypatch.setattr(reports, "QUIET_SECONDS", 0.0)
+        monkeypatch.setattr(hook_reports, "QUIET_SECONDS", 0.0)
         assert report(client, host="new", device="d", counters={"asked": 1}).is_success
         assert hosts(client) == {"new", "h0", *(f"h{number}" for number in range(2, HOOKS))}
 
@@ -106,7 +107,7 @@ def test_one_token_takes_no_place_of_the_hooks_of_another(
         assert "another token reports of d on nas1" in refused(tell(forger, "nas1"))
         client.headers.update(real)
         assert hosts(client) == {"nas1", *(f"h{number}" for number in range(HOOKS_OF_TOKEN))}
-        monkeypatch.setattr(reports, "QUIET_SECONDS", 0.0)
+        monkeypatch.setattr(hook_reports, "QUIET_SECONDS", 0.0)
         assert tell(forger, "nas1").is_success
         text = client.get("/metrics").text
     assert text.count('birthmark_hook{counter="asked",device="d",host="nas1"}') == 1
@@ -124,7 +125,7 @@ def test_reports_and_metrics_are_written_beside_the_event_loop_and_few_wait_for_
         return b""
 
     with served(settings) as client, ThreadPoolExecutor(2 * WAITING + 6) as pool:
-        monkeypatch.setattr(reports.Reports, "take", slow)
+        monkeypatch.setattr(hook_reports.Reports, "take", slow)
         monkeypatch.setattr(Metrics, "text", slow)
         one = {"host": "h", "device": "d", "counters": {}}
         asked = [pool.submit(report, client, **one) for _ in range(WAITING + 3)]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from birthmark.features import HISTORY_BYTES
-from birthmark.serving.names import written
-from birthmark.serving.requests import MANY, FileRequest, body_schema, parse
+from birthmark.serving.client.names import written
+from birthmark.serving.messages.requests import MANY, FileRequest, body_schema, parse
 
 KNOWN = ("dir_name", "mode", "uid", "gid", "client", "time", "history")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birthmark.serving.errors import ApiError
-from birthmark.serving.room import Place, Room
+from birthmark.serving.limits.body_bytes import Place, Room
+from birthmark.serving.messages.errors import ApiError
 
 
 def room(most: int) -> Room:

@@ -9,7 +9,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from birthmark.predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
-from birthmark.serving.responses import ListExplained, ListResponse, OneExplained, OneResponse
+from birthmark.serving.messages.responses import (
+    ListExplained,
+    ListResponse,
+    OneExplained,
+    OneResponse,
+)
 
 PREDICATES = {*FILE_PREDICATES, *(f"name:{name}" for name in NAME_PREDICATES)}
 

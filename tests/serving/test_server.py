@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from birthmark.data import durable
-from birthmark.serving.server import listen, run, url
+from birthmark.data.common import durable
 from birthmark.serving.settings import Settings
+from birthmark.serving.workers.server import listen, run, url
 
 
 def settings(**values: Any) -> Settings:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from birthmark.serving.shared import KEPT, SHARED, shared
+from birthmark.serving.models.shared_images import KEPT, SHARED, shared
 
 
 def test_one_process_needs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.server import run
 from birthmark.serving.settings import Settings
+from birthmark.serving.workers.server import run
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.commands.tokens import app
-from birthmark.serving import tokens
-from birthmark.serving.errors import ApiError
-from birthmark.serving.guard import CHALLENGE
-from birthmark.serving.server import run
+from birthmark.serving.access import tokens
+from birthmark.serving.access.guard import CHALLENGE
+from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
+from birthmark.serving.workers.server import run
 
 FILE = {"name": "a.lock"}
 REPORT = {"host": "nas1", "device": "/dev/birthmark", "counters": {"asked": 1}}

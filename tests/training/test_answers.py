@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.certainty import WORDS
-from birthmark.training.answers import answers, of_no, of_served
-from birthmark.training.bootstrap import blocks_of
-from birthmark.training.cases import labelled
+from birthmark.training.evaluate.cases import labelled
+from birthmark.training.evaluate.three_answers import answers, of_no, of_served
+from birthmark.training.statistics.bootstrap import blocks_of
 
 MINUTE = 60_000_000
 

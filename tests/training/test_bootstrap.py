@@ -3,7 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from birthmark.training.bootstrap import Blocks, blocks_of, design_effect, interval, resampled
+from birthmark.training.statistics.bootstrap import (
+    Blocks,
+    blocks_of,
+    design_effect,
+    interval,
+    resampled,
+)
 
 SECOND = 1_000_000
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark.training.bounded import abstentions, bounded_tables, failures, known_bounds
-from birthmark.training.breakdown import BREAKDOWN
-from birthmark.training.evaluate import EVALUATION
+from birthmark.training.evaluate.breakdown import BREAKDOWN
+from birthmark.training.evaluate.evaluation import EVALUATION
+from birthmark.training.reports.bounded import abstentions, bounded_tables, failures, known_bounds
 
 
 def row(model: str, point: str = "bounded", **columns: Any) -> dict[str, Any]:

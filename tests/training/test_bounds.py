@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from birthmark.training import bounds
-from birthmark.training.registry import Registry, RegistryError
+from birthmark.training.registry import bounds
+from birthmark.training.registry.versions import Registry, RegistryError
 
 
 def audit(server: str, **standings: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from birthmark.training.breach import ALPHA, NIGHTS, evidence, growth, needed
+from birthmark.training.statistics.sequential import ALPHA, NIGHTS, evidence, growth, needed
 
 BOUND = 0.01
 HOURS = 24

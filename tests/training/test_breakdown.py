@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from birthmark.training.assess import Assessment, assess
-from birthmark.training.breakdown import BREAKDOWN, break_down, groupings
 from birthmark.training.config import Settings
-from birthmark.training.train import Lives, fit
+from birthmark.training.evaluate.assessment import Assessment, assess
+from birthmark.training.evaluate.breakdown import BREAKDOWN, break_down, groupings
+from birthmark.training.learn.train import Lives, fit
 
 Make = Callable[..., Any]
 COUNTS = ("n", "n_true", "n_correct", "n_true_positive", "n_false_positive")

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from birthmark.predictor import FILE_PREDICATES
-from birthmark.training.candidate import Candidate, succeed, train_alone
 from birthmark.training.config import Training
-from birthmark.training.train import Lives
-from birthmark.training.trial import Stored
+from birthmark.training.learn.train import Lives
+from birthmark.training.nightly.candidate import Candidate, succeed, train_alone
+from birthmark.training.registry.stored import Stored
 
 Days = list[tuple[pa.Table, pa.Table]]
 Card = dict[str, Any]

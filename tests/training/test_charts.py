@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.training.charts import lifespan_axis, lifespan_box, line, size_box
+from birthmark.training.reports.charts import lifespan_axis, lifespan_box, line, size_box
 
 
 def test_sizes_lie_on_a_logarithmic_axis_from_0_to_4_gib() -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from birthmark.features import History
 from birthmark.predictor import FILE_PREDICATES
-from birthmark.training.compare import decide
-from birthmark.training.compare import test_first as first_test
 from birthmark.training.config import Training
-from birthmark.training.newest import newest
-from birthmark.training.train import Lives, fit
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.nightly.compare import decide
+from birthmark.training.nightly.compare import test_first as first_test
+from birthmark.training.nightly.newest_day import newest
 
 Make = Callable[..., Any]
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve
 
-from birthmark.training.curves import PRICES, costs, curves
+from birthmark.training.evaluate.curves import PRICES, costs, curves
 
 RANDOM = np.random.default_rng(3)
 TRUTH = RANDOM.random(5000) < 0.25

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.training.depth import depths
+from birthmark.training.evaluate.depth import depths
 
 Make = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.training.distributions import DISTRIBUTIONS, distributions, patterns
+from birthmark.training.evaluate.distributions import DISTRIBUTIONS, distributions, patterns
 
 Make = Callable[..., Any]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from birthmark.training.drift import broken, excess, interval
+from birthmark.training.statistics.binomial import broken, excess, interval
 
 
 @pytest.mark.parametrize(("alarms", "expected"), [(10, False), (13, False), (30, True)])

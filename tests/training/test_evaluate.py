@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from birthmark.predictor import births, tally
-from birthmark.training.bootstrap import blocks_of
-from birthmark.training.cases import Case, majority
 from birthmark.training.config import Settings
-from birthmark.training.evaluate import EVALUATION, evaluate, rows_of, score, tabulate
-from birthmark.training.train import Lives, fit
+from birthmark.training.evaluate.cases import Case, majority
+from birthmark.training.evaluate.evaluation import EVALUATION, evaluate, rows_of, score, tabulate
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.statistics.bootstrap import blocks_of
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]

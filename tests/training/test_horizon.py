@@ -3,8 +3,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from birthmark.training.horizon import AHEAD, horizon
-from birthmark.training.intake import Dataset
+from birthmark.training.nightly.horizon import AHEAD, horizon
+from birthmark.training.nightly.intake import Dataset
 
 MONDAY = date(2001, 10, 22)
 NOW = datetime(2001, 12, 1, tzinfo=UTC)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.datasets import read_files
-from birthmark.data.decoded import decode
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files
+from birthmark.data.ingest.decoded import decode
+from birthmark.data.ingest.run import ingest
 from birthmark.training.config import Server, Traces
-from birthmark.training.intake import datasets, new_traces, take_in, waiting
+from birthmark.training.nightly.intake import datasets, new_traces, take_in, waiting
 
 
 def settings(tmp_path: Path, settle: float = 0) -> Traces:

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.data.prediction_log import PREDICTIONS
-from birthmark.training import join as module
-from birthmark.training.join import Join, Joining, join
+from birthmark.data.prediction_log import PREDICTIONS, Joining
+from birthmark.training.audit import matching as module
+from birthmark.training.audit.matching import Join, join
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 Life = Callable[..., dict[str, Any]]

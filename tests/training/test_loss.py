@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from birthmark.data.ingest import ingest
-from birthmark.data.plurals import counted
-from birthmark.training.loss import Touched, without_loss
+from birthmark.data.common.plurals import counted
+from birthmark.data.ingest.run import ingest
+from birthmark.training.learn.loss import Touched, without_loss
 
 Make = Callable[..., Any]
 

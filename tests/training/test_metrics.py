@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, precision_score, recall_score
 
-from birthmark.training.bootstrap import blocks_of
-from birthmark.training.metrics import INTERVALS, brier, counts, intervals
-from birthmark.training.shares import percent
+from birthmark.data.common.percentages import percent
+from birthmark.training.evaluate.metrics import INTERVALS, brier, counts, intervals
+from birthmark.training.statistics.bootstrap import blocks_of
 
 RANDOM = np.random.default_rng(2)
 TRUTH = RANDOM.random(3000) < 0.3

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from birthmark.training.newest import Period, complete_day, newest
-from birthmark.training.train import Lives
+from birthmark.training.learn.train import Lives
+from birthmark.training.nightly.newest_day import Period, complete_day, newest
 
 Make = Callable[..., Any]
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)

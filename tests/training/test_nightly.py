@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data import durable
+from birthmark.data.common import durable
 from birthmark.data.prediction_log import PREDICTIONS
-from birthmark.training import candidate, intake, nightly
-from birthmark.training.compare import Decision
 from birthmark.training.config import Audit, Config, Directory, Engine, Traces, Training
-from birthmark.training.nightly import Night
-from birthmark.training.registry import Registry
+from birthmark.training.nightly import candidate, intake
+from birthmark.training.nightly import run as nightly
+from birthmark.training.nightly.compare import Decision
+from birthmark.training.nightly.run import Night
+from birthmark.training.registry.versions import Registry
 
 Bring = Callable[[int], None]
 

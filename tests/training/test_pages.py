@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jinja2 import DictLoader
 
-from birthmark.training.pages import pages
+from birthmark.training.reports.environment import pages
 
 
 def shown(value: str) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from birthmark.training.assess import Assessment, assess
 from birthmark.training.config import Settings
-from birthmark.training.curves import CURVES
-from birthmark.training.evaluate import EVALUATION
-from birthmark.training.picture import draw
-from birthmark.training.train import Lives, fit
+from birthmark.training.evaluate.assessment import Assessment, assess
+from birthmark.training.evaluate.curves import CURVES
+from birthmark.training.evaluate.evaluation import EVALUATION
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.reports.figure import draw
 
 
 @pytest.fixture(scope="module")

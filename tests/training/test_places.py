@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from birthmark.training.config import Config, Directory, Engine, Traces
-from birthmark.training.nightly import nightly
-from birthmark.training.places import unmatched, unreachable
+from birthmark.training.nightly.run import nightly
+from birthmark.training.nightly.trace_files import unmatched, unreachable
 
 NOBODY = 65534
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from birthmark.training.registry import FORMAT, Registry, RegistryError
+from birthmark.training.registry.versions import FORMAT, Registry, RegistryError
 
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from birthmark.training.config import Settings
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.train import Lives, fit
-from birthmark.training.trial import load
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.registry.stored import load
+from birthmark.training.registry.versions import Registry, RegistryError
 from tests.s3 import SECRET, Store, running
 
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)

@@ -8,16 +8,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.training.assess import Assessment, assess
-from birthmark.training.breakdown import BREAKDOWN
 from birthmark.training.config import Settings
-from birthmark.training.curves import CURVES
-from birthmark.training.distributions import distributions
-from birthmark.training.evaluate import EVALUATION, score
-from birthmark.training.report import render
-from birthmark.training.sensitivity import SENSITIVITY, sensitivity
-from birthmark.training.shown import KINDS
-from birthmark.training.train import Lives, fit
+from birthmark.training.evaluate.assessment import Assessment, assess
+from birthmark.training.evaluate.breakdown import BREAKDOWN
+from birthmark.training.evaluate.curves import CURVES
+from birthmark.training.evaluate.distributions import distributions
+from birthmark.training.evaluate.evaluation import EVALUATION, score
+from birthmark.training.evaluate.sensitivity import SENSITIVITY, sensitivity
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.reports.labels import KINDS
+from birthmark.training.reports.report import render
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from birthmark.training.config import Settings
-from birthmark.training.evaluate import TABLE_6_5, evaluate
-from birthmark.training.sensitivity import MINFRACS, SENSITIVITY, sensitivity
-from birthmark.training.train import Lives, fit
+from birthmark.training.evaluate.evaluation import TABLE_6_5, evaluate
+from birthmark.training.evaluate.sensitivity import MINFRACS, SENSITIVITY, sensitivity
+from birthmark.training.learn.train import Lives, fit
 
 Make = Callable[..., Any]
 

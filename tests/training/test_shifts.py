@@ -12,8 +12,8 @@ import pytest
 from birthmark.data.lives import tables
 from birthmark.data.samples import DAYS
 from birthmark.predictor import births
-from birthmark.training.profile import Profile, profile
-from birthmark.training.shifts import ALPHA, shifts
+from birthmark.training.audit.shifts import ALPHA, shifts
+from birthmark.training.learn.profile import Profile, profile
 
 BLOCKS = 24
 

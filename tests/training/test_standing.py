@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from birthmark.training.standing import (
+from birthmark.training.statistics.standing import (
     BURST,
     STYLES,
     Standing,

@@ -10,9 +10,9 @@ import pytest
 
 from birthmark.features import creates
 from birthmark.training.config import Settings
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.train import Lives, TrainingError, fit
-from birthmark.training.trial import load
+from birthmark.training.learn.train import Lives, TrainingError, fit
+from birthmark.training.registry.stored import load
+from birthmark.training.registry.versions import Registry, RegistryError
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]

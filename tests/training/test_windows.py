@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.trained import KINDS
 from birthmark.training.config import Settings
-from birthmark.training.windows import WINDOWS, windows
+from birthmark.training.evaluate.windows import WINDOWS, windows
 
 
 @pytest.fixture(scope="module")
