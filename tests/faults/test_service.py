@@ -20,7 +20,7 @@ from tests.faults.asking import asking
 from tests.faults.damage import KINDS, damaged
 from tests.faults.disks import Disk, mounted
 from tests.serving.conftest import eventually, publish, started
-from tests.serving.test_workers import alive, children, total
+from tests.serving.workers.test_supervisor import alive, children, total
 
 Tell = Callable[[str], None]
 

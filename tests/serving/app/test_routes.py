@@ -137,7 +137,7 @@ def test_a_service_with_a_model_is_up_and_ready(client: httpx.Client) -> None:
 
 def test_the_service_describes_itself_and_names_no_other_host(client: httpx.Client) -> None:
     text = client.get("/openapi.json").text
-    guide = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+    guide = (Path(__file__).parents[3] / "docs" / "serving.md").read_text()
     paths = set(client.get("/openapi.json").json()["paths"])
     assert paths == {
         "/v1/predictions",

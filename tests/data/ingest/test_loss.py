@@ -22,7 +22,7 @@ from birthmark.data.schema import LOSS
 from birthmark.data.traces.captures import write_capture
 from birthmark.data.traces.reader import open_trace
 
-SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "day1.parquet"
+SAMPLE = Path(__file__).parents[3] / "data" / "samples" / "day1.parquet"
 OPERATIONS = 12_000
 SEED = 7
 

@@ -11,7 +11,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.scan.count import Plan, scan
 from birthmark.data.traces.inputs import each_once
-from tests.data.test_ingest import create
+from tests.data.ingest.test_run import create
 
 DAY = 86_400
 NOON = 1_000_000_000

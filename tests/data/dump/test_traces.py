@@ -27,7 +27,7 @@ from birthmark.data.samples import DAYS
 from birthmark.data.schema import MESSAGES, OPERATIONS
 from birthmark.data.traces.reader import open_trace
 
-CAPTURES = Path(__file__).parents[2] / "native" / "fuzz" / "corpus" / "capture"
+CAPTURES = Path(__file__).parents[3] / "native" / "fuzz" / "corpus" / "capture"
 
 
 def words(lines: bytes) -> Counter[tuple[bytes, ...]]:

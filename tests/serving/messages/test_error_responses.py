@@ -226,5 +226,5 @@ def test_every_answer_has_browsers_take_it_for_what_it_says_it_is(client: httpx.
 
 
 def test_every_type_of_error_is_in_the_guide() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
+    guide = (Path(__file__).parents[3] / "docs" / "serving.md").read_text()
     assert {kind for kind in errors.TYPES if f"`{kind}`" not in guide} == set()

@@ -13,7 +13,7 @@ import pytest
 
 from birthmark.serving.http.connections import PIPELINED
 from birthmark.serving.http.parsing import AT_ONCE, FIELDS, HEAD_BYTES
-from tests.serving.answers import Answer, read
+from tests.serving.http_answers import Answer, read
 
 BODY = b'{"name": "a.lock"}'
 GET = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"

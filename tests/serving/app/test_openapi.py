@@ -15,8 +15,8 @@ from birthmark.serving.app.application import create_app
 from birthmark.serving.messages.errors import TYPES
 from birthmark.serving.settings import Settings
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
-FORMATS = Path(__file__).with_name("api_formats.py")
+DOCUMENT = Path(__file__).parents[3] / "docs" / "openapi.json"
+FORMATS = Path(__file__).parents[1] / "api_formats.py"
 EXAMPLES = "100"
 
 

@@ -16,7 +16,7 @@ from birthmark.data.schema import OPERATIONS
 from birthmark.data.traces.captures import write_capture
 from birthmark.data.traces.reader import open_trace
 
-SAMPLE = Path(__file__).parents[2] / "data" / "samples" / "day1.parquet"
+SAMPLE = Path(__file__).parents[3] / "data" / "samples" / "day1.parquet"
 # RFC 1813, section 3.3
 PROCEDURES = """null getattr setattr lookup access readlink read write create mkdir symlink mknod
 remove rmdir rename link readdir readdirplus fsstat fsinfo pathconf commit"""

@@ -20,7 +20,7 @@ from birthmark.serving.settings import Settings
 from birthmark.training.registry import abstentions
 from birthmark.training.registry.versions import Registry, RegistryError
 from tests.layout_hint.laid import VERSION_AT, sealed
-from tests.serving.test_batches import arrow
+from tests.serving.answers.test_arrow_answers import arrow
 
 Publish = Callable[..., str]
 Served = Callable[..., Any]

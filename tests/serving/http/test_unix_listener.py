@@ -96,7 +96,7 @@ def test_serve_says_where_and_removes_the_socket_when_told_to_stop(
     path: Path, tmp_path: Path, publish: Callable[..., str]
 ) -> None:
     publish(tmp_path / "registry")
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     command = [sys.executable, "-c", COMMAND, "--registry=registry", f"--uds={path}"]
     with subprocess.Popen(
         command, env=os.environ | {"PYTHONPATH": root}, text=True, stdout=subprocess.PIPE
