@@ -7,7 +7,8 @@ from pathlib import Path
 from birthmark.predictor.hints import HINTS, Room, hint_image
 from birthmark.predictor.image import Image
 from birthmark.predictor.kinds import Point
-from birthmark.serving.models.published import load_model
+from birthmark.predictor.trained import TrainedModel
+from birthmark.training.registry.published import read_published
 from birthmark.training.registry.versions import Registry, is_remote
 
 
@@ -24,8 +25,9 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
     """
     path = Path(place)
     if is_remote(place) or path.is_dir():
-        loaded = load_model(Registry(place), None, point)
-        return hint_image(loaded.trained, loaded.kind, loaded.point, room)
+        published = read_published(Registry(place), point=point)
+        model = TrainedModel.load(published.directory, counts=False, only=published.kind)
+        return hint_image(model, published.kind, published.point, room)
     content = path.read_bytes()
     if point:
         raise ValueError(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
+from birthmark.data.common.durations import duration
 from birthmark.data.common.sizes import size
-from birthmark.data.scan.words import duration
 from birthmark.layout_hint.compare import Plan, read_policies
 from birthmark.layout_hint.comparison import MODES, STATES, Settings
 from birthmark.layout_hint.days import Hours, read_dates

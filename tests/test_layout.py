@@ -44,3 +44,54 @@ def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     link = ROOT / "birthmark" / folder
     assert link.is_symlink()
     assert link.resolve() == ROOT / folder
+
+
+def modules() -> dict[str, Path]:
+    """Return the files of all modules and packages of the folders, by their names."""
+    found = {}
+    for folder in ROAD:
+        for path in (ROOT / folder).rglob("*.py"):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found["birthmark." + name.removesuffix(".__init__")] = path
+    return found
+
+
+def rooms(known: dict[str, Path]) -> dict[str, str]:
+    """Return each module's room: its package; itself where it lies in a folder of ``ROAD``."""
+    found = {}
+    for name, path in known.items():
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        found[name] = name if package.count(".") == 1 else package
+    return found
+
+
+def reached(edges: dict[str, set[str]], start: str) -> set[str]:
+    """Return all that can be reached from a node, which is itself among them in a circle."""
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        for node in edges.get(ahead.pop(), set()) - found:
+            found.add(node)
+            ahead.append(node)
+    return found
+
+
+def test_no_circle_of_imports_crosses_a_package() -> None:
+    known = modules()
+    room = rooms(known)
+    edges: dict[str, set[str]] = {}
+    for name, path in known.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or node.module is None:
+                continue
+            of = {f"{node.module}.{each.name}" for each in node.names} & known.keys()
+            for target in of or {node.module} & known.keys():
+                edges.setdefault(room[name], set()).add(room[target])
+    edges = {name: targets - {name} for name, targets in edges.items()}
+    beyond = {name: reached(edges, name) for name in edges}
+    for name, targets in beyond.items():
+        circle = {each for each in targets if name in beyond.get(each, set())}
+        # Modules that lie side by side in a folder are in one room; packages are rooms of their own.
+        packages = {each for each in circle if known[each].name == "__init__.py"}
+        assert not packages, sorted(circle)
+        assert len({each.rpartition(".")[0] for each in circle}) <= 1, sorted(circle)

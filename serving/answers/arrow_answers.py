@@ -47,10 +47,6 @@ def are_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return False
 
 
-THREE = b"answers=three"
-"""The query of who wants the three answers, too."""
-
-
 def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes, pa.Table]:
     """Return a stream of what the model answers to one, a boolean column for each predicate.
 

@@ -18,8 +18,8 @@ from birthmark.predictor.hints import Room
 from birthmark.serving.access.guard import Guard
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.app.openapi import describe
-from birthmark.serving.app.routes import HOT, router
-from birthmark.serving.fast_path.dispatch import Shortcut
+from birthmark.serving.app.routes import FAST_PATH, router
+from birthmark.serving.fast_path.dispatch import FastPath
 from birthmark.serving.http.connections import look_after
 from birthmark.serving.http.tls import context
 from birthmark.serving.limits.limits import Limits, allow_files
@@ -85,8 +85,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
     every = [*router.routes, *pages.routes]
     routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
-    shortcut = Shortcut(partial(FastAPI.__call__, app), HOT)
-    app.front = Measured(Guard(shortcut, limits, tokens), metrics, routes, settings.log_access)
+    fast_path = FastPath(partial(FastAPI.__call__, app), FAST_PATH)
+    app.front = Measured(Guard(fast_path, limits, tokens), metrics, routes, settings.log_access)
     return app
 
 

@@ -18,6 +18,7 @@ from fastapi.openapi.utils import get_openapi
 from birthmark.serving.access.guard import CHANGES, needed
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.messages.errors import TYPES
+from birthmark.serving.messages.query import ANSWERS
 from birthmark.serving.settings import Settings
 
 VERSION = "1"
@@ -44,11 +45,11 @@ _SECURITY = {
     "basic": {"type": "http", "scheme": "basic", "description": "a token as the password"},
 }
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
-_THREE = {
+_ANSWERS = {
     "name": "answers",
     "in": "query",
     "description": "with `three`, a stream has each predicate's answer and probability as well",
-    "schema": {"type": "string"},
+    "schema": {"type": "string", "enum": list(ANSWERS)},
 }
 _TAG = {"ETag": {"schema": {"type": "string"}, "description": "of this image"}}
 
@@ -89,7 +90,7 @@ def _by_hand(paths: dict[str, Any]) -> None:
     """Add what is neither JSON nor in a body."""
     arrow = arrow_answers.MEDIA_TYPE.decode()
     asked = paths["/v1/predictions"]["post"]
-    asked["parameters"] = [_THREE]
+    asked["parameters"] = [_ANSWERS]
     asked["requestBody"]["content"][arrow] = _BINARY
     asked["responses"]["200"]["content"][arrow] = _BINARY
     image = paths["/v1/model/image"]["get"]

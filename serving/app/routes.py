@@ -50,11 +50,11 @@ EXPLAINED = 1000
 SHORT = 16 * 1024
 """The longest body, bytes, that holds neither files nor a create."""
 
-Here = Annotated[Service, Depends(_service_of)]
+CurrentService = Annotated[Service, Depends(_service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
 
-HOT = {"/v1/predictions": endpoints.predictions, "/v1/hints": endpoints.hints}
+FAST_PATH = {"/v1/predictions": endpoints.predictions, "/v1/hints": endpoints.hints}
 """What is answered without the framework's routing (``serving.fast_path.dispatch``)."""
 
 router.add_api_route(
@@ -78,7 +78,7 @@ router.add_api_route(
     response_model=responses.OneExplained | responses.ListExplained,
     openapi_extra=body_schema(EXPLAINED),
 )
-async def explain(request: Request, service: Here) -> Response:
+async def explain(request: Request, service: CurrentService) -> Response:
     """Predict what a file, or each of a list, will become, and tell why."""
     body = await body_of(request)
     return await run_in_threadpool(_explained, service.model, body)
@@ -103,7 +103,7 @@ def _json(explained: Mapping[str, Any]) -> Response:
 
 
 @router.get("/v1/model")
-async def model(service: Here) -> responses.ModelResponse:
+async def model(service: CurrentService) -> responses.ModelResponse:
     """Tell which model answers, and what it was trained on."""
     loaded = service.model()
     return {
@@ -118,7 +118,7 @@ async def model(service: Here) -> responses.ModelResponse:
 
 
 @router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
-async def publish(request: Request, service: Here) -> responses.Published:
+async def publish(request: Request, service: CurrentService) -> responses.Published:
     """Make a stored version, whose checksums hold, the one that answers."""
     choice = parse_choice(short(await body_of(request)))
     before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
@@ -152,7 +152,7 @@ def _publish(registry: Registry, version: str) -> str | None:
 
 @router.head("/v1/model/image", include_in_schema=False)
 @router.get("/v1/model/image", response_class=ImageResponse)
-async def image(request: Request, service: Here) -> Response:
+async def image(request: Request, service: CurrentService) -> Response:
     """Return the hint image of the model that answers, for kernels to load."""
     known = request.headers.get("if-none-match", "")
     seconds = long_polling.wanted_seconds(request.headers.get("prefer", ""))
@@ -171,7 +171,7 @@ async def image(request: Request, service: Here) -> Response:
 
 
 @router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
-async def report(request: Request, service: Here) -> Response:
+async def report(request: Request, service: CurrentService) -> Response:
     """Take what a helper's hook has counted, to be shown among the metrics."""
     body = short(await body_of(request))
     shown = request.headers.get("authorization", "").encode("latin-1")
@@ -192,14 +192,14 @@ async def health() -> responses.Status:
 
 
 @router.get("/readyz")
-async def ready(service: Here) -> responses.Status:
+async def ready(service: CurrentService) -> responses.Status:
     """Tell whether a model is loaded."""
     service.model()
     return {"status": "ready"}
 
 
 @router.get("/metrics", response_class=Response)
-async def metrics(service: Here) -> Response:
+async def metrics(service: CurrentService) -> Response:
     """Return the metrics in Prometheus's text format."""
     text = await service.scraping.run(service.limits, service.metrics.text)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -15,7 +15,7 @@ from birthmark.serving.messages.errors import ApiError
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class Shortcut:
+class FastPath:
     """An ASGI application that has `endpoints`, by path, answer what is posted to them.
 
     They are also routes of `app`, which describes them and answers all else.

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.answers.json_answers import hint, predict, usual_hint, usual_prediction
+from birthmark.serving.messages.query import wants_three
 from birthmark.serving.service.service import Service
 
 AT_ONCE = 16 * 1024
@@ -62,9 +63,9 @@ async def predictions(request: Request) -> Response:
     """Predict what a file, or each of a list, will become: from the compiled image."""
     service = service_of(request)
     body = await body_of(request)
+    three = wants_three(request.scope["query_string"])
     model = service.model()
     if arrow_answers.are_meant(request.scope["headers"]):
-        three = arrow_answers.THREE in request.scope["query_string"].split(b"&")
         answer, asked = await run_in_threadpool(arrow_answers.answer, model, body, three)
         service.logged.stream(model, body, len(asked))
         return Answer(answer, arrow_answers.MEDIA_TYPE)

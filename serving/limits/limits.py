@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from birthmark.serving.limits.body_bytes import Room
+from birthmark.serving.limits.byte_budget import ByteBudget
 from birthmark.serving.messages.error_responses import raw
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
@@ -70,13 +70,13 @@ class Limits:
     waiting: int = 0
     queued: int = 0
     lobby: Any = None
-    room: Room = field(init=False)
+    room: ByteBudget = field(init=False)
     busy: tuple[bytes, bytes] = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         """Make the room for bytes on their way, and what is said where too much waits."""
-        self.room = Room(HELD_BODIES * self.settings.max_body_bytes, self.overloaded)
+        self.room = ByteBudget(HELD_BODIES * self.settings.max_body_bytes, self.overloaded)
         error = _overloaded(f"{self.settings.max_requests} requests wait to be begun")
         self.busy = raw(error), raw(error, close=False)
 

@@ -16,7 +16,7 @@ WAITING = 8
 _Result = TypeVar("_Result")
 
 
-class Aside:
+class SerialQueue:
     """A kind of work that is done for one request at a time."""
 
     def __init__(self) -> None:

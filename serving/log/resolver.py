@@ -18,7 +18,7 @@ HINTED = "hints"
 """The point of hints in the log: their thresholds are their own, and promise no bound."""
 
 
-class Asked:
+class Resolver:
     """Works out what one model was asked and answered, by the forms of requests."""
 
     def __init__(self, model: LoadedModel) -> None:

@@ -13,15 +13,15 @@ from birthmark.serving.settings import Settings
 
 if TYPE_CHECKING:  # most services keep no log, and need not what writes one
     from birthmark.serving.log.prediction_log import PredictionLog
-    from birthmark.serving.log.resolver import Asked
+    from birthmark.serving.log.resolver import Resolver
 
 
-class Logged:
+class LogSampler:
     """Hands what was answered to a log, if there is one and the request is of its sample."""
 
     def __init__(self, log: PredictionLog | None = None) -> None:
         self._log = log
-        self._asked: Asked | None = None
+        self._resolver: Resolver | None = None
 
     def predictions(self, model: LoadedModel, body: bytes, files: int) -> None:
         """Take note of a body of so many `files` that was answered."""
@@ -38,23 +38,23 @@ class Logged:
         if self._log is not None and self._log.sampled():
             self._log.offer(self._of(model).hints, (body, verdict), 1, len(body))
 
-    def _of(self, model: LoadedModel) -> Asked:
-        asked = self._asked
-        if asked is None or asked.model is not model:
-            from birthmark.serving.log.resolver import Asked
+    def _of(self, model: LoadedModel) -> Resolver:
+        resolver = self._resolver
+        if resolver is None or resolver.model is not model:
+            from birthmark.serving.log.resolver import Resolver
 
-            self._asked = asked = Asked(model)
-        return asked
+            self._resolver = resolver = Resolver(model)
+        return resolver
 
 
 @contextmanager
-def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[Logged]:
+def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[LogSampler]:
     """Yield what logs as `settings` say, and write all that is left at the end.
 
     What becomes of the rows is counted in `registry`.
     """
     if settings.log_predictions is None:
-        yield Logged()
+        yield LogSampler()
         return
     from birthmark.serving.log.prediction_log import OUTCOMES, PredictionLog
 
@@ -75,6 +75,6 @@ def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[Logged]:
     )
     log.start()
     try:
-        yield Logged(log)
+        yield LogSampler(log)
     finally:
         log.close()

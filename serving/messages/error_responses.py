@@ -57,7 +57,7 @@ def error_response(
 
 def response_of(error: ApiError) -> Response:
     """Return the response for an error."""
-    return error_response(error.type, str(error), error.field, headers=error.headers)
+    return error_response(error.type, str(error), error.field, error.value, error.headers)
 
 
 def raw(error: ApiError, close: bool = True) -> bytes:

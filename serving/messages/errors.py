@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 TYPES: dict[str, int] = {
     "invalid_arrow": 400,
@@ -37,7 +38,7 @@ TYPES: dict[str, int] = {
 class ApiError(Exception):
     """A request that gets an error: its `type` (see `TYPES`) and a message for people.
 
-    `field` is what is at fault, where one member or column is.
+    `field` is what is at fault, where one member, column or parameter is; `value` is what it was.
     """
 
     def __init__(
@@ -47,8 +48,10 @@ class ApiError(Exception):
         headers: Mapping[str, str] | None = None,
         *,
         field: str | None = None,
+        value: Any = None,
     ) -> None:
         super().__init__(message)
         self.type = type
         self.headers = headers
         self.field = field
+        self.value = value

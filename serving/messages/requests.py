@@ -142,7 +142,7 @@ Mode = Annotated[
 ]
 
 
-class Asked(BaseModel):
+class CreateRequest(BaseModel):
     """A create that is asked about, and what is known of it; what is left out is unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -187,7 +187,7 @@ class Asked(BaseModel):
         return self.model_dump_json(exclude_none=True).encode()
 
 
-class FileRequest(Asked):
+class FileRequest(CreateRequest):
     """A file that is being created, and what is known of it then; what is left out is unknown."""
 
     names = {"name": 1, "directory": 0}
@@ -207,7 +207,7 @@ class FileRequest(Asked):
         return self._sent("name")
 
 
-class HintRequest(Asked):
+class HintRequest(CreateRequest):
     """A file or directory that a file system is about to create."""
 
     is_directory: bool = Field(False, strict=True, description="whether it is a directory")
@@ -315,7 +315,7 @@ def body_schema(many: int = MANY) -> dict[str, Any]:
     return in_json({"anyOf": [one, {"type": "array", "maxItems": many, "items": one}]})
 
 
-def schema_of(asked: type[Asked]) -> dict[str, Any]:
+def schema_of(asked: type[CreateRequest]) -> dict[str, Any]:
     """Return the JSON schema of a create: each name in one of its forms, or in none if it may."""
     schema = asked.model_json_schema()
     for member, least in asked.names.items():

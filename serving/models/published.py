@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
-
 from birthmark.features.creates import from_requests
 from birthmark.predictor import Kind, Point
 from birthmark.predictor.hints import USUAL_ROOM, Room
 from birthmark.serving.models.loaded import LoadedModel, Tallies
-from birthmark.training.registry.abstentions import read as read_abstaining
-from birthmark.training.registry.versions import Registry, RegistryError
-
-
-class NoModelError(ValueError):
-    """Nothing was ever published in the registry."""
+from birthmark.training.registry.published import read_published
+from birthmark.training.registry.versions import Registry
 
 
 def load_model(
@@ -30,35 +23,20 @@ def load_model(
 
     `kind` and `point` None take what the version was published to serve; its hints are for `room`;
     with `counts` what models learn on from is loaded, too. Answers are counted in `tallies`. Raises
-    `NoModelError` where nothing is published, `RegistryError` for a damaged version, and ValueError
-    or OSError for parts that are no model.
+    as `read_published`, and ValueError or OSError for parts that are no model.
     """
-    version = registry.current()
-    if version is None:
-        raise NoModelError(
-            f"{registry.place}: expected a published model, found none (see birthmark train)"
-        )
-    registry.verify(version)
-    manifest = registry.manifest(version)
-    kind = kind or _published(registry, manifest, "serve", get_args(Kind))
-    point = point or _published(registry, manifest, "point", get_args(Point))
-    abstaining = read_abstaining(registry).of(version)
-    directory = registry.directory(version)
-    tallies = tallies or Tallies()
+    found = read_published(registry, kind, point)
     model = LoadedModel(
-        version, kind, point, manifest, directory, room, counts, abstaining, tallies
+        found.version,
+        found.kind,
+        found.point,
+        found.manifest,
+        found.directory,
+        room,
+        counts,
+        found.abstaining,
+        tallies or Tallies(),
     )
     # A model that cannot answer must not take the place of one that can.
     model.answers(from_requests([{"name": b"name"}]), counted=False)
     return model
-
-
-def _published(
-    registry: Registry, manifest: Mapping[str, Any], what: str, choices: Sequence[str]
-) -> Any:
-    found = manifest.get(what)
-    if found not in choices:
-        directory = registry.directory(manifest["version"])
-        expected = " or ".join(choices)
-        raise RegistryError(f"{directory}: expected {what} to be {expected}, found {found!r}")
-    return found

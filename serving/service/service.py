@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.limits.limits import Limits
-from birthmark.serving.limits.serial_queue import Aside
-from birthmark.serving.log.sampling import Logged
+from birthmark.serving.limits.serial_queue import SerialQueue
+from birthmark.serving.log.sampling import LogSampler
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.hint_image import Hints
@@ -24,10 +24,10 @@ class Service:
     slot: ModelSlot
     metrics: Metrics
     limits: Limits
-    logged: Logged = field(default_factory=Logged)
+    logged: LogSampler = field(default_factory=LogSampler)
     tokens: Tokens | None = None
-    reporting: Aside = field(default_factory=Aside)
-    scraping: Aside = field(default_factory=Aside)
+    reporting: SerialQueue = field(default_factory=SerialQueue)
+    scraping: SerialQueue = field(default_factory=SerialQueue)
 
     def model(self) -> LoadedModel:
         """Return the model that answers; raise `ApiError` while there is none."""

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.durable import replaced
-from birthmark.data.scan.view import COLOURS, FORMATS, STYLE
+from birthmark.data.common.plot_style import COLOURS, FORMATS, STYLE
 
 SHOWN = ("lock", "size>16k", "lifespan<=5", "amtime<=0", "write-only")
 """The predicates of files whose precision-recall curves are drawn, as many as there are."""
@@ -130,7 +130,7 @@ def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> N
 
 
 def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
-    from birthmark.data.scan.view import DASHES
+    from birthmark.data.common.plot_style import DASHES
 
     _heading(figure, "precision over recall, files")
     own = [p for p in points if p["curve"] == "precision" and p["subject"] == "file"]

@@ -22,7 +22,7 @@ EXAMPLES = "100"
 
 def test_the_document_is_the_one_that_is_checked_in() -> None:
     written = json.loads(DOCUMENT.read_text())
-    assert written == create_app(Settings()).openapi(), "python -m birthmark.serving.openapi"
+    assert written == create_app(Settings()).openapi(), "python -m birthmark.serving.app.openapi"
 
 
 def test_every_type_of_error_is_described_under_its_status() -> None:

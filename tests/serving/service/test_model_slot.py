@@ -15,9 +15,10 @@ from birthmark.features import from_requests
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.hints import hint_image
 from birthmark.predictor.image_models import compile_models
-from birthmark.serving.models.published import NoModelError, load_model
+from birthmark.serving.models.published import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry import abstentions
+from birthmark.training.registry.published import NoModelError
 from birthmark.training.registry.versions import Registry, RegistryError
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.answers.test_arrow_answers import arrow

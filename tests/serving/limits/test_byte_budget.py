@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birthmark.serving.limits.body_bytes import Place, Room
+from birthmark.serving.limits.byte_budget import ByteBudget, Reservation
 from birthmark.serving.messages.errors import ApiError
 
 
-def room(most: int) -> Room:
-    return Room(most, lambda what: ApiError("overloaded", what))
+def room(most: int) -> ByteBudget:
+    return ByteBudget(most, lambda what: ApiError("overloaded", what))
 
 
 def test_room_is_taken_as_bytes_come_and_given_back() -> None:
@@ -60,7 +60,7 @@ def test_no_more_is_held_than_fits_and_nothing_is_forgotten(
     steps: list[tuple[int, int, bool]],
 ) -> None:
     here = room(100)
-    places: dict[int, Place] = {}
+    places: dict[int, Reservation] = {}
     with ExitStack() as stack:
         for which, size, may_lose in steps:
             lose = (lambda: None) if may_lose else None
