@@ -91,7 +91,7 @@ def test_no_circle_of_imports_crosses_a_package() -> None:
     beyond = {name: reached(edges, name) for name in edges}
     for name, targets in beyond.items():
         circle = {each for each in targets if name in beyond.get(each, set())}
-        # Modules that lie side by side in a folder are in one room; packages are rooms of their own.
+        # Modules side by side in a folder are in one room; packages are rooms of their own.
         packages = {each for each in circle if known[each].name == "__init__.py"}
         assert not packages, sorted(circle)
         assert len({each.rpartition(".")[0] for each in circle}) <= 1, sorted(circle)
