@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from birthmark.features.creates import from_requests
-from birthmark.predictor import model_set
+from birthmark.predictor.models import model_set
 from birthmark.serving.messages import responses
 from birthmark.serving.messages.requests import FileRequest, canonical, parse, parse_hint
 from birthmark.serving.messages.responses import (

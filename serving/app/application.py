@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.data.common.sizes import size
-from birthmark.predictor.hints import Room
+from birthmark.predictor.allocation.verdicts import Room
 from birthmark.serving.access.guard import Guard
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.app.openapi import describe

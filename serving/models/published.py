@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from birthmark.features.creates import from_requests
 from birthmark.predictor import Kind, Point
-from birthmark.predictor.hints import USUAL_ROOM, Room
+from birthmark.predictor.allocation.verdicts import USUAL_ROOM, Room
 from birthmark.serving.models.loaded import LoadedModel, Tallies
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.versions import Registry

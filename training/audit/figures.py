@@ -14,7 +14,7 @@ from birthmark.data.common.percentages import percent
 from birthmark.data.prediction_log import ANSWER, SAID
 from birthmark.data.schema import field
 from birthmark.predictor import Predicate, TrainedModel
-from birthmark.predictor.certainty import WORDS
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.training.audit.matching import Join
 from birthmark.training.evaluate.breakdown import BREAKDOWN, Grouping, break_down, grouping
 from birthmark.training.evaluate.cases import majority

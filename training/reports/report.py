@@ -10,7 +10,7 @@ import pyarrow as pa
 from jinja2 import PackageLoader
 
 from birthmark.features.components import component_text
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.models.kinds import Point
 from birthmark.training.evaluate.assessment import Assessment
 from birthmark.training.evaluate.three_answers import of_served
 from birthmark.training.reports import charts

@@ -9,7 +9,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.certainty import WORDS
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.training.evaluate.cases import labelled
 from birthmark.training.evaluate.three_answers import answers, of_no, of_served
 from birthmark.training.statistics.bootstrap import blocks_of
