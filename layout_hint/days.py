@@ -29,6 +29,7 @@ _MICROS = 1_000_000
 _DAY = 86_400 * _MICROS
 _EPOCH = date(1970, 1, 1)
 ROWS = 1 << 18
+"""Rows read at a time, of one column: 2 MB."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from birthmark.layout_hint.lifetimes import lifetimes
 from birthmark.layout_hint.locality import Locality, locality
 
 ROWS = 1 << 16
+"""Rows of a batch that is handed to the replay."""
 
 
 @dataclass(frozen=True)

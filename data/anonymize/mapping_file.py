@@ -16,6 +16,8 @@ from birthmark.data.common.durable import LockedError, locked, make_like, replac
 from birthmark_native import Mapping
 
 MODE = 0o600
+"""Read and written by its owner alone: it undoes the anonymization."""
+
 _SETTINGS = "settings "
 _LONGEST = 1 << 20  # characters of the second line
 

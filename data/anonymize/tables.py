@@ -21,6 +21,8 @@ from birthmark.data.traces.reader import Trace
 from birthmark_native import LivesBuilder, Mapping
 
 BATCH_ROWS = 32_768
+"""Rows read at a time: enough that a batch's own cost does not count, few enough for memory."""
+
 
 Progress = Callable[[str, int], None]
 

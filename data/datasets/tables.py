@@ -42,6 +42,8 @@ TABLES = {
     "loss": LOSS,
 }
 OPEN_PARTITIONS = 16
+"""Files written at once: each holds the buffers of its compressor."""
+
 ROW_GROUP = 65_536
 FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
 BUFFERED = OPEN_PARTITIONS * ROW_GROUP // 4

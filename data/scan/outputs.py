@@ -75,6 +75,7 @@ def write_parquet(file: Any, schema: pa.Schema, batches: Iterable[pa.RecordBatch
 
 
 GROUP = 65_536
+"""Rows of a row group, as in datasets (``datasets.tables.ROW_GROUP``)."""
 
 
 def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -18,6 +18,7 @@ from birthmark.data.schema import OPERATIONS, WORD
 from birthmark.data.traces.reader import PARQUET_MAGIC, Trace, open_trace
 
 BATCH_ROWS = 131_072
+"""Rows read at a time: enough that a batch's own cost does not count, few enough for memory."""
 
 
 class Source:

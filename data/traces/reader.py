@@ -15,6 +15,7 @@ from birthmark_native.results import Damaged
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
+"""Operations in a batch: enough that its own cost does not count, few enough for memory."""
 
 
 class Trace:

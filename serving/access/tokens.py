@@ -40,7 +40,7 @@ UNREAD_SECONDS = 60.0
 """How long the old tokens hold while the file cannot be read; then nothing is open."""
 
 _NAME = "[A-Za-z0-9._-]{1,64}"
-_BYTES = 32
+_BYTES = 32  # 256 random bits: nobody guesses one, so that a plain SHA-256 may keep it
 _TICK_SECONDS = 2.0
 """How coarse a file system's times may be: FAT's are."""
 

@@ -41,7 +41,7 @@ PATIENCE = 30.0
 
 _IDLE_SECONDS = 60.0  # less than the service's own, so that it does not close one that is asked on
 _CLOSING_SECONDS = 1.0
-_MOST_BYTES = 64 * 1024 * 1024
+_MOST_BYTES = 64 * 1024 * 1024  # far more than is answered to the most files of one request
 _Answer = TypeVar("_Answer")
 _Result = TypeVar("_Result")
 

@@ -24,6 +24,8 @@ PIPELINED = 64
 """The most requests that may wait on one connection for the answers before them."""
 
 LOOK_SECONDS = 1.0
+"""How late it may be noticed that a limit of time has passed."""
+
 
 _CONTINUE = b"HTTP/1.1 100"
 _SMALL = 64 * 1024  # what is longer takes longer to copy than to send by itself

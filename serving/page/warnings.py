@@ -20,6 +20,7 @@ LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")
 """It does not do what it is there for; it does so only in part; one should know."""
 
 FEW = 3
+"""So many shifts are named in a warning, which is one sentence; the others are counted."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from birthmark.serving.limits.limits import Limits
 from birthmark.serving.service.model_slot import ModelSlot
 
 LONGEST_SECONDS = 300
+"""The longest wait: proxies and firewalls forget connections on which nothing happens."""
 
 
 def wanted_seconds(prefer: str) -> int:

@@ -19,7 +19,7 @@ HEALTH_SECONDS = 30
 BEGIN_SECONDS = 300
 """How long its successor may take to begin, where one is replaced by SIGHUP."""
 
-_GLANCE_SECONDS = 0.1
+_GLANCE_SECONDS = 0.1  # between two looks whether a successor is ready: too short to be noticed
 
 
 class Server(uvicorn.Server):

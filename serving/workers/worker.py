@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 ALONE_SECONDS = 0.5
+"""How soon a worker notices that the process which keeps it was killed."""
 
 
 def application(settings: Settings, parent: int) -> FastAPI:

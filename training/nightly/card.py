@@ -23,7 +23,7 @@ from birthmark.training.reports.report import page
 from birthmark.training.statistics.standing import in_words
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
-_SHOWN = 10
+_SHOWN = 10  # rules in a list, as many as are read
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from birthmark.training.registry.storage import Check
 OBJECT_STORES = {"s3", "gcs", "abfs"}
 """The file systems without directories."""
 
-_AT_A_TIME = 8
+_AT_A_TIME = 8  # objects: a store answers slowly, but to many at once
 _ABANDONED = timedelta(days=1)
 """So long after its time a version without a manifest is not going to be completed."""
 

@@ -16,7 +16,9 @@ SHOWN = ("lock", "size>16k", "lifespan<=5", "amtime<=0", "write-only")
 """The predicates of files whose precision-recall curves are drawn, as many as there are."""
 
 COLUMNS = 5
-_TITLE = 0.4
+"""Panels side by side: those of `SHOWN`."""
+
+_TITLE = 0.4  # inches
 _SMALL: Any = {"font.size": 8, "lines.linewidth": 1.3, "axes.axisbelow": True}
 
 Row = dict[str, Any]

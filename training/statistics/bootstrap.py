@@ -25,7 +25,11 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 SEED = 1
+"""Any fixed one, so that the same test gives the same report."""
+
 RESAMPLES = 2000
+"""Draws: 50 lie beyond each end of a 95% interval, which suffices for two digits (Efron)."""
+
 LEVEL = 0.95
 """The confidence that intervals are made for, unless told otherwise."""
 

@@ -34,6 +34,8 @@ ALPHA = 0.05
 """The chance, over all bounds and all nights of a year, to call one broken that holds."""
 
 NIGHTS = 365
+"""For so many nights `ALPHA` is the chance of a false alarm."""
+
 
 BETS: Floats = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
 """The stakes, as shares of what could lose all."""
