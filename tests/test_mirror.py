@@ -58,7 +58,6 @@ THROUGH = {
     "serving/service/long_polling.py": "tests/serving/models/test_hint_image.py",
     "serving/workers/worker.py": "tests/serving/workers/test_supervisor.py",
     # Tested with those who use them.
-    "data/common/lazy.py": "tests/birthmark/test_exports.py",
     "data/common/percentages.py": "tests/training/evaluate/test_metrics.py",
     "data/common/plot_style.py": "tests/data/scan/test_view.py",
     "data/common/setting_names.py": "tests/data/common/test_setting_errors.py",

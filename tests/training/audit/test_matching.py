@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.data.prediction_log import PREDICTIONS, Joining
+from birthmark.data.prediction_log import MATCHED, PREDICTIONS, Joining
 from birthmark.training.audit import matching as module
 from birthmark.training.audit.matching import Join, join
 
@@ -58,7 +58,7 @@ def test_what_both_tell_must_agree_and_what_one_does_not_tell_may_be_anything(
     found = joined(rows, lives)
     assert pairs(found) == [(0, 0), (2, 2)]
     assert found.unmatched == 1
-    rest = tuple(each for each in module.MATCHED if each != column)
+    rest = tuple(each for each in MATCHED if each != column)
     assert pairs(joined(rows, lives, matched=rest)) == [(0, 0), (1, 1), (2, 2)]
 
 
