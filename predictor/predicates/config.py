@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from birthmark.data.choices import expect
+from birthmark.data.common.choices import expect
 from birthmark.predictor.predicates.known import BUILT_IN
 from birthmark.predictor.predicates.predicate import Predicate, Subject
 from birthmark.predictor.predicates.rules import SECOND, Bounds, in_ranges
