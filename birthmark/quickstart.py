@@ -18,7 +18,7 @@ from rich.table import Table
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from birthmark.data.samples import DAYS
-from birthmark.serving.evidence import STYLES, in_percent, in_words
+from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
 from birthmark.terminal import line, show, styled
 
 DIRECTORY = Path("quickstart")

@@ -20,7 +20,7 @@ Where the figure is silent, its words are taken as they stand:
 
 from __future__ import annotations
 
-from birthmark.data.visible import visible
+from birthmark.data.common.visible import visible
 from birthmark_native import (
     count_components,
     decide_components,
