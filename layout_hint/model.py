@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Image
-from birthmark.predictor.models.kinds import Point
 from birthmark.serving.published import load_model
 from birthmark.training.registry import Registry, is_remote
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from birthmark.features.creates import from_requests
-from birthmark.predictor import Kind, Point
+from birthmark.predictor import KINDS, Kind, Point
 from birthmark.predictor.allocation.verdicts import USUAL_ROOM, Room
 from birthmark.serving.loaded import LoadedModel, Tallies
 from birthmark.training.abstaining import read as read_abstaining
@@ -40,7 +40,7 @@ def load_model(
         )
     registry.verify(version)
     manifest = registry.manifest(version)
-    kind = kind or _published(registry, manifest, "serve", get_args(Kind))
+    kind = kind or _published(registry, manifest, "serve", tuple(KINDS))
     point = point or _published(registry, manifest, "point", get_args(Point))
     abstaining = read_abstaining(registry).of(version)
     directory = registry.directory(version)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from birthmark.training.report import page
 from birthmark.training.shares import percent
-from birthmark.training.shown import AXIS, KINDS
+from birthmark.training.shown import AXIS, TITLES
 
 if TYPE_CHECKING:
     from birthmark.training.audit import Audit
@@ -24,7 +24,7 @@ def render(audit: Audit) -> str:
         rows=rows,
         groups=_groups(audit),
         groupings=GROUPINGS,
-        kinds=KINDS,
+        kinds=TITLES,
     )
 
 

@@ -22,7 +22,7 @@ from birthmark.training.loss import without_loss
 from birthmark.training.registry import Registry, RegistryError
 from birthmark.training.report import render
 from birthmark.training.sensitivity import sensitivity
-from birthmark.training.shown import KINDS
+from birthmark.training.shown import TITLES
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Trial:
             "Files": f"{trained['files']:,}",
             "Names": f"{trained['names']:,}",
             "Parameters": ", ".join(f"{name} {value}" for name, value in parameters.items()),
-            "Served": KINDS[self.stored.manifest["serve"]],
+            "Served": TITLES[self.stored.manifest["serve"]],
         }
 
     def _tested_on(self) -> dict[str, str]:

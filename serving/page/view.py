@@ -11,8 +11,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import ValidationError
 
 from birthmark.data.invalid import expected
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.serving.answers import explain_one
-from birthmark.serving.evidence import in_percent, in_words
+from birthmark.serving.evidence import in_percent
 from birthmark.serving.loaded import LoadedModel
 from birthmark.serving.page import audited, traffic, versions
 from birthmark.serving.page.history import History
@@ -22,7 +23,6 @@ from birthmark.serving.requests import FileRequest
 from birthmark.serving.service import Service
 from birthmark.training.pages import pages
 from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.shown import KINDS
 from birthmark.training.standing import Standing, summary
 
 
@@ -62,7 +62,7 @@ class Page:
             "now": datetime.now(UTC),
             "warnings": [asdict(each) for each in warnings(facts)],
             "model": model,
-            "kinds": KINDS,
+            "kinds": {name: kind.title for name, kind in KINDS.items()},
             "since": slot.since,
             "counted": self.history.since,
             "workers": settings.workers,
@@ -93,7 +93,7 @@ class Page:
                 "predicate": key,
                 "answer": found["answers"][key],
                 "likely": in_percent(found["probabilities"][key]),
-                "evidence": in_words(why["evidence"]),
+                "evidence": KINDS[model.kind].in_words(why["evidence"]),
             }
             for key, why in found["predicates"].items()
         ]

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.assess import Assessment, assess
 from birthmark.training.breakdown import BREAKDOWN
 from birthmark.training.config import Settings
@@ -16,7 +17,6 @@ from birthmark.training.distributions import distributions
 from birthmark.training.evaluate import EVALUATION, score
 from birthmark.training.report import render
 from birthmark.training.sensitivity import SENSITIVITY, sensitivity
-from birthmark.training.shown import KINDS
 from birthmark.training.train import Lives, fit
 
 Make = Callable[..., Any]
