@@ -5,7 +5,7 @@ not: where few files are alike a bound on all would allow more. Answers about on
 contradict each other (``predictor.predicates.worlds``): the surest are kept, and what no world has
 together with them becomes unsure. What follows from an answer that is kept is said, too, if the
 bounds are kept with it; and how likely an answer is fits those that are surer: what a yes implies
-is no less likely than it (``native/src/certainty``).
+is no less likely than it (``native/learn/src/certainty``).
 """
 
 from __future__ import annotations
