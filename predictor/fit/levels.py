@@ -18,11 +18,11 @@ import numpy.typing as npt
 from birthmark.predictor.answers.levels import NO_LEVELS, Floats, Levels
 
 GRID = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-"""The shares that levels are cut at."""
+"""The shares that levels are cut at: few, since each takes room in images (``models.images``)."""
 
 DECIMALS = 4
 STEP = 10**-DECIMALS
-"""How exactly probabilities are told."""
+"""How exactly probabilities are told: as people are shown them, in hundredths of a percent."""
 
 
 def levels_of(

@@ -30,7 +30,8 @@ from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
 SLICE = 1 << 20
-"""How many rows are counted by one task."""
+"""How many rows are counted by one task: work for seconds, beside which its start does not matter,
+in memory that every worker has."""
 
 _LABEL = "label "
 _PARAMETERS = b"parameters"

@@ -33,7 +33,10 @@ from birthmark.predictor.answers.points import ALWAYS, EVEN, NEVER, OperatingPoi
 from birthmark.predictor.fit.levels import levels_of
 
 CANDIDATES = 2000
-"""How many thresholds are tried, at most: every so many lives, by rank of their scores."""
+"""How many thresholds are tried, at most: every so many lives, by rank of their scores.
+
+Between two lie 0.05% of the lives, a twentieth of the usual bound; and the table of false positives
+by block and threshold takes 1.6 MB."""
 
 Scores = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

@@ -24,7 +24,8 @@ FULL = 255
 """The greatest score of a leaf."""
 
 EDGE = 0.002
-"""How near to 0 and 1 a sum comes before it is bent, so as not to leave them."""
+"""How near to 0 and 1 a sum comes before it is bent, so as not to leave them: nearer than any share
+that levels are cut at (``predictor.fit.levels.GRID``)."""
 
 SPLIT_BYTES = 8
 """What a split takes when compiled, at most; a leaf takes one byte per output."""

@@ -44,7 +44,8 @@ LOOKED_AT = [c for c, name in enumerate(COLUMNS) if name.partition(".")[2] not i
 
 BOOSTED, MOST_LEAVES, LEAF_ROWS, TRIED = 1 / 3, 256, 10, 0.05
 """Of trees that correct others: the share of the room they have, how many leaves each has at most,
-how many rows a leaf has at least, and the share of the columns of which a split is the best."""
+how many rows a leaf has at least, and the share of the columns of which a split is the best. They
+were chosen with the learners."""
 
 
 class CreateForest(Learned):
