@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from benchmarks.heat import COLUMNS, Day
 from birthmark.data.datasets.tables import read_files, read_table
 from birthmark.features.columns import decoded
-from birthmark.predictor import BUILT_IN, Kind, Point, TrainedModel
+from birthmark.predictor import BUILT_IN, KINDS, Kind, Point, TrainedModel
 from birthmark.predictor.allocation.verdicts import HINTS, hint_image, verdicts
 from birthmark.predictor.heat import directories
 from birthmark.predictor.heat.hot_places import HOT_BLOCKS
@@ -105,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--train", type=Path, nargs="+", required=True)
     parser.add_argument("--test", type=Path, required=True)
-    parser.add_argument("--kinds", nargs="+", default=["rules"], choices=get_args(Kind))
+    parser.add_argument("--kinds", nargs="+", default=["rules"], choices=KINDS)
     parser.add_argument("--points", nargs="+", default=["bounded"], choices=get_args(Point))
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()

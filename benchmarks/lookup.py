@@ -38,9 +38,9 @@ from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births
 from birthmark.predictor.models.able.set import AbleModels
 from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.kinds import KINDS
 from birthmark_native import Image, fnv1a
 
-KINDS = ("name", "rules", "able", "forest")
 PEER_PREDICATE = "lifespan<=5"
 ROWS = 2_000_000
 CREATES = 20_000

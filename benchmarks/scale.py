@@ -23,7 +23,7 @@ from birthmark.data.ingest.decoded import Decoded, combine, decode
 from birthmark.data.workloads import Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
-from birthmark.predictor.trained import KINDS
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.config import Settings
 from birthmark.training.learn.train import read_lives, train
 from birthmark.training.registry.stored import load

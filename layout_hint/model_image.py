@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Image
-from birthmark.predictor.models.kinds import Point
 from birthmark.predictor.trained import TrainedModel
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.versions import Registry, is_remote

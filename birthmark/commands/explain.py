@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,13 +55,15 @@ def explain(
 
 
 def _draw(response: ListExplained, names: list[str]) -> None:
+    from birthmark.predictor import KINDS
+
     for name, prediction in zip(names, response["predictions"], strict=True):
-        show(_tree(name, prediction))
+        show(_tree(name, prediction, KINDS[response["kind"]].in_words))
     line(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
-def _tree(name: str, prediction: Explanation) -> Tree:
-    from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
+def _tree(name: str, prediction: Explanation, in_words: Callable[[Any], str]) -> Tree:
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
     tree = Tree(styled(name, "bold"))
     predicates, answers = prediction["predicates"], prediction["answers"]

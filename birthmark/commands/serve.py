@@ -141,8 +141,10 @@ def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
 
 def _show(response: OneExplained) -> None:
     """Print a row for each predicate."""
-    from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
+    from birthmark.predictor import KINDS
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
+    in_words = KINDS[response["kind"]].in_words
     table = Table("predicate", "answer", "likely", "evidence")
     table.columns[2].justify = "right"
     prediction = response["prediction"]

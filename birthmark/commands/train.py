@@ -13,6 +13,7 @@ import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.outputs import named
+from birthmark.predictor.models.kinds import Kind
 from birthmark.terminal import fields, line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
@@ -30,15 +31,6 @@ _WithoutLoss = Annotated[
     bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-
-
-class Kind(StrEnum):
-    """A kind of model."""
-
-    name = "name"
-    able = "able"
-    rules = "rules"
-    forest = "forest"
 
 
 class Point(StrEnum):
@@ -75,7 +67,7 @@ def train(
     confidence: Annotated[
         float, typer.Option(min=0.5, max=1, help="How surely the bounds hold.")
     ] = 0.95,
-    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
+    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = "rules",
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
     test: Annotated[
@@ -103,7 +95,7 @@ def train(
         bound=bound,
         false_negative_bound=false_negative_bound,
         confidence=confidence,
-        serve=serve.value,
+        serve=serve,
         point=point.value,
         without_loss=without_loss,
     )

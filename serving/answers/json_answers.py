@@ -109,7 +109,7 @@ def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
 def _answer(found: model_set.Answer, abstains: bool) -> Answer:
     return {
         "answer": "yes" if found.answer and not abstains else "no",
-        "evidence": found.evidence,  # type: ignore[typeddict-item]  # one kind's
+        "evidence": found.evidence,
         "score": found.score,
         "threshold": None if abstains else found.threshold,
         "upper": found.upper,

@@ -2,92 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Union
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from birthmark.predictor import Kind, Point
+from birthmark.predictor import KINDS, Kind, Point
 
-
-@final
-class NameEvidence(TypedDict):
-    """The name component that decided, true for `n_m` of the `n_a` files trained on that had it.
-
-    All are null where the name has no component that predicts yes.
-    """
-
-    component: str | None
-    n_m: int | None
-    n_a: int | None
-
-
-class Step(TypedDict):
-    """One step on the path from a decision tree's root to its leaf."""
-
-    attribute: str
-    value: Any
-
-
-@final
-class TreeEvidence(TypedDict):
-    """The leaf that decided, true for `n_true` of the `n` files trained on that reached it.
-
-    `default`: the path ends in a node for values that were not seen in training.
-    """
-
-    path: list[Step]
-    default: bool
-    n_true: int
-    n: int
-
-
-class Against(TypedDict):
-    """A rule that contradicts: at most the share `upper` of the names with `component` have it."""
-
-    component: str
-    n_m: float
-    n_a: float
-    upper: float
-
-
-@final
-class RuleEvidence(TypedDict):
-    """The rule that decided, whose `component` was true of `n_m` of `n_a` files trained on.
-
-    At least the share `lower` of such files are expected to have it. All are null where no rule
-    speaks for a yes. Counts are fractions where older files count less.
-    """
-
-    component: str | None
-    n_m: float | None
-    n_a: float | None
-    lower: float | None
-    against: list[Against]
-
-
-class Reason(TypedDict):
-    """A column that moved the score, what was in it, and by how much."""
-
-    column: str
-    value: Any
-    by: float
-
-
-@final
-class ForestEvidence(TypedDict):
-    """The `share` of yes in the leaves that were reached, of `rows` training rows each on average.
-
-    It would be `usual` if nothing were known; `because` are the columns that moved it most.
-    """
-
-    share: float
-    usual: float
-    rows: int
-    because: list[Reason]
-
-
-Evidence = NameEvidence | TreeEvidence | RuleEvidence | ForestEvidence
+if TYPE_CHECKING:
+    Evidence = Mapping[str, Any]
+else:
+    Evidence = Union[tuple(kind.evidence for kind in KINDS.values())]  # noqa: UP007
 """What each kind of model can say for its answer."""
 
 

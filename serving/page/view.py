@@ -11,7 +11,8 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import ValidationError
 
 from birthmark.data.common.setting_errors import expected
-from birthmark.serving.answers.evidence import in_percent, in_words
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.serving.answers.evidence import in_percent
 from birthmark.serving.answers.json_answers import explain_one
 from birthmark.serving.messages.requests import FileRequest
 from birthmark.serving.models.loaded import LoadedModel
@@ -22,7 +23,6 @@ from birthmark.serving.page.warnings import Facts, warnings
 from birthmark.serving.service.service import Service
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.environment import pages
-from birthmark.training.reports.labels import KINDS
 from birthmark.training.statistics.standing import Standing, summary
 
 
@@ -62,7 +62,7 @@ class Page:
             "now": datetime.now(UTC),
             "warnings": [asdict(each) for each in warnings(facts)],
             "model": model,
-            "kinds": KINDS,
+            "kinds": {name: kind.title for name, kind in KINDS.items()},
             "since": slot.since,
             "counted": self.history.since,
             "workers": settings.workers,
@@ -93,7 +93,7 @@ class Page:
                 "predicate": key,
                 "answer": found["answers"][key],
                 "likely": in_percent(found["probabilities"][key]),
-                "evidence": in_words(why["evidence"]),
+                "evidence": KINDS[model.kind].in_words(why["evidence"]),
             }
             for key, why in found["predicates"].items()
         ]

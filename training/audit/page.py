@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from birthmark.data.common.percentages import percent
-from birthmark.training.reports.labels import AXIS, KINDS
+from birthmark.training.reports.labels import AXIS, TITLES
 from birthmark.training.reports.report import page
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def render(audit: Audit) -> str:
         rows=rows,
         groups=_groups(audit),
         groupings=GROUPINGS,
-        kinds=KINDS,
+        kinds=TITLES,
     )
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.predictor import Predicate, TrainedModel, births
-from birthmark.predictor.fit.thresholds import says_yes
+from birthmark.predictor.answers.point import POINTS, Point
+from birthmark.predictor.answers.points import says_yes
 from birthmark.predictor.heat.directories import directories
-from birthmark.predictor.models.kinds import POINTS, Point
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.training.evaluate.metrics import Bools, Floats
 from birthmark.training.statistics.bootstrap import Blocks, blocks_of

@@ -11,7 +11,7 @@ import pyarrow as pa
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.cases import Case, cases, labelled
 from birthmark.training.evaluate.metrics import INTERVALS, Bools, brier, counts, intervals
 from birthmark.training.evaluate.parallel import by_kind

@@ -18,8 +18,8 @@ from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.answers.certainty import WORDS, Said
+from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.fit.thresholds import Limits
-from birthmark.predictor.models.kinds import POINTS, Point
 from birthmark.training.evaluate.cases import Labelled
 from birthmark.training.evaluate.evaluation import EVALUATION
 from birthmark.training.evaluate.metrics import Bools, Floats, brier

@@ -21,7 +21,7 @@ from birthmark.training.evaluate.three_answers import of_served
 from birthmark.training.learn.loss import without_loss
 from birthmark.training.registry.stored import Stored
 from birthmark.training.reports.bounded import known_bounds
-from birthmark.training.reports.labels import KINDS
+from birthmark.training.reports.labels import TITLES
 from birthmark.training.reports.report import render
 
 
@@ -94,7 +94,7 @@ class EvaluationRun:
             "Files": f"{trained['files']:,}",
             "Names": f"{trained['names']:,}",
             "Parameters": ", ".join(f"{name} {value}" for name, value in parameters.items()),
-            "Served": KINDS[self.stored.manifest["serve"]],
+            "Served": TITLES[self.stored.manifest["serve"]],
         }
 
     def _tested_on(self) -> dict[str, str]:

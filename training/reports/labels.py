@@ -3,6 +3,8 @@
 Who shows it need not import what makes it.
 """
 
+from birthmark.predictor.models.kinds import KINDS
+
 AUDITS = "audits"
 """The folder of a registry's audits."""
 
@@ -12,12 +14,7 @@ REPORT = "report.html"
 CARD_HTML, CARD_JSON = "card.html", "card.json"
 """The card among a version's parts, for people and for programs."""
 
-KINDS = {
-    "name": "Name model",
-    "able": "ABLE tree",
-    "rules": "Rule lists",
-    "forest": "Forest",
-}
+TITLES = {name: kind.title for name, kind in KINDS.items()}
 """What the kinds of model are called on the pages, in the order of their columns."""
 
 SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}

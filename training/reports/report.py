@@ -10,13 +10,13 @@ import pyarrow as pa
 from jinja2 import PackageLoader
 
 from birthmark.features.components import component_text
-from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.assessment import Assessment
 from birthmark.training.evaluate.three_answers import of_served
 from birthmark.training.reports import charts
 from birthmark.training.reports.bounded import abstentions, bounded_tables, failures, known_bounds
 from birthmark.training.reports.environment import pages
-from birthmark.training.reports.labels import KINDS, SUBJECTS
+from birthmark.training.reports.labels import SUBJECTS, TITLES
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
@@ -47,11 +47,11 @@ def render(
     return page(
         "report.html.j2",
         about=about,
-        kinds={kind: name for kind, name in KINDS.items() if kind in _kinds(evaluation)},
+        kinds={kind: name for kind, name in TITLES.items() if kind in _kinds(evaluation)},
         accuracy=_accuracy(evaluation),
         answers=of_served(assessment.answers, served, point),
         reliability=_reliability(assessment.reliability, served),
-        served=KINDS[served],
+        served=TITLES[served],
         promise=_promise(evaluation),
         bounded=bounded_tables(evaluation),
         known=known_bounds(evaluation, served),
@@ -124,7 +124,7 @@ def _curves(curves: pa.Table) -> list[dict[str, Any]]:
             lines = [
                 (kind, name, [r for r in own if (r["model"], r["curve"]) == (kind, name)])
                 for name in wanted
-                for kind in KINDS
+                for kind in TITLES
             ]
             drawn = [
                 (name if name == "cost_constant" else kind, charts.curve(points, "cost" in name))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor import FILE_PREDICATES
-from birthmark.predictor.trained import KINDS
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.windows import WINDOWS, windows
 

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.breakdown import BREAKDOWN
@@ -16,7 +17,6 @@ from birthmark.training.evaluate.distributions import distributions
 from birthmark.training.evaluate.evaluation import EVALUATION, score
 from birthmark.training.evaluate.sensitivity import SENSITIVITY, sensitivity
 from birthmark.training.learn.train import Lives, fit
-from birthmark.training.reports.labels import KINDS
 from birthmark.training.reports.report import render
 
 Make = Callable[..., Any]

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from birthmark.predictor.answers.levels import NO_LEVELS, STEP, Levels, levels_of
+from birthmark.predictor.answers.levels import NO_LEVELS, Levels
+from birthmark.predictor.fit.levels import STEP, levels_of
 
 
 def population(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
