@@ -15,6 +15,8 @@ from birthmark.data.ingest import ingest
 from tests.data.test_ingest import create
 from tests.faults import commands
 
+pytestmark = pytest.mark.deep
+
 NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 
 

@@ -10,10 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.faults.commands import KilledBefore
 from tests.faults.site import CONFIG, Site
 from tests.serving.conftest import eventually
 from tests.serving.test_workers import alive
+
+pytestmark = pytest.mark.deep
 
 Tell = Callable[[str], None]
 

@@ -22,6 +22,8 @@ from tests.faults.disks import Disk, mounted
 from tests.serving.conftest import eventually, publish, started
 from tests.serving.test_workers import alive, children, total
 
+pytestmark = pytest.mark.deep
+
 Tell = Callable[[str], None]
 
 WORKERS = 2

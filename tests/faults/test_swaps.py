@@ -9,11 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from birthmark.serving import answers
 from birthmark.serving.published import load_model
 from birthmark.training.registry import Registry
 from tests.faults.asking import ask, asking, version
 from tests.serving.conftest import eventually, publish, started
+
+pytestmark = pytest.mark.deep
 
 SWAPS = 100
 WORKERS = 2

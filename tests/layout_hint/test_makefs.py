@@ -14,6 +14,8 @@ import pytest
 from birthmark_native import place_files
 from tests.layout_hint.ufs import ROOT, Image
 
+pytestmark = pytest.mark.deep
+
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 
 

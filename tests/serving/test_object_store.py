@@ -17,6 +17,8 @@ from birthmark.layout_hint.model import read_image
 from birthmark.predictor.hints import USUAL_ROOM
 from tests.s3 import SECRET, running
 
+pytestmark = pytest.mark.deep
+
 
 def version(client: httpx.Client) -> str:
     """Return which version answers a prediction."""

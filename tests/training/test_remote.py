@@ -20,6 +20,8 @@ from birthmark.training.train import Lives, fit
 from birthmark.training.trial import load
 from tests.s3 import SECRET, Store, running
 
+pytestmark = pytest.mark.deep
+
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 
 
