@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
+
 KEY, SECRET = "administrator", "not-to-be-told"
 
 
@@ -21,7 +23,7 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.program = Path(sys.executable).parent / "s3s-fs"
         if not self.program.exists():
-            pytest.skip("no S3 server: make s3-server")
+            needs.missing("no S3 server: make s3-server")
         self._root = root
         self.objects = root / "models"
         self.objects.mkdir()

@@ -1,7 +1,7 @@
-"""The two speeds of the suite: ``make test`` is quick, and ``make deep`` runs what is marked `deep`.
+"""The two speeds of the suite: ``make test`` is quick, ``make deep`` runs what is marked `deep`.
 
-A test is deep if it says so, or if it needs a browser or the reference captures, which are large and
-not part of the project. Every other test is quick, and fails where it takes longer than `QUICK_SECONDS`.
+A test is deep if it says so, or if it asks for one of `DEEP_FIXTURES`. Every other test is quick,
+and fails where it takes longer than `QUICK_SECONDS`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import pytest
 QUICK_SECONDS = 2.0
 """What a quick test may take, in seconds of processor time: other work on the host adds none."""
 
-DEEP_FIXTURES = frozenset({"shared", "browser"})
+DEEP_FIXTURES = frozenset({"shared", "browser", "kernel"})
+"""The reference captures, Chromium, and the compiler for FreeBSD's kernel."""
 
 
 def processor_seconds() -> float:

@@ -22,6 +22,7 @@ import pytest
 from birthmark.serving import tokens
 from birthmark.serving.published import load_model
 from birthmark.training.registry import Registry
+from tests import needs
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,
@@ -41,6 +42,8 @@ from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
 from tests.serving.conftest import publish, served, settings_for
 
+pytestmark = pytest.mark.deep
+
 CLOCK = Path(__file__).with_name("clock.c")
 QUICK = {"poll": "0.1", "device": "0.1", "report": "0.2", "timeout": "2"}
 
@@ -48,9 +51,8 @@ QUICK = {"poll": "0.1", "device": "0.1", "report": "0.2", "timeout": "2"}
 @pytest.fixture(scope="session")
 def program() -> Path:
     """Return the helper, built for its tests."""
-    if not shutil.which("cargo") or not shutil.which("cc"):
-        pytest.skip("needs cargo and a C compiler to build the helper")
-    subprocess.run(["cargo", "build", "--locked", "--quiet"], cwd=CRATE, check=True)
+    needs.program("cc", "gcc")
+    subprocess.run([needs.program("cargo"), "build", "--locked", "--quiet"], cwd=CRATE, check=True)
     return CRATE / "target" / "debug" / "birthmark-hintd"
 
 
@@ -426,8 +428,6 @@ def test_an_image_that_was_never_asked_about_cannot_be_unchanged(device, service
 
 
 def test_the_time_of_day_may_jump(images, device, service, helping, place):
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler: cc is not there")
     library = place / "clock.so"
     command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", str(library), str(CLOCK)]
     subprocess.run([*command, "-ldl"], check=True)
@@ -702,13 +702,12 @@ def test_nobody_need_read_what_it_says(images, device, service, program, started
 def built(target: str) -> Path:
     path = CRATE / "target" / target / "release" / "birthmark-hintd"
     if not path.exists():
-        pytest.skip(f"{path} is not there: make hintd builds it, where it can")
+        needs.missing(f"{path} is not there: make hintd builds it, where it can")
     return path
 
 
 def elf(path: Path, *options: str) -> str:
-    if not shutil.which("readelf"):
-        pytest.skip("needs readelf")
+    needs.program("readelf", "binutils")
     done = subprocess.run(["readelf", *options, str(path)], capture_output=True, text=True)
     return done.stdout
 
