@@ -19,8 +19,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.deep
-
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -209,10 +207,12 @@ def after_readme(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.mark.deep
 def test_the_examples_of_the_readme_run_and_print_what_it_shows(after_readme: Path) -> None:
     assert {"days", "registry", "report.html"} <= {path.name for path in after_readme.iterdir()}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_examples_of_a_page_run_and_print_what_it_shows(
     page: Path, after_readme: Path, tmp_path: Path, port: str, monkeypatch: pytest.MonkeyPatch

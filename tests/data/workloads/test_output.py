@@ -201,8 +201,9 @@ def test_a_replay_of_a_generated_trace_says_so(tmp_path, suffix):
 @pytest.mark.deep
 def test_an_independent_decoder_reads_a_generated_capture(tmp_path, operations):
     write(SMALL, tmp_path / "campus.pcap")
-    command = [needs.program("tshark"), "-r", str(tmp_path / "campus.pcap"),
-               "-Y", "rpc.msgtyp == 0 && nfs", "-T", "fields", "-e", "rpc.auth.machinename"]  # fmt: skip
+    tshark = needs.program("tshark")
+    command = [tshark, "-r", str(tmp_path / "campus.pcap"), "-Y", "rpc.msgtyp == 0 && nfs",
+               "-T", "fields", "-e", "rpc.auth.machinename"]  # fmt: skip
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     assert len(lines) == len(operations)
     assert all(line.endswith(".campus-seed7.generated") for line in lines)
