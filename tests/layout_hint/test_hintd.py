@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -41,6 +41,7 @@ from tests.layout_hint.hintd import (
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
 from tests.serving.conftest import publish, served, settings_for
+from tests.waiting import reserved_port
 
 pytestmark = pytest.mark.deep
 
@@ -147,10 +148,10 @@ def serving(place: Path, started: list[Process]) -> Callable[..., Process]:
     return start
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    with reserved_port() as port:
+        yield port
 
 
 def loaded(device: Device, image: bytes) -> None:
@@ -158,10 +159,9 @@ def loaded(device: Device, image: bytes) -> None:
 
 
 def test_a_service_that_is_killed_and_started_again_is_followed(
-    registries, images, device, serving, helping
+    registries, images, device, serving, helping, port
 ):
-    port = str(free_port())
-    first = serving(registries[0], port)
+    first = serving(registries[0], str(port))
     helper = helping(f"http://127.0.0.1:{port}", device.path)
     loaded(device, images[0])
     eventually(lambda: device.state()["images_loaded"] == 1, "one image was loaded")
@@ -350,8 +350,8 @@ def enormous(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
 
 
 def silent(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Answer nothing for long."""
-    return lambda handler: time.sleep(60)
+    """Answer nothing until who asks goes."""
+    return lambda handler: handler.rfile.read(1)
 
 
 def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
@@ -361,7 +361,8 @@ def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
         send(handler, b"", len(image))
         for byte in image[:40]:
             handler.wfile.write(bytes([byte]))
-            time.sleep(0.2)
+            if select.select([handler.connection], [], [], 0.2)[0]:
+                return  # who asks is gone
 
     return answer
 

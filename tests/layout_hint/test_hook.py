@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import re
 import signal
+import socket
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from tests.layout_hint import device as d
 from tests.layout_hint.device import Device, DeviceError
 from tests.layout_hint.made import CREATES, MAKERS, Made, rust_answers, some_creates
 from tests.layout_hint.test_lookup import SANITIZE, STRICT, compiled, zig
+from tests.waiting import eventually
 
 HOOK = Path(INCLUDE).parent / "hook"
 HOME = [str(HOOK / name) for name in ("bm_home.c", "bm_hook.c")]
@@ -57,13 +58,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def started(program: Path, path: Path) -> subprocess.Popen[bytes]:
     process = subprocess.Popen([program, path], stderr=subprocess.PIPE)
-    while process.poll() is None:
-        try:
-            Device(str(path)).close()
-        except (FileNotFoundError, ConnectionRefusedError):
-            time.sleep(0.01)
-            continue
-        break
+
+    def listens() -> bool:
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(path)) == 0
+
+    assert eventually(lambda: process.poll() is not None or listens(), 60)
     return process
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from birthmark.serving.settings import Settings
 from birthmark.serving.workers import Server
 from birthmark.training.card import card_of
 from birthmark.training.registry import Registry
+from tests.waiting import eventually
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 COUNTERS = ("operations", "reads", "writes", "bytes_read", "bytes_written")
@@ -227,16 +227,6 @@ def started(registry: Path, directory: Path, *options: str, wait: bool = True) -
 @pytest.fixture(scope="session", name="started")
 def started_fixture() -> Callable[..., Any]:
     return started
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 20) -> bool:
-    """Tell whether `holds` comes true within `seconds`."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @pytest.fixture(scope="session", name="eventually")

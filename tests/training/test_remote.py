@@ -168,7 +168,7 @@ def test_a_publisher_killed_at_any_moment_leaves_only_whole_versions(
         )
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(wait.uniform(0.01, 0.4))
+        time.sleep(wait.uniform(0.01, 0.4))  # it waits for nothing: any moment will do
         process.send_signal(signal.SIGKILL)
         process.communicate()
         registry = remote("two")
