@@ -27,6 +27,7 @@ from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,
     CRATE,
+    ROOT,
     Answering,
     Device,
     Helper,
@@ -54,7 +55,7 @@ def program() -> Path:
     """Return the helper, built for its tests."""
     needs.program("cc", "gcc")
     subprocess.run([needs.program("cargo"), "build", "--locked", "--quiet"], cwd=CRATE, check=True)
-    return CRATE / "target" / "debug" / "birthmark-hintd"
+    return ROOT / "target" / "debug" / "birthmark-hintd"
 
 
 @pytest.fixture(scope="session")
@@ -701,7 +702,7 @@ def test_nobody_need_read_what_it_says(images, device, service, program, started
 
 
 def built(target: str) -> Path:
-    path = CRATE / "target" / target / "release" / "birthmark-hintd"
+    path = ROOT / "target" / target / "hintd" / "birthmark-hintd"
     if not path.exists():
         needs.missing(f"{path} is not there: make hintd builds it, where it can")
     return path

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor.image import compile_image
-from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests import needs
 from tests.layout_hint import device as d
 from tests.layout_hint.device import Device, DeviceError
