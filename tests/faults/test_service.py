@@ -18,7 +18,7 @@ from birthmark.training.registry import Registry
 from tests.faults.asking import ask, asking
 from tests.faults.damage import KINDS, damaged
 from tests.faults.disks import Disk, mounted
-from tests.serving.conftest import publish, started
+from tests.serving.services import publish, started
 from tests.serving.test_workers import alive, children, total
 from tests.waiting import eventually
 

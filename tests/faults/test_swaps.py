@@ -15,7 +15,7 @@ from birthmark.serving import answers
 from birthmark.serving.published import load_model
 from birthmark.training.registry import Registry
 from tests.faults.asking import ask, asking, version
-from tests.serving.conftest import publish, started
+from tests.serving.services import publish, started
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.deep

@@ -41,7 +41,7 @@ from tests.layout_hint.hintd import (
 )
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
-from tests.serving.conftest import publish, served, settings_for
+from tests.serving.services import publish, served, settings_for
 from tests.waiting import reserved_port
 
 pytestmark = pytest.mark.deep

@@ -15,7 +15,7 @@ import pytest
 
 from birthmark.features import CREATES
 from birthmark_native import Hook
-from tests.serving.conftest import publish, served, settings_for
+from tests.serving.services import publish, served, settings_for
 from tests.waiting import eventually
 
 LONG = 60.0

@@ -19,6 +19,8 @@ from birthmark.training.config import Audit, Config, Directory, Engine, Traces, 
 from birthmark.training.nightly import Night
 from birthmark.training.registry import Registry
 
+pytestmark = pytest.mark.deep
+
 Bring = Callable[[int], None]
 
 
