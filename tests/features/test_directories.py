@@ -13,8 +13,7 @@ START = datetime.datetime(2003, 2, 25, tzinfo=datetime.UTC)
 
 def row(kind: str, fh: bytes, minute: int = 0, **columns: Any) -> dict[str, Any]:
     time = START + datetime.timedelta(minutes=minute)
-    known = UNKNOWN | {"kind": kind, "fh": fh} | columns
-    return life(known.pop("name", None), None, end=0.0, day=time, **known)
+    return life(None, None, end=0.0, day=time, **UNKNOWN) | {"kind": kind, "fh": fh} | columns
 
 
 HOME = row("directory", b"h", name=b"ben", dir_fh=b"r", dir_name=b"home", owner=7)

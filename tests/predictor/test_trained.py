@@ -33,8 +33,8 @@ EVERY = [*FILE_PREDICATES.values(), *HEAT_PREDICATES.values(), *NAME_PREDICATES.
 
 def of_campus(name: bytes, lifespan: float | None = None, **values: object) -> dict[str, object]:
     """Return a life that began at ``BORN``; ``lifespan`` in seconds, ``None``: still alive."""
-    known = UNKNOWN | {"fh": b"handle of " + name, "uid": 501, "gid": 20} | values
-    return life(name, 0.0, lifespan, end=8 * 3600.0, day=BORN, **known)
+    known = UNKNOWN | {"fh": b"handle of " + name, "uid": 501, "gid": 20}
+    return life(name, 0.0, lifespan, end=8 * 3600.0, day=BORN) | known | values
 
 
 LOCKS = [of_campus(b"%d.lock" % i, 1.0, max_size=0, mode=0o600) for i in range(20)]
