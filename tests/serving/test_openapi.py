@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import json
 import os
 import subprocess
@@ -35,6 +37,7 @@ def test_every_type_of_error_is_described_under_its_status() -> None:
     assert found == TYPES
 
 
+@pytest.mark.deep
 def test_schemathesis_finds_nothing(
     served: Callable[..., Any],
     settings_for: Callable[..., Settings],

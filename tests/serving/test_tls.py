@@ -56,6 +56,7 @@ def test_a_client_that_trusts_the_certificate_is_answered_over_tls(
             client.get("/healthz")
 
 
+@pytest.mark.deep
 def test_who_connects_and_says_nothing_keeps_nobody_out(
     started: Callable[..., Any],
     publish: Callable[..., str],
