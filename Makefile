@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/sim \
 	-name '*.rs' -o -name '*.[ch]' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server quick slow freebsd-sources lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server quick slow lowest freebsd-sources lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,16 @@ slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make deep
 	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
+
+# Its own environment and nothing of the lock. Old libraries warn of what newer ones beside them say.
+LOWEST := target/lowest
+lowest: $(VENV)/.built ## quick tests with the lowest versions that pyproject.toml allows (needs uv)
+	uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml \
+		--extra build --extra dask --extra dev
+	SETUPTOOLS_RUST_CARGO_PROFILE=dev uv pip install --quiet --python $(LOWEST) --no-deps \
+		--no-build-isolation --editable .
+	$(LOWEST)/bin/pytest -m "not deep" -W ignore::DeprecationWarning $(T)
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml
