@@ -16,7 +16,7 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.schema import OPERATIONS, VERSION_4
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from tests import needs
 
 CREATE = {"mkdir", "symlink", "mknod"}

@@ -17,11 +17,11 @@ import httpx
 
 from birthmark.predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.trained import TrainedModel
-from birthmark.serving.server import config, listen, url
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers import Server
-from birthmark.training.card import card_of
-from birthmark.training.registry import Registry
+from birthmark.serving.workers.server import config, listen, url
+from birthmark.serving.workers.supervisor import Server
+from birthmark.training.nightly.card import card_of
+from birthmark.training.registry.versions import Registry
 from tests.builders.lives import MONDAY, files_of, life, names_of
 from tests.waiting import eventually
 

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.limits import Limits
+from birthmark.serving.limits.limits import Limits
+from birthmark.serving.service.long_polling import wanted_seconds
 from birthmark.serving.settings import Settings
-from birthmark.serving.waiting import wanted_seconds
 
 IMAGE = "/v1/model/image"
 
