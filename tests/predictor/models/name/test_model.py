@@ -101,6 +101,7 @@ def test_the_five_byte_prefix_is_optional():
     assert trained(rows, prefix=False).predict(new).tolist() == [False]
 
 
+@pytest.mark.deep
 @settings(deadline=None)
 @given(ROWS, ROWS)
 def test_learning_in_two_parts_is_learning_at_once_and_forgetting_undoes_it(one, two):
