@@ -37,9 +37,9 @@ from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.answers.points import OperatingPoints
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Slice, choose
-from birthmark.training.assess import assess_cases
-from birthmark.training.cases import Case, Labelled, cases, labelled, majority
-from birthmark.training.picture import draw
+from birthmark.training.evaluate.assessment import assess_cases
+from birthmark.training.evaluate.cases import Case, Labelled, cases, labelled, majority
+from birthmark.training.reports.figure import draw
 
 CALIBRATION = 0.2
 DEFAULT = [key for key, predicate in BUILT_IN.items() if predicate.subject != "directory"]

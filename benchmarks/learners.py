@@ -28,7 +28,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from birthmark.data.datasets import read_files
+from birthmark.data.datasets.tables import read_files
 from birthmark.features import History, from_files
 from birthmark.features.encoding import CODED, COLUMNS, Encoding
 from birthmark.predictor import FILE_PREDICATES, births

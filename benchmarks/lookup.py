@@ -32,8 +32,8 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.table import Table
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births
 from birthmark.predictor.models.able.set import AbleModels

@@ -19,7 +19,7 @@ from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from birthmark.data.samples import DAYS
 from birthmark.predictor import KINDS
-from birthmark.serving.evidence import STYLES, in_percent
+from birthmark.serving.answers.evidence import STYLES, in_percent
 from birthmark.terminal import line, show, styled
 
 DIRECTORY = Path("quickstart")

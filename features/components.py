@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, Self
 
-from birthmark.data.visible import visible
+from birthmark.data.common.visible import visible
 from birthmark_native import (
     count_components,
     decide_components,

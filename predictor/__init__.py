@@ -5,7 +5,7 @@ Each name is loaded when it is first used: who asks what kinds of models there a
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.lazy import offered
+from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
     from birthmark.predictor.answers.point import Point

@@ -17,8 +17,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from birthmark.data.choices import meant
-from birthmark.data.sizes import size
+from birthmark.data.common.choices import meant
+from birthmark.data.common.sizes import size
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import KINDS, Kind
 

@@ -19,11 +19,11 @@ from birthmark.commands.serve import (
     file_of,
     settings_of,
 )
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.terminal import line, show, styled
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.responses import Answer, Explanation, ListExplained
+    from birthmark.serving.messages.responses import Answer, Explanation, ListExplained
 
 
 def explain(
@@ -40,9 +40,9 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
-    from birthmark.serving.answers import explain_list
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.answers.json_answers import explain_list
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
     files = [file_of(name, directory, mode=mode, uid=uid, gid=gid) for name in names]
@@ -63,7 +63,7 @@ def _draw(response: ListExplained, names: list[str]) -> None:
 
 
 def _tree(name: str, prediction: Explanation, in_words: Callable[[Any], str]) -> Tree:
-    from birthmark.serving.evidence import STYLES, in_percent
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
     tree = Tree(styled(name, "bold"))
     predicates, answers = prediction["predicates"], prediction["answers"]
@@ -99,9 +99,9 @@ def rules(
     as_json: Annotated[bool, typer.Option("--json", help="print all as a list of objects")] = False,
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
-    from birthmark.data.choices import expect
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.data.common.choices import expect
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
     wanted = settings_of(registry=registry, model=model, point=point)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point, counts=True)

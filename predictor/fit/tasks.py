@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from joblib import delayed
 
-from birthmark.data import durable
+from birthmark.data.common import durable
 from birthmark.features.columns import names_of
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Lesson, Sets

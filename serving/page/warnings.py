@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.predictor.models.kinds import KINDS
-from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page.audited import Audited, Figure
 from birthmark.serving.page.totals import Totals
 from birthmark.serving.page.versions import marks
 from birthmark.serving.settings import Settings
-from birthmark.training.standing import Standing
+from birthmark.training.statistics.standing import Standing
 
 Level = Literal["alarm", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")
 """It does not do what it is there for; it does so only in part; one should know."""
 
 FEW = 3
+"""So many shifts are named in a warning, which is one sentence; the others are counted."""
 
 
 @dataclass(frozen=True)

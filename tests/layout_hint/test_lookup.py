@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.layout_hint import INCLUDE

@@ -23,7 +23,7 @@ from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training import engine
 from birthmark.training.config import Config, Directory, Engine, Server, Traces, Training
 from birthmark.training.engine import EngineError, current, opened
-from birthmark.training.nightly import nightly
+from birthmark.training.nightly.run import nightly
 
 Day = tuple[pa.Table, pa.Table]
 Say = Callable[[str], None]

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
 from birthmark.predictor.allocation.verdicts import hint_image

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import FILE_PREDICATES, births, models
 from birthmark.predictor.answers.point import POINTS

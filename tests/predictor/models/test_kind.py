@@ -35,7 +35,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = """
 from pathlib import Path
 from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import FILE_PREDICATES, TrainedModel
 from birthmark.training.config import Settings
