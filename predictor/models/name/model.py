@@ -71,7 +71,7 @@ class NameRules(ComponentCounts):
         always = pa.array(np.ones(len(self.rules_), dtype=bool))
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
-    def reaching(self, threshold: float) -> list[tuple[bytes, bool]]:
+    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
         """Return the components that say yes at ``threshold``, and that they do."""
         reach = pc.greater_equal(_fractions(self.rules_), threshold)
         return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]

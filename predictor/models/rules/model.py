@@ -115,7 +115,7 @@ class RuleList(ComponentCounts):
         said = pa.array((lower >= threshold) | (upper < threshold))
         return table.filter(said).sort_by([("decides", "descending"), ("component", "ascending")])
 
-    def saying(self, threshold: float) -> list[tuple[bytes, bool]]:
+    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
         """Return the components that say something at ``threshold``: whether it is a yes."""
         columns = (self.rules_[name].to_pylist() for name in ("component", "lower", "upper"))
         return [
