@@ -10,29 +10,21 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
-from birthmark.predictor import certainty, hint_models, images, parts
-from birthmark.predictor.able_models import AbleModels
-from birthmark.predictor.calibration import points_from_json
-from birthmark.predictor.certainty import Said
-from birthmark.predictor.forest_models import ForestModels
+from birthmark.predictor import images, parts
+from birthmark.predictor.allocation import hot_name as hint_models
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.fit.calibration import points_from_json
+from birthmark.predictor.fit.learning import Learner, LocalLearner
+from birthmark.predictor.fit.thresholds import Limit, Limits, Scores
 from birthmark.predictor.heat import Heat, directories
-from birthmark.predictor.kinds import Kind, Point
 from birthmark.predictor.labels import births, tally
-from birthmark.predictor.learning import Here, Learner
-from birthmark.predictor.model_set import Answer, ModelSet
-from birthmark.predictor.name_models import NameModels
+from birthmark.predictor.models.kinds import KINDS, Kind
+from birthmark.predictor.models.model_set import Answer, ModelSet
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.rule_models import RuleModels
-from birthmark.predictor.thresholds import Limit, Limits, Scores
-from birthmark.predictor.worlds import Worlds, worlds_of
-
-__all__ = ["KINDS", "Answer", "TrainedModel"]
-
-KINDS: dict[str, type[ModelSet[Any]]] = {
-    kind.kind: kind for kind in (NameModels, AbleModels, RuleModels, ForestModels)
-}
-"""The kinds of models there are, by name."""
+from birthmark.predictor.predicates.worlds import Worlds, worlds_of
 
 _FORMAT = 3
 _FILE = "model.json"
@@ -44,18 +36,18 @@ class TrainedModel:
     Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
     ``seed`` are parameters of the kinds of models. Thresholds are chosen on
     births by models that did not learn from them, a share ``calibration`` at a time
-    (``predictor.calibration``; 0: not at all), so that false positives are at most ``bound`` of all
-    files, and false negatives ``false_negative_bound``, each with ``confidence``
-    (``predictor.thresholds``).
+    (``predictor.fit.calibration``; 0: not at all), so that false positives are at most ``bound`` of
+    all files, and false negatives ``false_negative_bound``, each with ``confidence``
+    (``predictor.fit.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
     that the next period's are told of these: ``creates`` goes on from it.
 
     After ``fit`` or ``load``: ``kinds``; ``predicates`` by key, and the ``worlds`` in which they
-    hold (``predictor.worlds``); ``models`` by kind, then key;
+    hold (``predictor.predicates.worlds``); ``models`` by kind, then key;
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
     subject, ``file`` and ``name``; ``heat`` (``predictor.heat``); and ``hints``, by kind, what
-    answers HotName for file systems (``predictor.hint_models``), if HotName is a predicate.
+    answers HotName for file systems (``predictor.allocation.hot_name``), if HotName is a predicate.
     """
 
     def __init__(
@@ -118,7 +110,7 @@ class TrainedModel:
         are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
         models; None: here and now. Whoever does it, they are the same.
         """
-        learner = learner or Here()
+        learner = learner or LocalLearner()
         if predicates is None:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
@@ -227,20 +219,13 @@ class TrainedModel:
     ) -> list[dict[str, Answer]]:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
-        Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
-        matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
-        the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
-        with their ``upper`` limits (``RuleList`` says how they are weighed). Evidence of ``able``:
-        ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
-        not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
-        Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
-        ``predictor.forest_evidence`` says. Bytes are given as text, with backslash escapes where
-        they are none.
+        Of the evidence of a kind, ``KINDS`` has the members. Bytes are given as text, with
+        backslash escapes where they are none.
         """
         return self.of_kind(kind).explain(creates, point)
 
     def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
-        """Return what decides, a table of ``predictor.model_set.RULES``: see ``ModelSet.rules``."""
+        """Return what decides, a table of ``models.model_set.RULES``: see ``ModelSet.rules``."""
         return self.of_kind(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
@@ -353,7 +338,7 @@ def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:
 def _set_of(kind: str) -> type[ModelSet[Any]]:
     if kind not in KINDS:
         raise ValueError(f"no kind of model is called {kind!r}: expected {', '.join(KINDS)}")
-    return KINDS[kind]
+    return KINDS[kind].models
 
 
 def _predicate(saved: dict[str, Any]) -> Predicate:

@@ -11,15 +11,15 @@ import typer
 from pydantic import ValidationError
 from rich.table import Table
 
-from birthmark.data.invalid import expected
+from birthmark.data.common.setting_errors import expected
 from birthmark.exits import MISCONFIGURED, exits
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, show, styled
 from birthmark_native import InvalidRequestError
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.requests import Files
-    from birthmark.serving.responses import OneExplained
+    from birthmark.serving.messages.requests import Files
+    from birthmark.serving.messages.responses import OneExplained
 
 
 def _setting(name: str) -> Any:
@@ -70,11 +70,11 @@ def serve(
 ) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
     values = dict(locals())
-    from birthmark.serving import logs
-    from birthmark.serving.server import run
+    from birthmark.serving.log import service_log
+    from birthmark.serving.workers.server import run
 
     settings = settings_of(**values)
-    logs.set_up(settings)
+    service_log.set_up(settings)
     with exits(MISCONFIGURED, ValueError):
         run(settings, say=line)
 
@@ -115,8 +115,8 @@ def settings_of(**values: Any) -> Settings:
 
 def files_of(*names: str, directory: str | None, **known: Any) -> Files:
     """Return the files of such names that options tell of, or refuse what is none."""
-    from birthmark.serving.names import written
-    from birthmark.serving.requests import parse
+    from birthmark.serving.client.names import written
+    from birthmark.serving.messages.requests import parse
 
     if directory is not None:
         known |= written("directory", os.fsencode(directory))
@@ -136,17 +136,19 @@ def _invalid(error: InvalidRequestError) -> typer.BadParameter:
 
 
 def _answer(files: Files, wanted: Settings) -> OneExplained:
-    from birthmark.serving.answers import explain_one
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.answers.json_answers import explain_one
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
     return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), files)
 
 
 def _show(response: OneExplained) -> None:
     """Print a row for each predicate."""
-    from birthmark.serving.evidence import STYLES, in_percent, in_words
+    from birthmark.predictor import KINDS
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
+    in_words = KINDS[response["kind"]].in_words
     table = Table("predicate", "answer", "likely", "evidence")
     table.columns[2].justify = "right"
     prediction = response["prediction"]

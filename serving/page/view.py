@@ -10,19 +10,19 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
-from birthmark.serving.answers import explain_one
-from birthmark.serving.evidence import in_percent, in_words
-from birthmark.serving.loaded import LoadedModel
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.serving.answers.evidence import in_percent
+from birthmark.serving.answers.json_answers import explain_one
+from birthmark.serving.messages.requests import parse
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page import audited, traffic, versions
 from birthmark.serving.page.history import History
 from birthmark.serving.page.totals import totals
 from birthmark.serving.page.warnings import Facts, warnings
-from birthmark.serving.requests import parse
-from birthmark.serving.service import Service
-from birthmark.training.pages import pages
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.shown import KINDS
-from birthmark.training.standing import Standing, summary
+from birthmark.serving.service.service import Service
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.reports.environment import pages
+from birthmark.training.statistics.standing import Standing, summary
 from birthmark_native import InvalidRequestError
 
 
@@ -62,7 +62,7 @@ class Page:
             "now": datetime.now(UTC),
             "warnings": [asdict(each) for each in warnings(facts)],
             "model": model,
-            "kinds": KINDS,
+            "kinds": {name: kind.title for name, kind in KINDS.items()},
             "since": slot.since,
             "counted": self.history.since,
             "workers": settings.workers,
@@ -92,7 +92,7 @@ class Page:
                 "predicate": key,
                 "answer": found["answers"][key],
                 "likely": in_percent(found["probabilities"][key]),
-                "evidence": in_words(why["evidence"]),
+                "evidence": KINDS[model.kind].in_words(why["evidence"]),
             }
             for key, why in found["predicates"].items()
         ]
@@ -114,7 +114,9 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
 def _environment() -> Environment:
     environment = pages(
         # report.css is the style of all pages
-        ChoiceLoader([PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training")])
+        ChoiceLoader(
+            [PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training.reports")]
+        )
     )
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.2f}%",

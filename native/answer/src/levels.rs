@@ -1,4 +1,4 @@
-//! How sure models are of a file, from images of their levels (`predictor/certainty.py`).
+//! How sure models are of a file, from images of their levels (`predictor/answers/certainty.py`).
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;

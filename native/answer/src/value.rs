@@ -6,7 +6,9 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::Engine;
 use birthmark_contract::create::Kind;
 use percent_encoding::percent_decode;
-use speedate::{DateTime, DateTimeConfig, TimeConfigBuilder};
+use speedate::{
+    DateTime, DateTimeConfig, MicrosecondsPrecisionOverflowBehavior, TimeConfigBuilder,
+};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -17,7 +19,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 /// Numbers in text, which are no times of RFC 3339 but were taken before, are seconds in UTC.
 static TIMES: LazyLock<DateTimeConfig> = LazyLock::new(|| DateTimeConfig {
-    time_config: TimeConfigBuilder::new().unix_timestamp_offset(Some(0)).build(),
+    time_config: TimeConfigBuilder::new()
+        .microseconds_precision_overflow_behavior(MicrosecondsPrecisionOverflowBehavior::Truncate)
+        .unix_timestamp_offset(Some(0))
+        .build(),
     ..DateTimeConfig::default()
 });
 const MICROSECONDS: i64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! Three answers about one file, each with its probability, that do not contradict each other.
 //!
-//! Models answer each predicate alone. What they answer is a level (`predictor/levels.py`), which
-//! has an answer and a probability. Answers that cannot be true together (`predictor/worlds.py`) are
+//! Models answer each predicate alone. What they answer is a level (`predictor/answers/levels.py`), which
+//! has an answer and a probability. Answers that cannot be true together (`predictor/predicates/worlds.py`) are
 //! then made consistent: the least sure of them becomes `unsure`.
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ pub struct Certainty {
 }
 
 impl Certainty {
-    /// Reads what `predictor.certainty.described` wrote. Those `abstaining` are never a yes.
+    /// Reads what `predictor.answers.certainty.described` wrote. Those `abstaining` are never a yes.
     pub fn read(text: &str, abstaining: &[String]) -> Result<Certainty, String> {
         let description: Description =
             serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -1,0 +1,21 @@
+"""The kinds of models that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from birthmark.predictor import models
+from birthmark.predictor.models.kind import ModelKind
+
+KINDS: Mapping[str, ModelKind] = {
+    name: import_module(f"{models.__name__}.{name}.kind").KIND for name in models.FOLDERS
+}
+"""The kinds by their words."""
+
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[tuple(KINDS)]
+"""The word of one of ``KINDS``: what is read as such is refused if it is another."""
