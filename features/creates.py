@@ -95,9 +95,14 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 def completed(known: pa.Table) -> pa.Table:
     """Return creates with all columns: those that ``known`` lacks are null."""
-    unknown = pa.nulls(len(known))
-    have = known.column_names
-    return _creates({c: known[c] if c in have else unknown for c in CREATES.names})
+    have = set(known.column_names)
+    columns = [
+        known[field.name].cast(field.type)
+        if field.name in have
+        else pa.nulls(len(known), field.type)
+        for field in CREATES
+    ]
+    return pa.table(columns, schema=CREATES)
 
 
 def _of_lives(lives: pa.Table, unknown: dict[str, pa.Array]) -> pa.Table:

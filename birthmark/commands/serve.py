@@ -129,7 +129,7 @@ def files_of(*names: str, directory: str | None, **known: Any) -> Files:
 
 def _invalid(error: InvalidRequestError) -> typer.BadParameter:
     """Return what is wrong with a file, as the command line reports its own errors."""
-    from birthmark.serving import excerpts
+    from birthmark.serving.messages import excerpts
 
     member = (error.field or "").rpartition(".")[2].removesuffix("_percent")
     return typer.BadParameter(f"{error}, found {excerpts.read(error.found)!r}", param_hint=member)

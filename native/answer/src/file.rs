@@ -40,7 +40,7 @@ impl<'de> File<'de> {
         while let Some(member) = map.next_key::<Key>()? {
             let json = map.next_value::<&RawValue>()?.get();
             if let Err(found) = file.take(asked, &member.0, json, &mut sent) {
-                *fault = Some(found);
+                *fault = Some(*found);
                 return Err(A::Error::custom(""));
             }
         }
@@ -59,8 +59,8 @@ impl<'de> File<'de> {
         member: &str,
         json: &'de str,
         sent: &mut Sent,
-    ) -> Result<(), Fault> {
-        let wrong = |fault: Fault| fault.of(member).found(json);
+    ) -> Result<(), Box<Fault>> {
+        let wrong = |fault: Fault| Box::new(fault.of(member).found(json));
         let Some((place, form)) = find(member).filter(|found| MEMBERS[found.0].is_told(asked))
         else {
             return Err(wrong(Fault::request("no such member")));
@@ -76,9 +76,10 @@ impl<'de> File<'de> {
         if json == "null" && place != IS_DIRECTORY {
             return Ok(());
         }
-        let value = Value::read(MEMBERS[place].kind, form, json).map_err(wrong)?;
+        let value = Value::read(MEMBERS[place].kind, form, json).map_err(|fault| wrong(*fault))?;
         if self.values[place].replace(value).is_some() {
-            return Err(count_of(if MEMBERS[place].needed { "exactly" } else { "at most" }, place));
+            let count = if MEMBERS[place].needed { "exactly" } else { "at most" };
+            return Err(Box::new(count_of(count, place)));
         }
         if place == NAME {
             self.form = form;
@@ -142,6 +143,9 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The member and the form that a name is of.
 pub fn find(name: &str) -> Option<(usize, usize)> {
+    if let Some(place) = MEMBERS.iter().position(|member| member.name == name) {
+        return Some((place, 0));
+    }
     MEMBERS.iter().enumerate().find_map(|(place, member)| {
         let rest = name.strip_prefix(member.name)?;
         let form = member.forms().iter().position(|form| *form == rest)?;

@@ -32,7 +32,10 @@ impl<F: FnMut(&File)> Reader<'_, F> {
     pub fn read(asked: Asked, body: &[u8], each: F) -> Result<Shape, Fault> {
         let list = body.trim_ascii_start().first() == Some(&b'[') && asked == Asked::Files;
         let mut fault = None;
-        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let Ok(text) = str::from_utf8(body) else {
+            return Err(explain(body, list, None, serde_json::Error::custom("no UTF-8")));
+        };
+        let mut deserializer = serde_json::Deserializer::from_str(text);
         let place = list.then_some(0);
         let mut reader = Reader { asked, each, place, fault: &mut fault };
         let read = match list {

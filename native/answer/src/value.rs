@@ -52,7 +52,7 @@ impl<'a> Value<'a> {
     /// # Errors
     ///
     /// If it is nothing of the kind.
-    pub fn read(kind: Kind, form: usize, json: &'a str) -> Result<Self, Fault> {
+    pub fn read(kind: Kind, form: usize, json: &'a str) -> Result<Self, Box<Fault>> {
         match kind {
             Kind::Name { most } => Ok(Value::Name(name(form, text(json)?, most)?, json)),
             Kind::Number { most, octal } => number(json, most, octal).map(Value::Number),
@@ -78,22 +78,24 @@ impl<'a> Value<'a> {
     }
 }
 
-fn fault<T>(expected: impl std::fmt::Display) -> Result<T, Fault> {
-    Err(Fault::request(expected))
+fn fault<T>(expected: impl std::fmt::Display) -> Result<T, Box<Fault>> {
+    Err(Box::new(Fault::request(expected)))
 }
 
 /// The text that is written as `json`; borrowed where it holds no escapes.
-fn text(json: &str) -> Result<Cow<'_, str>, Fault> {
+fn text(json: &str) -> Result<Cow<'_, str>, Box<Fault>> {
     let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return fault("text");
     };
     match memchr::memchr(b'\\', inner.as_bytes()) {
         None => Ok(Cow::Borrowed(inner)),
-        Some(_) => serde_json::from_str(json).map(Cow::Owned).map_err(Fault::json),
+        Some(_) => {
+            serde_json::from_str(json).map(Cow::Owned).map_err(|error| Box::new(Fault::json(error)))
+        }
     }
 }
 
-fn name(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Fault> {
+fn name(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Box<Fault>> {
     let name = match form {
         0 => in_bytes(text),
         1 => match BASE64.decode(&*text) {
@@ -118,7 +120,7 @@ fn in_bytes(text: Cow<str>) -> Cow<[u8]> {
     }
 }
 
-fn from_percent(text: Cow<str>) -> Result<Cow<[u8]>, Fault> {
+fn from_percent(text: Cow<str>) -> Result<Cow<[u8]>, Box<Fault>> {
     let bytes = text.as_bytes();
     let is_whole = |at: usize| {
         bytes.get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
@@ -134,7 +136,7 @@ fn from_percent(text: Cow<str>) -> Result<Cow<[u8]>, Fault> {
 }
 
 /// A whole number, which JSON may write as 1.0 or 1e2, too.
-fn number(json: &str, most: u32, octal: bool) -> Result<u32, Fault> {
+fn number(json: &str, most: u32, octal: bool) -> Result<u32, Box<Fault>> {
     let found = match json.as_bytes() {
         [b'"', ..] if octal => Some(from_octal(&text(json)?, most)?),
         [b'0'..=b'9' | b'-', ..] => json.parse().ok().or_else(|| from_float(json)),
@@ -147,7 +149,7 @@ fn number(json: &str, most: u32, octal: bool) -> Result<u32, Fault> {
 }
 
 /// As many octal digits as the largest number has, and a zero before them or not.
-fn from_octal(text: &str, most: u32) -> Result<u32, Fault> {
+fn from_octal(text: &str, most: u32) -> Result<u32, Box<Fault>> {
     let digits = most.ilog(8) as usize + 1;
     let is_octal = text.bytes().all(|digit| (b'0'..=b'7').contains(&digit));
     let fits =
@@ -165,9 +167,11 @@ fn from_float(json: &str) -> Option<u32> {
 }
 
 /// Microseconds since the epoch.
-fn time(text: &str) -> Result<i64, Fault> {
-    let read = DateTime::parse_bytes_with_config(text.as_bytes(), &TIMES);
-    let time = read.map_err(|error| Fault::request(format!("a time as of RFC 3339: {error}")))?;
+fn time(text: &str) -> Result<i64, Box<Fault>> {
+    let time = match DateTime::parse_bytes_with_config(text.as_bytes(), &TIMES) {
+        Ok(time) => time,
+        Err(error) => return fault(format!("a time as of RFC 3339: {error}")),
+    };
     let seconds = time.timestamp_tz();
     match time.time.tz_offset {
         None => fault("a time with its zone"),

@@ -88,7 +88,7 @@ const USUAL: Member = Member {
 const UNTOLD: Member = Member { files: false, hints: false, ..USUAL };
 
 /// What may be known, in the order of the table's columns.
-pub const MEMBERS: [Member; 11] = [
+pub const MEMBERS: &[Member; 11] = &[
     Member {
         name: "name",
         column: Some("name"),
