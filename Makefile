@@ -47,8 +47,10 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	cargo fmt --check $(HINTD)
 	cargo clippy $(HINTD) --locked --all-targets -- -D warnings
 
-types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
+types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and the extension beside its stubs
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest birthmark_native --mypy-config-file pyproject.toml \
+		--allowlist native/stubtest-allowlist
 
 rust-test: ## tests of the native crate and of the layout hint's helper
 	cargo test $(MANIFEST) --locked --quiet
