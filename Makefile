@@ -9,7 +9,7 @@ NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
 MANIFEST := --manifest-path native/Cargo.toml
 HINTD := --manifest-path layout_hint/hintd/Cargo.toml
 
-.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server pytest freebsd-sources lock clean
+.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server pytest freebsd-sources imports lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ pytest: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make test
 	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
+
+imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
+	$(BIN)/python docs/imports.py
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

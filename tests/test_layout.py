@@ -1,4 +1,7 @@
-"""The folders import only from the stops before them on the road from trace to answer."""
+"""The folders import only from the stops before them on the road from trace to answer.
+
+Nothing imports itself by way of another folder, package or crate.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import ast
 from pathlib import Path
 
 import pytest
+
+from docs.imports import circles, crates, folders, modules, packages, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint"]
@@ -44,3 +49,32 @@ def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     link = ROOT / "birthmark" / folder
     assert link.is_symlink()
     assert link.resolve() == ROOT / folder
+
+
+def test_no_circle_of_imports_crosses_a_folder() -> None:
+    assert circles(folders(modules())) == []
+
+
+def test_no_circle_of_imports_crosses_a_package() -> None:
+    graph = modules()
+    inner = packages(graph)
+    assert inner >= {"birthmark.data", "birthmark.data.scan", "birthmark_native"}
+    crossing = [
+        circle
+        for parent in sorted(inner)
+        for circle in circles(siblings(graph, parent))
+        if not inner.isdisjoint(circle)
+    ]
+    assert crossing == []
+
+
+def test_no_circle_of_dependencies_crosses_a_crate() -> None:
+    found = crates()
+    assert "birthmark-hintd" in found
+    assert circles(found) == []
+
+
+def test_a_circle_is_found_by_way_of_others_and_told_once() -> None:
+    chain: dict[str, set[str]] = {"a": {"b"}, "b": {"c"}, "c": set()}
+    assert circles(chain) == []
+    assert circles(chain | {"c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
