@@ -14,7 +14,7 @@ from birthmark.layout_hint.comparison import MODES, STATES, Settings
 from birthmark.layout_hint.days import Hours, read_dates
 from birthmark.layout_hint.disks import DEFAULT
 from birthmark.layout_hint.place import geometry, region_start
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.models.kinds import Point
 
 BOTH, ALL = "both", "all"
 AGE = {"fill": 0.7, "rounds": 8}

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from birthmark.data.choices import meant
 from birthmark.data.sizes import size
-from birthmark.predictor.kinds import Kind, Point
+from birthmark.predictor.models.kinds import Kind, Point
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
