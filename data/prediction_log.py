@@ -2,7 +2,7 @@
 
     <log>/20261121/053805123456-4711-0.parquet    a day (UTC), then time, process and number
 
-The service writes it (``serving.prediction_log``), a file at a time and each whole; an audit reads
+The service writes it (``serving.log``), a file at a time and each whole; an audit reads
 it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a boolean column
 ``answer:KEY`` for every predicate that the model answered, and a column ``said:KEY`` of ``yes``,
 ``no`` or ``unsure`` (not of hints, nor in logs from before there were three answers).
@@ -10,10 +10,11 @@ it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,6 +48,19 @@ PREDICTIONS = pa.schema(
     ]
 )
 """One row per file asked about. What was not told is null."""
+
+Matched = Literal["uid", "gid", "client", "dir_name"]
+
+MATCHED: tuple[Matched, ...] = ("uid", "gid", "client", "dir_name")
+"""What a row and a life must agree in, besides the name, where both tell it."""
+
+
+@dataclass(frozen=True)
+class Joining:
+    """How rows are joined to lives: `tolerance` in seconds, and which of `MATCHED` must agree."""
+
+    tolerance: float = 2.0
+    matched: Sequence[str] = MATCHED
 
 
 def log_treatments(schema: pa.Schema) -> dict[str, str]:

@@ -47,6 +47,21 @@ def siblings(graph: grimp.ImportGraph, parent: str) -> Graph:
     return found
 
 
+def rooms(graph: grimp.ImportGraph) -> Graph:
+    """Return what packages import of each other; a module right in a folder is one of its own."""
+    inner = packages(graph)
+
+    def room(module: str) -> str:
+        package = module if module in inner else module.rpartition(".")[0]
+        return module if package.count(".") < 2 else package
+
+    found: Graph = {room(name): set() for name in graph.modules}
+    for name in graph.modules:
+        imported = map(room, graph.find_modules_directly_imported_by(name))
+        found[room(name)] |= set(imported) - {room(name)}
+    return found
+
+
 def folders(graph: grimp.ImportGraph) -> Graph:
     """Return what the folders, the front door and the extension import of each other.
 

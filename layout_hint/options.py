@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
-from birthmark.data.scan.words import duration
-from birthmark.data.sizes import size
+from birthmark.data.common.durations import duration
+from birthmark.data.common.sizes import size
 from birthmark.layout_hint.compare import Plan, read_policies
 from birthmark.layout_hint.comparison import MODES, STATES, Settings
 from birthmark.layout_hint.days import Hours, read_dates
 from birthmark.layout_hint.disks import DEFAULT
-from birthmark.layout_hint.place import geometry, region_start
-from birthmark.predictor.models.kinds import Point
+from birthmark.layout_hint.region import geometry, region_start
+from birthmark.predictor.answers.point import Point
 
 BOTH, ALL = "both", "all"
 AGE = {"fill": 0.7, "rounds": 8}

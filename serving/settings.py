@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -17,9 +17,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from birthmark.data.choices import meant
-from birthmark.data.sizes import size
-from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.data.common.choices import meant
+from birthmark.data.common.sizes import size
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.models.kinds import KINDS, Kind
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
@@ -71,7 +72,7 @@ class Settings(BaseModel):
     )
     model: Kind | None = Field(
         default=None,
-        description=f"model that answers: {', '.join(get_args(Kind))}; default: as published",
+        description=f"model that answers: {', '.join(KINDS)}; default: as published",
     )
     point: Point | None = Field(
         default=None, description="threshold: bounded or accurate; default: as published"

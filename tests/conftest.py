@@ -11,7 +11,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 import pytest
 from hypothesis import settings
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 
 # Machines that run the tests are shared: how long an example takes says nothing.
 settings.register_profile("shared", deadline=None)

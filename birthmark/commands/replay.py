@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
-from birthmark.data.plurals import counted
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 

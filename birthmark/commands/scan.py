@@ -77,11 +77,12 @@ def traces(
     as_json: _JSON = False,
 ) -> None:
     """Count the operations of traces per period, by any of the keys (nfsscan)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.count import Plan, scan
 
     plan = Plan(
-        words.duration(period),
+        duration(period),
         words.keys(by),
         words.operations(ops),
         client.split(",") if client else None,
@@ -133,11 +134,12 @@ def agg(
     by: Annotated[str | None, typer.Option(help=f"the keys to keep; {_BY}")] = None,
 ) -> None:
     """Add counts up: wider periods, fewer keys (ns_timeagg)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.aggregate import WHOLE, aggregate
     from birthmark.data.scan.inputs import CountsTable
 
-    length = period if period is None or period == WHOLE else words.duration(period)
+    length = period if period is None or period == WHOLE else duration(period)
     aggregate(CountsTable(table), out, None if by is None else words.keys(by), length)
 
 
@@ -258,6 +260,7 @@ def view(
     title: Annotated[str, typer.Option(help="words above the plot")] = "",
 ) -> None:
     """Plot counts over time (ns_quickview)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.inputs import CountsTable
     from birthmark.data.scan.series import over_time, overlaid
@@ -267,5 +270,5 @@ def view(
     key = by if by in (None, "op") else words.key(by)
     plotted = over_time(CountsTable(table), measure.value, key, lines)
     if overlay is not None:
-        plotted = overlaid(plotted, words.duration(overlay), where)
+        plotted = overlaid(plotted, duration(overlay), where)
     draw(plotted, out, title, where)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from birthmark.serving import tokens
+from birthmark.serving.access import tokens
 from birthmark.serving.settings import variable
 from birthmark.terminal import line, show
 

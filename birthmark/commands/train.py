@@ -13,10 +13,11 @@ import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.outputs import named
+from birthmark.predictor.models.kinds import Kind
 from birthmark.terminal import fields, line, show, working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.trial import Trial
+    from birthmark.training.reports.evaluation_run import EvaluationRun
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
@@ -30,15 +31,6 @@ _WithoutLoss = Annotated[
     bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-
-
-class Kind(StrEnum):
-    """A kind of model."""
-
-    name = "name"
-    able = "able"
-    rules = "rules"
-    forest = "forest"
 
 
 class Point(StrEnum):
@@ -75,7 +67,7 @@ def train(
     confidence: Annotated[
         float, typer.Option(min=0.5, max=1, help="How surely the bounds hold.")
     ] = 0.95,
-    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
+    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = "rules",
     point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
     without_loss: _WithoutLoss = False,
     test: Annotated[
@@ -85,11 +77,11 @@ def train(
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from birthmark.data.generated import describe
-    from birthmark.training.candidate import train_alone
     from birthmark.training.config import Settings
-    from birthmark.training.registry import Registry
-    from birthmark.training.train import read_lives
-    from birthmark.training.trial import load_published
+    from birthmark.training.learn.train import read_lives
+    from birthmark.training.nightly.candidate import train_alone
+    from birthmark.training.registry.stored import load_published
+    from birthmark.training.registry.versions import Registry
 
     settings = Settings(
         minfrac=minfrac,
@@ -103,7 +95,7 @@ def train(
         bound=bound,
         false_negative_bound=false_negative_bound,
         confidence=confidence,
-        serve=serve.value,
+        serve=serve,
         point=point.value,
         without_loss=without_loss,
     )
@@ -159,8 +151,8 @@ def evaluate(
     from pyarrow.parquet import write_table
 
     from birthmark.data.generated import describe
-    from birthmark.training.picture import draw
-    from birthmark.training.tables import accuracy_tables, answers_tables
+    from birthmark.training.reports.figure import draw
+    from birthmark.training.reports.terminal import accuracy_tables, answers_tables
 
     with working("testing"):
         trial = _trial(dataset, registry, version, without_loss)
@@ -207,9 +199,9 @@ def nightly(
     as_json: _Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
-    from birthmark.data.durable import LockedError
+    from birthmark.data.common.durable import LockedError
     from birthmark.training.config import ConfigError, read_config
-    from birthmark.training.nightly import nightly as run
+    from birthmark.training.nightly.run import nightly as run
 
     with (
         exits(MISCONFIGURED, ConfigError),
@@ -232,12 +224,13 @@ def nightly(
         sys.exit(REFUSED)
 
 
-def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> Trial:
+def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> EvaluationRun:
     """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
-    from birthmark.training.registry import Registry
-    from birthmark.training.trial import Trial, load
+    from birthmark.training.registry.stored import load
+    from birthmark.training.registry.versions import Registry
+    from birthmark.training.reports.evaluation_run import EvaluationRun
 
-    trial = Trial(load(Registry(registry), version), dataset, without_loss)
+    trial = EvaluationRun(load(Registry(registry), version), dataset, without_loss)
     trial.expect_births()
     return trial
 

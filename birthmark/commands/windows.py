@@ -33,8 +33,8 @@ def windows(
     from pyarrow.parquet import write_table
 
     from birthmark.training.config import Settings
-    from birthmark.training.tables import windows_table
-    from birthmark.training.windows import windows as compare
+    from birthmark.training.evaluate.windows import windows as compare
+    from birthmark.training.reports.terminal import windows_table
 
     with working("training and testing"):
         found = compare(datasets, test, Settings(without_loss=without_loss), lengths=lengths)

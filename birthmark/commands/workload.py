@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.outputs import named
 from birthmark.terminal import field, line, progress
 

@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.generated import Mark, distinct, marked
-from birthmark.data.inputs import each_once, without_nfs
 from birthmark.data.scan.files import FileMap
 from birthmark.data.scan.merge import merged
 from birthmark.data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
 from birthmark.data.scan.sources import Source
 from birthmark.data.scan.stage import Stage
 from birthmark.data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
+from birthmark.data.traces.inputs import each_once, without_nfs
 from birthmark_native import ScanCounter
 
 PERIOD = 300_000_000

@@ -30,7 +30,7 @@ _COLUMNS = {
     "errors": "errors",
     "latency": "latency_sum",
 }
-_LONGEST = 1_000_000
+_LONGEST = 1_000_000  # periods: a plot is some thousand points wide, and more show nothing
 _DAY = 86_400_000_000
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from birthmark.data.choices import expect
+from birthmark.data.common.choices import expect
 from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.predicates.heat import HEAT_PREDICATES
 from birthmark.predictor.predicates.predicate import Predicate, Subject

@@ -17,7 +17,7 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.schema import OPERATIONS, VERSION_4
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 CREATE = {"mkdir", "symlink", "mknod"}
 COUNTS = {  # calls and replies by number, as tshark 4.0.17 counted them

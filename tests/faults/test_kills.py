@@ -13,7 +13,7 @@ from random import Random
 from tests.faults.commands import KilledBefore
 from tests.faults.site import CONFIG, Site
 from tests.serving.conftest import eventually
-from tests.serving.test_workers import alive
+from tests.serving.workers.test_supervisor import alive
 
 Tell = Callable[[str], None]
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from birthmark.serving.answers import predict
-from birthmark.serving.published import load_model
-from birthmark.training.registry import Registry
+from birthmark.serving.answers.json_answers import predict
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
 from tests.faults.asking import asking
 from tests.faults.damage import KINDS, damaged
 from tests.faults.disks import Disk, mounted
 from tests.serving.conftest import eventually, publish, started
-from tests.serving.test_workers import alive, children, total
+from tests.serving.workers.test_supervisor import alive, children, total
 
 Tell = Callable[[str], None]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint.days import Day, Hours, found_dates, make_days, read_dates

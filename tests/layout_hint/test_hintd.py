@@ -19,9 +19,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from birthmark.serving import tokens
-from birthmark.serving.published import load_model
-from birthmark.training.registry import Registry
+from birthmark.serving.access import tokens
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.layout_hint import INCLUDE
@@ -25,8 +25,9 @@ from birthmark.predictor.image.format import compile_image, predict
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates import BUILT_IN
-from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark.predictor.trained import TrainedModel
 from birthmark_native import Image
 from tests.layout_hint import laid
 from tests.layout_hint.made import CREATES, Lookup, made, some_creates

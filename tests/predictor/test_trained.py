@@ -13,8 +13,8 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
-from birthmark.predictor.models.estimators import NameModel
-from birthmark.predictor.models.kinds import Kind
+from birthmark.predictor.models.kinds import KINDS, Kind
+from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
     DIRECTORY_PREDICATES,
@@ -23,7 +23,7 @@ from birthmark.predictor.predicates import (
     NAME_PREDICATES,
     from_config,
 )
-from birthmark.predictor.trained import KINDS, Answer, TrainedModel
+from birthmark.predictor.trained import Answer, TrainedModel
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)

@@ -20,11 +20,11 @@ import pytest
 from birthmark.data.schema import FILES, NAMES
 from birthmark.predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.trained import TrainedModel
-from birthmark.serving.server import config, listen, url
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers import Server
-from birthmark.training.card import card_of
-from birthmark.training.registry import Registry
+from birthmark.serving.workers.server import config, listen, url
+from birthmark.serving.workers.supervisor import Server
+from birthmark.training.nightly.card import card_of
+from birthmark.training.registry.versions import Registry
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 COUNTERS = ("operations", "reads", "writes", "bytes_read", "bytes_written")

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
+from birthmark.serving.service.long_polling import wanted_seconds
 from birthmark.serving.settings import Settings
-from birthmark.serving.waiting import wanted_seconds
 
 IMAGE = "/v1/model/image"
 

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pytest
 
 from birthmark.data import lives
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.features import History, from_files, from_requests
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.image.format import predict
 from birthmark.predictor.models.images import compile_models
-from birthmark.serving.names import written
-from birthmark.training.registry import Registry
+from birthmark.serving.client.names import written
+from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"

@@ -9,9 +9,9 @@ import typer
 from typer.testing import CliRunner
 
 from birthmark.commands.train import evaluate, nightly, report, train
-from birthmark.data.ingest import ingest
-from birthmark.training.evaluate import EVALUATION
-from birthmark.training.registry import Registry
+from birthmark.data.ingest.run import ingest
+from birthmark.training.evaluate.evaluation import EVALUATION
+from birthmark.training.registry.versions import Registry
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,11 @@ class NameRules(ComponentCounts):
         always = pa.array(np.ones(len(self.rules_), dtype=bool))
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
+    def reaching(self, threshold: float) -> list[tuple[bytes, bool]]:
+        """Return the components that say yes at ``threshold``, and that they do."""
+        reach = pc.greater_equal(_fractions(self.rules_), threshold)
+        return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]
+
     def _derive(self, counts: pa.Table) -> pa.Table:
         return select_rules(counts, self.minfrac, self.mincount)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,12 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.columns import names_of
-from birthmark.features.components import rank_components, score_components
+from birthmark.features.components import ANY, rank_components, score_components
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.image.format import Section
+from birthmark.predictor.image.rules import RulesSection
+from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
-from birthmark.predictor.models.kinds import Point
 from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import most_decisive_first
-from birthmark.predictor.models.rules.model import ANY, EVIDENCE, RuleList, arrays_of
+from birthmark.predictor.models.rules.model import EVIDENCE, RuleList, arrays_of
+
+PRECEDENCE = ("whole", "middle", "prefix", "last", "first", "any")
+"""The places in a name in the order in which they are asked (``RuleList``)."""
 
 _SHOWN = ("component", "n_m", "n_a")
 
@@ -74,6 +80,13 @@ class RuleModels(ComponentModels[RuleList]):
         an ``upper`` limit below.
         """
         return [self._weighed(name) for name in creates["name"].to_pylist()]
+
+    @classmethod
+    def sections(
+        cls, models: Mapping[str, RuleList], thresholds: Mapping[str, float | None]
+    ) -> list[Section]:
+        """Return the rules that say yes or no at the threshold."""
+        return [RulesSection(list(rules_of(models, thresholds, RuleList.saying)), PRECEDENCE)]
 
     def _weighed(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
         prefix = any(model.prefix for model in self.values())

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from birthmark.data.anonymize import Settings, anonymize
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from tests.data.anonymize.conftest import DAMAGED, TEXT, leaks
 
 MAPPED = re.compile(

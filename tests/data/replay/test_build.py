@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from tests.data.replay.made import (

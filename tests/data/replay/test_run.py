@@ -16,7 +16,7 @@ from birthmark.data import lives
 from birthmark.data.replay import build, run
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.data.samples import DAYS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from tests.data.replay.made import (
     ACCES,
     HOME,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.scan import FILES, Plan, counts_schema, scan
 from birthmark.data.schema import OPERATIONS

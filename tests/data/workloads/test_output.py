@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.data.generated import describe, in_dataset
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.data.workloads import Workload, generate
 from birthmark.data.workloads.output import format_of, write
 

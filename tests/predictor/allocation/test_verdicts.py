@@ -10,7 +10,7 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.schema import FILES, NAMES
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.features import name_pieces
 from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image, verdicts

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from birthmark.data import lives
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.data.workloads import Workload, generate
 from birthmark.data.workloads.profile import read_profile
 from birthmark.features import DIRECTORIES, from_directories, seen_before

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
 from birthmark.predictor.allocation.verdicts import hint_image
-from birthmark.predictor.fit.thresholds import NEVER, OperatingPoints
+from birthmark.predictor.answers.points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
 from birthmark.predictor.image import format as image_format
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
@@ -24,8 +24,9 @@ from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark.predictor.trained import TrainedModel
 from birthmark_native import Image
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (

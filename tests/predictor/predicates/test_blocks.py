@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from birthmark.data import lives
 from birthmark.data.schema import FILES
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.predictor.predicates import blocks
 
 START = datetime.datetime(2003, 2, 25, tzinfo=datetime.UTC)

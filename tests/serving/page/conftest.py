@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from birthmark.training.audit import Audit, keep
-from birthmark.training.join import Joining
-from birthmark.training.registry import Registry
-from birthmark.training.served import GROUPS, SERVED
-from birthmark.training.shifts import Shift
-from birthmark.training.standing import of_row
+from birthmark.data.prediction_log import Joining
+from birthmark.training.audit.figures import GROUPS, SERVED
+from birthmark.training.audit.run import Audit, keep
+from birthmark.training.audit.shifts import Shift
+from birthmark.training.registry.versions import Registry
+from birthmark.training.statistics.standing import of_row
 
 CHROMIUM = Path("/usr/bin/chromium")
 DAYS = 12

@@ -4,11 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
 from birthmark.features.encoding import COLUMNS
-from birthmark.predictor.models.estimators import ForestModel
+from birthmark.predictor.models.forest.estimator import ForestModel
 from birthmark.predictor.models.forest.model import IDLE, shared
 
 SMALL = ForestModel(trees=5)
@@ -105,8 +104,3 @@ def test_labels_share_a_forest_if_that_costs_none_of_them_its_rows():
     first, last = np.arange(1000) >= 30, np.arange(1000) < 970
     assert shared([first, last]) == [[0], [1]]
     assert shared([]) == []
-
-
-@parametrize_with_checks([SMALL], expected_failed_checks=lambda _: {})
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)

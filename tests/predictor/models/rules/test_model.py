@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from birthmark.features.components import rank_components
-from birthmark.predictor.models.estimators import RuleModel
+from birthmark.predictor.models.rules.estimator import RuleModel
 from birthmark.predictor.models.rules.model import ANY, EVIDENCE, interval
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
@@ -248,8 +247,3 @@ def test_a_model_without_its_counts_predicts_and_does_not_learn():
     ):
         with pytest.raises(ValueError, match="without its counts"):
             change()
-
-
-@parametrize_with_checks([RuleModel()], expected_failed_checks=lambda _: {})
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
