@@ -183,14 +183,14 @@ def draw(axes: Axes, title: str, graph: Graph) -> None:
     }
     box = {"boxstyle": "round,pad=0.5", "facecolor": "#e8eef7", "edgecolor": "#35598f"}
     boxes = {
-        name: axes.text(*place, name, ha="center", va="center", bbox=box, fontsize=9)
+        name: axes.text(*place, name, ha="center", va="center", bbox=box, fontsize=9, zorder=3)
         for name, place in places.items()
     }
     arrow = {"arrowstyle": "-|>", "color": "0.45", "connectionstyle": "arc3,rad=0.12"}
     for name, own in graph.items():
         for each in sorted(own):
             ends = {"patchA": boxes[name].get_bbox_patch(), "patchB": boxes[each].get_bbox_patch()}
-            axes.annotate("", places[each], places[name], arrowprops={**arrow, **ends})
+            axes.annotate("", places[each], places[name], arrowprops={**arrow, **ends}, zorder=1)
     axes.set(xlim=(-0.6, max(len(columns), 8) - 0.4), ylim=(most - 0.4, -0.6))
     axes.set_title(title, loc="left", fontsize=11)
     axes.axis("off")
@@ -201,10 +201,12 @@ def main() -> None:
     shown = panels()
     heights = [max(map(len, levels(graph))) + 0.7 for graph in shown.values()]
     widest = max(len(levels(graph)) for graph in shown.values())
-    figure = Figure((1.45 * max(widest, 8), 0.55 * sum(heights)), layout="constrained")
+    size = (1.45 * max(widest, 8), 0.55 * sum(heights))
+    figure = Figure(size, layout="constrained", dpi=72)  # as SVG has it
     axes = figure.subplots(len(shown), squeeze=False, height_ratios=heights)[:, 0]
     for each, (title, graph) in zip(axes, shown.items(), strict=True):
         draw(each, title, graph)
+    figure.draw_without_rendering()  # arrows pass behind boxes, and need to know where these are
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "birthmark"}):
         figure.savefig(OUT, metadata={"Date": None})
     print(f"written     {OUT}")
