@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.sizes import size
 from birthmark.features import CREATES
 from birthmark.predictor.blocks import BLOCK
 from birthmark.predictor.hint_models import HOT_NAME
@@ -19,6 +20,7 @@ from birthmark.predictor.image_places import rules_of, tree_of
 from birthmark.predictor.image_rules import RulesSection
 from birthmark.predictor.image_trees import TreesSection
 from birthmark.predictor.kinds import Point
+from birthmark.predictor.parameters import REGION
 
 if TYPE_CHECKING:
     from birthmark.predictor.trained import TrainedModel
@@ -61,7 +63,7 @@ class Room:
         return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-USUAL_ROOM = Room.of(4 << 20)
+USUAL_ROOM = Room.of(size(REGION))
 """That of a region as large as the thesis's, all of it for data."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Kind = Literal["name", "able", "rules", "forest"]
 """What the kinds of models are called: the thesis's two, and the two that are to be better."""
@@ -10,4 +10,4 @@ Kind = Literal["name", "able", "rules", "forest"]
 Point = Literal["accurate", "bounded"]
 """Which of a model's two thresholds decides whether the answer is a yes."""
 
-POINTS: tuple[Point, ...] = ("accurate", "bounded")
+POINTS: tuple[Point, ...] = get_args(Point)

@@ -20,6 +20,7 @@ from birthmark.features.components import (
 )
 from birthmark.predictor.counting import COUNTS, TRACE, ComponentCounts
 from birthmark.predictor.learned import Answers, Scores
+from birthmark.predictor.parameters import DEFAULTS
 
 Numbers = npt.NDArray[np.float64]
 
@@ -76,7 +77,7 @@ class RuleList(ComponentCounts):
         self,
         level: float = 0.9,
         threshold: float = 0.5,
-        prefix: bool = True,
+        prefix: bool = DEFAULTS.prefix,
         half_life: float | None = None,
     ) -> None:
         self.level = level

@@ -21,6 +21,7 @@ from birthmark.predictor.labels import births, tally
 from birthmark.predictor.learning import Here, Learner
 from birthmark.predictor.model_set import Answer, ModelSet
 from birthmark.predictor.name_models import NameModels
+from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.rule_models import RuleModels
@@ -58,34 +59,13 @@ class TrainedModel:
     answers HotName for file systems (``predictor.hint_models``), if HotName is a predicate.
     """
 
-    def __init__(
-        self,
-        minfrac: float = 0.8,
-        mincount: int = 5,
-        prefix: bool = True,
-        purity: float | None = 1.0,
-        trees: int = 32,
-        rounds: int = 60,
-        seed: int = 0,
-        calibration: float = 0.2,
-        bound: float = 0.01,
-        confidence: float = 0.95,
-        false_negative_bound: float = 0.01,
-    ) -> None:
-        self.parameters: dict[str, Any] = {
-            "minfrac": minfrac,
-            "mincount": mincount,
-            "prefix": prefix,
-            "purity": purity,
-            "trees": trees,
-            "rounds": rounds,
-            "seed": seed,
-            "calibration": calibration,
-            "bound": bound,
-            "confidence": confidence,
-            "false_negative_bound": false_negative_bound,
-        }
-        self.limits = Limits(Limit(bound, confidence), Limit(false_negative_bound, confidence))
+    def __init__(self, **parameters: Any) -> None:
+        known = Parameters(**parameters)
+        self.parameters: dict[str, Any] = known.model_dump()
+        self.limits = Limits(
+            Limit(known.bound, known.confidence),
+            Limit(known.false_negative_bound, known.confidence),
+        )
         self.predicates: dict[str, Predicate] = {}
         self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}
