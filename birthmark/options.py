@@ -173,7 +173,8 @@ class _Parser:
 
     def __init__(self, setting: FieldInfo, kind: Any) -> None:
         self.kind = kind
-        self._held = kind if _is_list(setting) else Annotated[setting.annotation, setting]
+        held = setting.annotation
+        self._held: Any = get_args(held)[0] if _is_list(setting) else Annotated[held, setting]
         self.__name__ = _LABELS.get(kind, "text")  # typer asks a function's name
 
     def __call__(self, word: Any) -> Any:

@@ -13,8 +13,9 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.invalid import check
 from birthmark.predictor.learned import Answers, Learned, Scores
-from birthmark.predictor.parameters import DEFAULTS, check
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 from birthmark.predictor.tree import Tree
 
 
@@ -93,7 +94,7 @@ class AttributeTree(Learned):
         ]
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
-        check(purity=self.purity)
+        check(Parameters, purity=self.purity)
         for column in table.schema:
             if pa.types.is_timestamp(column.type):
                 raise ValueError(

@@ -9,11 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.invalid import check
 from birthmark.features.columns import names_of
 from birthmark.features.components import match_components, whole_names
 from birthmark.predictor.counting import ComponentCounts
 from birthmark.predictor.learned import Answers, Scores
-from birthmark.predictor.parameters import DEFAULTS, check
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def select_rules(counts: pa.Table, minfrac: float, mincount: int) -> pa.Table:
 
     Strongest evidence comes first. Raises ``ValueError`` for parameters that make no sense.
     """
-    check(minfrac=minfrac, mincount=mincount)
+    check(Parameters, minfrac=minfrac, mincount=mincount)
     counts = counts.filter(pc.greater_equal(counts["n_m"], max(mincount, 1)))
     rules = counts.append_column("fraction", _fractions(counts))
     rules = rules.filter(pc.greater_equal(rules["fraction"], minfrac))

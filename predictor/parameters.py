@@ -6,9 +6,7 @@ options that these are given in.
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from birthmark.data.invalid import InvalidError, reasons
+from pydantic import BaseModel, ConfigDict, Field
 
 REGION = "4M"
 """How large the thesis's region is, in which a file system places what is hot (section 7.1)."""
@@ -63,11 +61,3 @@ class Parameters(BaseModel):
 
 DEFAULTS = Parameters()
 """The parameters where none are given."""
-
-
-def check(**given: float | None) -> None:
-    """Raise ``ValueError`` that names the parameter where one is out of its range."""
-    try:
-        Parameters(**given)  # type: ignore[arg-type]  # which is what is checked
-    except ValidationError as error:
-        raise InvalidError(reasons(error)) from None

@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.invalid import check
 from birthmark.predictor.kinds import Point
 from birthmark.predictor.levels import NO_LEVELS, Levels, levels_of
-from birthmark.predictor.parameters import DEFAULTS, check
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
 """Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
@@ -55,7 +56,7 @@ class Limit:
     confidence: float = DEFAULTS.confidence
 
     def __post_init__(self) -> None:
-        check(bound=self.bound, confidence=self.confidence)
+        check(Parameters, bound=self.bound, confidence=self.confidence)
 
     def keeps(self, wrong: Bools, block: Ints) -> bool:
         """Return whether so many are ``wrong``, of the rows of blocks of time, that it is kept."""

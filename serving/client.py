@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 import httpx
 
 from birthmark.serving import asking
+from birthmark.serving.address import URL
 from birthmark.serving.asking import (
     Attributes,
     Hint,
@@ -78,7 +79,7 @@ class AsyncClient:
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8325",
+        url: str = URL,
         *,
         token: str | None = None,
         deadline: float = DEADLINE,
@@ -278,7 +279,7 @@ class Client:
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8325",
+        url: str = URL,
         *,
         token: str | None = None,
         deadline: float = DEADLINE,

@@ -11,7 +11,7 @@ from birthmark.data.plurals import counted
 from birthmark.predictor import Predicate, TrainedModel
 from birthmark.training.card import Card, card_of
 from birthmark.training.compare import Comparison, Decision, decide, test_first
-from birthmark.training.config import Settings, Training
+from birthmark.training.config import Settings, Testing, Training
 from birthmark.training.train import Lives, fit
 from birthmark.training.trial import Stored
 
@@ -64,7 +64,7 @@ def train_alone(
     lives: Lives,
     settings: Settings,
     predicates: Iterable[Predicate] | None = None,
-    test: bool = True,
+    test: bool = Testing().test,
 ) -> Candidate:
     """Train on `lives` without asking whether the published model is better.
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +21,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from birthmark.data.prediction_log import moments
+from birthmark.training.config import Matched, Matching
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-Matched = Literal["uid", "gid", "client", "dir_name"]
-
-MATCHED: tuple[Matched, ...] = ("uid", "gid", "client", "dir_name")
-"""What a row and a life must agree in, besides the name, where both tell it."""
+_DEFAULTS = Matching()
 
 _LATE = np.iinfo(np.int64).max
 
@@ -39,10 +36,10 @@ EDGES = 20_000_000
 
 @dataclass(frozen=True)
 class Joining:
-    """How rows are joined to lives: `tolerance` in seconds, and which of `MATCHED` must agree."""
+    """How rows are joined to lives: `tolerance` in seconds, and which columns must agree."""
 
-    tolerance: float = 2.0
-    matched: Sequence[str] = MATCHED
+    tolerance: float = _DEFAULTS.tolerance_seconds
+    matched: Sequence[Matched] = tuple(_DEFAULTS.match)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,11 @@ from birthmark.data.datasets import read_files, read_names
 from birthmark.data.inputs import each_once
 from birthmark.data.schema import field
 from birthmark.predictor import Predicate
-from birthmark.training.config import Settings
+from birthmark.training.config import Settings, Windows
 from birthmark.training.evaluate import EVALUATION, evaluate
 from birthmark.training.loss import without_loss
 from birthmark.training.train import fit, read_lives
 from birthmark.training.trial import expect_births
-
-LENGTHS = (1, 3, 7, 30)
-"""The lengths that are compared, in days."""
 
 WINDOWS = pa.schema(
     [
@@ -35,7 +32,7 @@ def windows(
     test: Path,
     settings: Settings,
     predicates: Iterable[Predicate] | None = None,
-    lengths: Sequence[int] = LENGTHS,
+    lengths: Sequence[int] = tuple(Windows().lengths),
 ) -> pa.Table:
     """Train on the last days before `test`, for each of `lengths`, and test on it.
 

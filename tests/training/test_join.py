@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
 
 from birthmark.data.prediction_log import PREDICTIONS
 from birthmark.training import join as module
+from birthmark.training.config import Matched
 from birthmark.training.join import Join, Joining, join
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
@@ -58,7 +59,7 @@ def test_what_both_tell_must_agree_and_what_one_does_not_tell_may_be_anything(
     found = joined(rows, lives)
     assert pairs(found) == [(0, 0), (2, 2)]
     assert found.unmatched == 1
-    rest = tuple(each for each in module.MATCHED if each != column)
+    rest = tuple(each for each in get_args(Matched) if each != column)
     assert pairs(joined(rows, lives, matched=rest)) == [(0, 0), (1, 1), (2, 2)]
 
 
