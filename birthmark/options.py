@@ -37,13 +37,15 @@ class Options:
 
     Attributes:
         only: the settings that are options; all if none are named.
+        arguments: those of them that are given by their place, and not as options.
         named: what options are called that are not called as their settings are.
-        variable: tells the variable of the environment that a setting may be given in, too.
+        variable: tells the variable of the environment that may hold a setting, too; None: none.
     """
 
     only: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
-    variable: Callable[[str], str] | None = None
+    variable: Callable[[str], str | None] = lambda setting: None
 
     def of(self, model: type[BaseModel]) -> list[Parameter]:
         """Return a parameter of a command for each setting, as typer reads it."""
@@ -52,10 +54,10 @@ class Options:
     def _parameter(self, model: type[BaseModel], name: str) -> Parameter:
         setting = model.model_fields[name]
         kind, words = kind_of(setting), self._words(name, setting)
-        made = typer.Option(
+        made = (typer.Argument if name in self.arguments else typer.Option)(
             *words,
             help=_help(setting),
-            envvar=self.variable(name) if self.variable else None,
+            envvar=self.variable(name),
             **({} if kind is bool else _reading(setting, kind)),
         )
         own: Any = bool if kind is bool else list[Any] if _is_list(setting) else Any

@@ -131,9 +131,10 @@ class Drawing(Strict):
     )
 
 
-class Extent(Strict):
-    """How much of a workload is generated."""
+class Generating(Strict):
+    """Which workload is generated, and how much of it."""
 
+    name: WorkloadName = Field(description="workload of the thesis to imitate")
     seed: int = Field(ge=0, description="seed of the random numbers: the same gives the same trace")
     start: Annotated[str, AfterValidator(_date)] | None = Field(
         default=None, description="first day, YYYY-MM-DD; default: the Monday of the thesis"
@@ -141,4 +142,7 @@ class Extent(Strict):
     days: float = Field(default=1.0, gt=0, description="length of the trace, days")
     rate: float = Field(
         default=1.0, gt=0, le=100, description="share of the thesis's load and of its users"
+    )
+    format: Format | None = Field(
+        default=None, description="what to write; default: by the suffix of the file"
     )

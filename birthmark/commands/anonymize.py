@@ -29,15 +29,20 @@ def anonymize(
         ),
     ],
     mapping: Annotated[
-        Path, typer.Option(help="the file that keeps the mapping; made if need be, else extended")
+        Path, typer.Option(help="file of the mapping, which is made, or extended if it is there")
     ],
     out: Annotated[
-        str, typer.Option(help="of text: a file (- is stdout); else the directory of a dataset")
+        str,
+        typer.Option(
+            help="file to write text to (- is stdout); for other input, directory of a dataset"
+        ),
     ],
     drawing: Annotated[Drawing, Options()],
     keep: Annotated[
         Path | None,
-        typer.Option(help="TOML: what stays as it is and what is left out, for a new mapping"),
+        typer.Option(
+            help="TOML file for a new mapping: what to keep as it is, and what to leave out"
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="print one JSON object (stderr when stdout has the text)")

@@ -22,20 +22,17 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
 
 @with_options
 def audit(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")],
+    dataset: Annotated[
+        Path, typer.Argument(metavar="DATASET", help="dataset that `birthmark ingest` made")
+    ],
     registry: Annotated[str, described(Serving, "registry")],
     log: Annotated[Path, described(Serving, "log_predictions")],
-    matching: Annotated[
-        Matching,
-        Options(only=("tolerance_seconds", "match"), named={"tolerance_seconds": "--tolerance"}),
-    ],
+    matching: Annotated[Matching, Options(named={"tolerance_seconds": "--tolerance"})],
     learning: Annotated[Settings, Options(only=("without_loss",))],
     out: Annotated[
-        Path | None, typer.Option(callback=named, help="Write the page there, too.")
+        Path | None, typer.Option(callback=named, help="also write an HTML page to this file")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON object.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""
     from birthmark.training.audit import audit as compare
@@ -59,7 +56,7 @@ def audit(
 
 
 def warnings(found: Audit) -> list[str]:
-    """Return what an administrator should know, or that nothing changed."""
+    """Return what an administrator should know, in lines; or that nothing changed."""
     lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
     lines += found.over()
     lines += [

@@ -24,14 +24,16 @@ STREAM = Path("-")
 def dump(
     trace: Annotated[
         str,
-        typer.Argument(help="capture or text, - is stdin; or a dataset, with --from operations"),
+        typer.Argument(
+            help="capture or nfsdump text (- is stdin); with --from operations, a dataset"
+        ),
     ],
     asked: Annotated[Printing, Options(named={"source": "--from"})],
     out: Annotated[
-        Path | None, typer.Option(help="file to write; else, or where it is -, standard output")
+        Path | None, typer.Option(help="file to write; default, and -: standard output")
     ] = None,
     all_attributes: Annotated[
-        bool, typer.Option(help="print all that there is a key for, not only what nfsdump prints")
+        bool, typer.Option(help="print every attribute, not only those that nfsdump prints")
     ] = False,
 ) -> None:
     """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""

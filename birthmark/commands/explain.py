@@ -22,13 +22,13 @@ if TYPE_CHECKING:  # the other commands do without them, and start sooner
 
 @with_options
 def explain(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="new files' names")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="names of new files")],
     wanted: Published,
     mode: Annotated[str | None, typer.Option(help="permission bits, octal, as 0644")] = None,
-    uid: Annotated[int | None, typer.Option(help="number of the user who creates them")] = None,
-    gid: Annotated[int | None, typer.Option(help="number of that user's group")] = None,
+    uid: Annotated[int | None, typer.Option(help="numeric id of the user who creates them")] = None,
+    gid: Annotated[int | None, typer.Option(help="numeric id of that user's group")] = None,
     directory: Annotated[
-        str | None, typer.Option(help="last name of their directory's path")
+        str | None, typer.Option(help="name of their directory, without its path")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
@@ -84,8 +84,10 @@ def _admitted(answer: Answer) -> str:
 def rules(
     wanted: Published,
     listing: Annotated[Listing, Options()],
-    predicate: Annotated[str | None, typer.Option(help="only those of this predicate")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print all as a list of objects")] = False,
+    predicate: Annotated[
+        str | None, typer.Option(help="list only rules about this predicate")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print all rules as a JSON list")] = False,
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
     from birthmark.data.choices import expect

@@ -17,12 +17,15 @@ from birthmark.terminal import fields
 @with_options
 def image(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(callback=named, help="the file to write")],
+    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
     wanted: Annotated[
         Settings, Options(("registry", "model", "point", "region"), variable=variable)
     ],
     hints: Annotated[
-        bool, typer.Option("--hints", help="only HotName, HotDir and HotWrite, as file systems ask")
+        bool,
+        typer.Option(
+            "--hints", help="compile only what file systems ask: HotName, HotDir and HotWrite"
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:

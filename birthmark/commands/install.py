@@ -14,14 +14,14 @@ from birthmark.terminal import line
 from birthmark.training.config import Account
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
-_Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
+_Config = Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")]
 _Account = Annotated[Account, Options()]
 _Socket = Annotated[
-    Path | None, typer.Option(help="The Unix socket to answer at.  [default: TCP, to its own host]")
+    Path | None, typer.Option(help="Unix socket to answer at; default: TCP, for this host alone")
 ]
 _Out = Annotated[
     Path | None,
-    typer.Option(callback=named, help="The directory to write to.  [default: print them]"),
+    typer.Option(callback=named, help="directory to write the files to; default: print them"),
 ]
 
 

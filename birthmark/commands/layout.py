@@ -19,7 +19,13 @@ from rich.progress import (
 from birthmark.layout_hint.settings import Options as Asked
 from birthmark.options import Options, with_options
 from birthmark.outputs import named
+from birthmark.serving.settings import variable
 from birthmark.terminal import field, line, progress, show
+
+
+def _variable(setting: str) -> str | None:
+    """Return the variable of a setting that the service has, too."""
+    return variable(setting) if setting == "point" else None
 
 
 @with_options
@@ -28,8 +34,8 @@ def layout(
         list[Path],
         typer.Argument(metavar="TRACE", help="traces and datasets; or directories of replay build"),
     ],
-    model: Annotated[str, typer.Option(help="compiled image, or registry with a model")],
-    asked: Annotated[Asked, Options(named={"first": "--from", "last": "--to"})],
+    model: Annotated[str, typer.Option(help="compiled image, or registry with a published model")],
+    asked: Annotated[Asked, Options(named={"first": "--from", "last": "--to"}, variable=_variable)],
     builds: Annotated[
         Path | None, typer.Option(help="directory to keep the sub-snapshots in, for the next run")
     ] = None,

@@ -22,9 +22,9 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
 
 app = typer.Typer(no_args_is_help=True, help="Keep, choose and check trained models.")
 
-_Version = Annotated[str, typer.Argument(metavar="VERSION", help="a stored version")]
+_Version = Annotated[str, typer.Argument(metavar="VERSION", help="stored version")]
 _Any = Annotated[
-    str | None, typer.Argument(metavar="[VERSION]", help="a stored version; default: the published")
+    str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
 _Place = Annotated[Settings, Options(("registry",), variable=variable)]
 _Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
@@ -84,7 +84,7 @@ def rollback(
     version: Annotated[
         str | None,
         typer.Argument(
-            metavar="[VERSION]", help="an earlier one; default: that before the current"
+            metavar="[VERSION]", help="earlier version; default: the one published before"
         ),
     ] = None,
     as_json: _Json = False,
@@ -100,7 +100,9 @@ def rollback(
 def pin(
     place: _Place,
     version: _Any = None,
-    off: Annotated[bool, typer.Option("--off", help="let others be published again")] = False,
+    off: Annotated[
+        bool, typer.Option("--off", help="end the pin: other versions may be published again")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Let a version answer, and publish no other until that is undone."""
@@ -122,7 +124,7 @@ def verify(
     version: _Any = None,
     datasets: Annotated[
         Path | None,
-        typer.Option(help="the directory of the datasets it learned from: train again, compare"),
+        typer.Option(help="train again on the datasets in this directory, and compare"),
     ] = None,
     as_json: _Json = False,
 ) -> None:
@@ -151,7 +153,9 @@ def verify(
 def prune(
     place: _Place,
     keeping: Annotated[Keeping, Options()],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would go")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only list what would be removed")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Remove old versions, but none that is published, pinned or gone back to."""

@@ -28,7 +28,7 @@ app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and r
 def build(
     traces: Annotated[
         list[str],
-        typer.Argument(help="trace files and datasets, in the order of their time; - is stdin"),
+        typer.Argument(help="trace files and datasets, oldest first; - is stdin"),
     ],
     out: Annotated[Path, typer.Option(callback=named, help="directory to make")],
     asked: Annotated[Replay, Options()],
@@ -59,10 +59,10 @@ def build(
 def run(
     build: Annotated[Path, typer.Argument(help="directory that replay build made")],
     root: Annotated[
-        Path, typer.Option(callback=named, help="empty directory to work in; made if need be")
+        Path, typer.Option(callback=named, help="directory to work in: empty, or made")
     ],
     flush: Annotated[
-        bool, typer.Option("--flush", help="wait for the disk at every write and commit")
+        bool, typer.Option("--flush", help="wait for the disk after each write and commit")
     ] = False,
     results: Annotated[
         Path | None,

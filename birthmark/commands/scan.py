@@ -58,13 +58,13 @@ def traces(
     out: Annotated[
         str,
         typer.Option(
-            help="file.parquet, .csv or .txt for the counts; - is CSV on stdout; or a directory "
-            "for the counts and the map of files in every format"
+            help="table of counts to write: FILE.parquet, .csv or .txt; - is CSV on stdout; or a "
+            "directory, for the counts and the map of files in every format"
         ),
     ],
     asked: Annotated[Counting, Options()],
     files: Annotated[
-        str | None, typer.Option(help="file.parquet, .csv or .txt for the map of files")
+        str | None, typer.Option(help="map of files to write: FILE.parquet, .csv or .txt")
     ] = None,
     as_json: _JSON = False,
 ) -> None:
@@ -113,7 +113,8 @@ def agg(
     table: _TABLE,
     to: _Out,
     period: Annotated[
-        str | None, typer.Option(help="wider periods, a multiple of the table's; all: one")
+        str | None,
+        typer.Option(help="length of the new periods, a multiple of the table's; all: one period"),
     ] = None,
     by: Annotated[
         str | None, typer.Option(help=f"keys to keep, separated by commas: {KEYS}; or none")
@@ -135,15 +136,20 @@ def split(
     to: _Out,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE,...", help="only rows with one of these values, as user=0"),
+        typer.Option(
+            metavar="KEY=VALUE,...", help="keep only rows with one of these values, as user=0"
+        ),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE,...", help="no rows with these values")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE,...", help="drop rows with one of these values"),
     ] = None,
     since: Annotated[
-        str | None, typer.Option(help="only periods from this time on, as 2026-11-21T05:38:30")
+        str | None, typer.Option(help="keep only periods from this time on, as 2026-11-21T05:38:30")
     ] = None,
-    until: Annotated[str | None, typer.Option(help="only periods that begin before")] = None,
+    until: Annotated[
+        str | None, typer.Option(help="keep only periods that begin before this time")
+    ] = None,
 ) -> None:
     """Keep or drop rows by their keys, operation or time (ns_split)."""
     from birthmark.data.scan import words
@@ -167,7 +173,9 @@ def top(
     asked: Annotated[Busiest, Options()],
     out: Annotated[
         str | None,
-        typer.Option(help="write the table's rows of these there instead; - is CSV on stdout"),
+        typer.Option(
+            help="write the table's rows of the busiest to this file instead; - is CSV on stdout"
+        ),
     ] = None,
     as_json: _JSON = False,
 ) -> None:
@@ -209,7 +217,7 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
 @with_options
 def view(
     table: _TABLE,
-    out: Annotated[Path, typer.Option(callback=named, help="the plot: file.svg or file.png")],
+    out: Annotated[Path, typer.Option(callback=named, help="plot to write: FILE.svg or FILE.png")],
     asked: Annotated[Plot, Options()],
 ) -> None:
     """Plot counts over time (ns_quickview)."""

@@ -36,12 +36,14 @@ def serve(settings: Annotated[Settings, Options(variable=variable)]) -> None:
 
 @with_options
 def predict(
-    name: Annotated[str, typer.Argument(help="the new file's name, without its directory")],
+    name: Annotated[str, typer.Argument(help="name of the new file, without its directory")],
     wanted: Published,
     mode: Annotated[str | None, typer.Option(help="permission bits, octal, as 0644")] = None,
-    uid: Annotated[int | None, typer.Option(help="number of the user who creates it")] = None,
-    gid: Annotated[int | None, typer.Option(help="number of that user's group")] = None,
-    directory: Annotated[str | None, typer.Option(help="last name of its directory's path")] = None,
+    uid: Annotated[int | None, typer.Option(help="numeric id of the user who creates it")] = None,
+    gid: Annotated[int | None, typer.Option(help="numeric id of that user's group")] = None,
+    directory: Annotated[
+        str | None, typer.Option(help="name of its directory, without its path")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Predict what a file will become, as the service does but without it."""

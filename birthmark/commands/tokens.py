@@ -21,9 +21,10 @@ _Kept = Annotated[TokenFile, Options(variable=variable)]
 @app.command()
 @with_options
 def add(
-    name: Annotated[str, typer.Argument(help="who will have it")],
+    name: Annotated[str, typer.Argument(help="name of who will use the token")],
     scope: Annotated[
-        list[str], typer.Option(help=f"what it opens: {', '.join(tokens.SCOPES)}; may be repeated")
+        list[str],
+        typer.Option(help=f"what the token allows: {', '.join(tokens.SCOPES)}; may be repeated"),
     ],
     kept: _Kept,
 ) -> None:
@@ -55,7 +56,7 @@ def list_(
 @app.command()
 @with_options
 def remove(
-    name: Annotated[str, typer.Argument(help="whose token")],
+    name: Annotated[str, typer.Argument(help="name of who uses the token")],
     kept: _Kept,
 ) -> None:
     """Take a token back: within a second it opens nothing."""

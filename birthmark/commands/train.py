@@ -21,13 +21,17 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from birthmark.training.trial import Trial
 
 _Datasets = Annotated[
-    list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
+    list[Path], typer.Argument(metavar="DATASET", help="datasets that `birthmark ingest` made")
 ]
-_Dataset = Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")]
+_Dataset = Annotated[
+    Path, typer.Argument(metavar="DATASET", help="dataset that `birthmark ingest` made")
+]
 _Registry = Annotated[str, described(Serving, "registry")]
-_Version = Annotated[str | None, typer.Option(help="A stored version.  [default: the published]")]
+_Version = Annotated[
+    str | None, typer.Option(help="stored version of the model; default: the published")
+]
 _Loss = Annotated[Settings, Options(only=("without_loss",))]
-_Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+_Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
 @with_options
@@ -75,25 +79,39 @@ def evaluate(
     loss: _Loss,
     version: _Version = None,
     as_json: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
+        str | None,
+        typer.Option(
+            "--json", metavar="FILE", help="write the result as JSON to this file; - prints it"
+        ),
     ] = None,
     parquet: Annotated[
-        Path | None, typer.Option(callback=named, help="Write the table there.")
+        Path | None,
+        typer.Option(callback=named, help="write the table of accuracy to this file, Parquet"),
     ] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(callback=named, help="Write calibration, precision and cost curves there."),
+        typer.Option(
+            callback=named,
+            help="write curves of calibration, precision and cost to this file, Parquet",
+        ),
     ] = None,
     breakdown: Annotated[
         Path | None,
-        typer.Option(callback=named, help="Write figures by user, client and depth there."),
+        typer.Option(
+            callback=named, help="write accuracy by user, client and depth to this file, Parquet"
+        ),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(callback=named, help="Write what yes, no and unsure were worth there."),
+        typer.Option(
+            callback=named, help="write how often yes and no were right to this file, Parquet"
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(callback=named, help="Draw all models there, as .svg or .png.")
+        Path | None,
+        typer.Option(
+            callback=named, help="draw the accuracy of all models to this file, .svg or .png"
+        ),
     ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
@@ -134,7 +152,7 @@ def evaluate(
 def report(
     dataset: _Dataset,
     registry: _Registry,
-    out: Annotated[Path, typer.Option(callback=named, help="The HTML page to write.")],
+    out: Annotated[Path, typer.Option(callback=named, help="HTML page to write")],
     loss: _Loss,
     version: _Version = None,
 ) -> None:
@@ -145,7 +163,7 @@ def report(
 
 
 def nightly(
-    config: Annotated[Path, typer.Option(help="The TOML file of settings.")],
+    config: Annotated[Path, typer.Option(help="TOML file of settings")],
     as_json: _Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""

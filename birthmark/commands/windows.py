@@ -18,15 +18,15 @@ from birthmark.training.config import Settings, Windows
 def windows(
     datasets: Annotated[
         list[Path],
-        typer.Argument(metavar="DATASET", help="Days, in the order of their time, by `ingest`."),
+        typer.Argument(metavar="DATASET", help="datasets of one day each, oldest first"),
     ],
-    test: Annotated[Path, typer.Option(help="The day after them, to test on.")],
+    test: Annotated[Path, typer.Option(help="dataset of the next day, to test on")],
     compared: Annotated[Windows, Options(named={"lengths": "--days"})],
     settings: Annotated[Settings, Options(only=("without_loss",))],
     parquet: Annotated[
-        Path | None, typer.Option(callback=named, help="Write all figures there.")
+        Path | None, typer.Option(callback=named, help="write all figures to this file, Parquet")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print all figures as JSON")] = False,
 ) -> None:
     """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""
     from pyarrow.parquet import write_table

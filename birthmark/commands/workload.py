@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
 from birthmark.data.plurals import counted
-from birthmark.data.settings import Extent, Format, WorkloadName
+from birthmark.data.settings import Generating
 from birthmark.options import Options, with_options
 from birthmark.outputs import named
 from birthmark.terminal import field, line, progress
@@ -18,13 +18,8 @@ from birthmark.terminal import field, line, progress
 
 @with_options
 def workload(
-    name: Annotated[WorkloadName, typer.Argument(help="the workload")],
-    out: Annotated[Path, typer.Option(callback=named, help="the file to write")],
-    asked: Annotated[Extent, Options()],
-    form: Annotated[
-        Format | None,
-        typer.Option("--format", help="what to write; default: by the suffix of the file"),
-    ] = None,
+    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
+    asked: Annotated[Generating, Options(arguments=("name",))],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Generate a trace that is like one of the thesis's (it is marked as generated)."""
@@ -32,8 +27,8 @@ def workload(
     from birthmark.data.workloads.output import write
     from birthmark.data.workloads.profile import read_profile
 
-    start = asked.start or read_profile(name).start
-    wanted = Workload(name, asked.seed, start, asked.days, asked.rate)
+    start = asked.start or read_profile(asked.name).start
+    wanted = Workload(asked.name, asked.seed, start, asked.days, asked.rate)
     columns = (
         SpinnerColumn(),
         BarColumn(),
@@ -43,14 +38,17 @@ def workload(
     with progress(*columns) as bar:
         task = bar.add_task("", total=1.0, rows=0)
         written = write(
-            wanted, out, form, lambda part, rows: bar.update(task, completed=part, rows=rows)
+            wanted,
+            out,
+            asked.format,
+            lambda part, rows: bar.update(task, completed=part, rows=rows),
         )
     result = written.to_json()
     if as_json:
         typer.echo(json.dumps(result, indent=2))
         return
     line(
-        f"{out}: generated: {name}, seed {asked.seed}: "
+        f"{out}: generated: {asked.name}, seed {asked.seed}: "
         f"{counted(written.operations, 'operations')}, {written.bytes:,} bytes, "
         f"{result['operations_per_second']:,} operations/s"
     )

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.invalid import check
-from birthmark.data.settings import WORKLOADS, Extent
+from birthmark.data.settings import WORKLOADS, Generating
 from birthmark.data.workloads.births import Nursery
 from birthmark.data.workloads.clock import Clock, Window, shares
 from birthmark.data.workloads.profile import Profile, read_profile
@@ -34,12 +34,12 @@ class Workload:
     name: str
     seed: int
     start: str
-    days: float = Extent.model_fields["days"].default
-    rate: float = Extent.model_fields["rate"].default
+    days: float = Generating.model_fields["days"].default
+    rate: float = Generating.model_fields["rate"].default
 
     def __post_init__(self) -> None:
         read_profile(self.name)
-        check(Extent, seed=self.seed, start=self.start, days=self.days, rate=self.rate)
+        check(Generating, **asdict(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return the workload as a JSON object."""

@@ -15,7 +15,7 @@ import typer
 import typer.main
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import PydanticUndefined
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 from typer.testing import CliRunner
 
 from birthmark import cli
@@ -24,7 +24,8 @@ from birthmark.options import Options, bounds, choices, described, kind_of, with
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.config import Settings
 
-Option = tuple[str, Parameter, OptionInfo, type[BaseModel] | None]
+Info = OptionInfo | ArgumentInfo
+Option = tuple[str, Parameter, Info, type[BaseModel] | None]
 """A command, the parameter that is an option of it, how it is given, and whose setting it is."""
 
 
@@ -46,7 +47,7 @@ def options() -> Iterator[Option]:
         for parameter in signature(function, eval_str=True).parameters.values():
             if get_origin(parameter.annotation) is Annotated:
                 info = get_args(parameter.annotation)[1]
-                if isinstance(info, OptionInfo):
+                if isinstance(info, OptionInfo | ArgumentInfo):
                     yield name, parameter, info, settings.get(parameter.name)
 
 
@@ -68,16 +69,15 @@ def test_a_command_declares_no_default_range_or_vocabulary_of_its_own() -> None:
         if model is None:
             assert parameter.default in (Parameter.empty, None, False), (command, parameter.name)
             assert (info.min, info.max) == (None, None), (command, parameter.name)
-            kinds = (
-                get_args(parameter.annotation)[0],
-                *get_args(get_args(parameter.annotation)[0]),
-            )
-            assert not any(isinstance(kind, type) and issubclass(kind, Enum) for kind in kinds)
+            kind = get_args(parameter.annotation)[0]
+            for each in (kind, *get_args(kind)):
+                assert get_origin(each) is not Literal, (command, parameter.name)
+                assert not (isinstance(each, type) and issubclass(each, Enum)), command
 
 
 @pytest.mark.parametrize(("command", "parameter", "info", "model"), SETTINGS)
 def test_an_option_has_the_default_range_and_words_of_its_setting(
-    command: str, parameter: Parameter, info: OptionInfo, model: type[BaseModel]
+    command: str, parameter: Parameter, info: Info, model: type[BaseModel]
 ) -> None:
     setting = model.model_fields[parameter.name]
     default = setting.get_default(call_default_factory=True)
@@ -106,7 +106,7 @@ def outside(setting: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("command", "parameter", "info", "model"), SETTINGS)
 def test_what_a_setting_refuses_its_option_refuses_in_the_same_words(
-    command: str, parameter: Parameter, info: OptionInfo, model: type[BaseModel]
+    command: str, parameter: Parameter, info: Info, model: type[BaseModel]
 ) -> None:
     setting = model.model_fields[parameter.name]
     for value in outside(setting):
