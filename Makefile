@@ -3,11 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native/src -name '*.rs' -o -name '*.c') native/build.rs \
-	$(wildcard layout_hint/hook/*.[ch] layout_hint/include/*.h) \
-	native/Cargo.toml native/Cargo.lock pyproject.toml
-MANIFEST := --manifest-path native/Cargo.toml
-HINTD := --manifest-path layout_hint/hintd/Cargo.toml
+NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/sim \
+	-name '*.rs' -o -name '*.[ch]' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
 .PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server pytest freebsd-sources lock clean
 
@@ -41,18 +38,14 @@ install: $(VENV)/.built ## build and install into .venv
 lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	cargo fmt --check $(MANIFEST)
-	cargo fmt --check --manifest-path native/fuzz/Cargo.toml
-	cargo clippy $(MANIFEST) --locked --all-targets --features python -- -D warnings
-	cargo fmt --check $(HINTD)
-	cargo clippy $(HINTD) --locked --all-targets -- -D warnings
+	cargo fmt --all --check
+	cargo clippy --locked --all-targets -- -D warnings
 
 types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
 	$(BIN)/mypy
 
-rust-test: ## tests of the native crate and of the layout hint's helper
-	cargo test $(MANIFEST) --locked --quiet
-	cargo test $(HINTD) --locked --quiet
+rust-test: ## tests of the crates
+	cargo test --locked --quiet
 
 hintd: $(VENV)/.dev ## the layout hint's helper, for this Linux and for FreeBSD
 	ZIG="$(CURDIR)/$(BIN)/python -m ziglang" layout_hint/hintd/build
@@ -69,7 +62,7 @@ fuzz: $(VENV)/.dev $(VENV)/.built ## ten minutes of fuzzing for each decoder, an
 # One that Rust 1.88 builds. Kept beside the other programs, so that it is built once.
 $(BIN)/s3s-fs:
 	CARGO_PROFILE_DEV_DEBUG=0 cargo install s3s-fs --version 0.12.0 --locked --features binary \
-		--debug --quiet --root $(VENV) --target-dir native/target/s3s-fs
+		--debug --quiet --root $(VENV) --target-dir target/s3s-fs
 
 s3-server: $(VENV)/.dev $(BIN)/s3s-fs ## a server that speaks S3, for the tests of registries
 
@@ -86,4 +79,4 @@ lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --extra dask --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) quickstart native/target native/fuzz/target layout_hint/hintd/target
+	rm -rf $(VENV) quickstart target

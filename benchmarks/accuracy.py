@@ -7,9 +7,9 @@ A DAY is a dataset, a trace (capture, nfsdump text or operations in Parquet; pla
 a folder of traces; all are in the order of their time. The models and the peers
 (``benchmarks.peers``) see the same columns, and what an earlier part of the trace tells of files
 like the new one. The peers keep a part of the training days from learning, on which their settings
-and thresholds are chosen; ours calibrate as they always do (``predictor.calibration``). The JSON is
-a list of rows, per model, predicate, test and bound (null: the threshold that is right most often);
-shares are of n.
+and thresholds are chosen; ours calibrate as they always do (``predictor.fit.calibration``). The
+JSON is a list of rows, per model, predicate, test and bound (null: the threshold that is right most
+often); shares are of n.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import Figures, verdicts
 from birthmark.data.workloads import WORKLOADS
 from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
-from birthmark.predictor.calibration import Holdout
-from birthmark.predictor.kinds import POINTS
-from birthmark.predictor.thresholds import OperatingPoints, Slice, choose
+from birthmark.predictor.fit.calibration import Holdout
+from birthmark.predictor.fit.thresholds import OperatingPoints, Slice, choose
+from birthmark.predictor.models.kinds import POINTS
 from birthmark.training.assess import assess_cases
 from birthmark.training.cases import Case, Labelled, cases, labelled, majority
 from birthmark.training.picture import draw
@@ -53,7 +53,7 @@ def say(text: str) -> None:
 class Ours:
     """The project's models, the thesis's two among them.
 
-    They learn from all of the training days, up to ``predictor.calibration.CROSSED`` births.
+    They learn from all of the training days, up to ``predictor.fit.calibration.CROSSED`` births.
     """
 
     def __init__(

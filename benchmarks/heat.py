@@ -49,11 +49,11 @@ from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
 from birthmark.features import from_files, seen_before
 from birthmark.predictor import FILE_PREDICATES, NameModel, births
-from birthmark.predictor.blocks import BLOCK, HOUR, block_writes
 from birthmark.predictor.heat import HotDirs, WriteRates, asked, bar, directories, fill
 from birthmark.predictor.heat.keys import keys_of
 from birthmark.predictor.heat.rates import measured
 from birthmark.predictor.predicates import DIRECTORY_PREDICATES
+from birthmark.predictor.predicates.blocks import BLOCK, HOUR, block_writes
 
 COLUMNS = ["server", "op", "status", "fh", "time", "reply_time", "offset", "reply_count"]
 RATES = {"campus": 0.02, "deas03": 0.02, "eecs03": 0.05}

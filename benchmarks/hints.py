@@ -26,10 +26,10 @@ from benchmarks.heat import COLUMNS, Day
 from birthmark.data.datasets import read_files, read_table
 from birthmark.features.columns import decoded
 from birthmark.predictor import BUILT_IN, Kind, Point, TrainedModel
+from birthmark.predictor.allocation.verdicts import HINTS, hint_image, verdicts
 from birthmark.predictor.heat import directories
 from birthmark.predictor.heat.hot_places import HOT_BLOCKS
-from birthmark.predictor.hints import HINTS, hint_image, verdicts
-from birthmark.predictor.image import Image
+from birthmark.predictor.image.format import Image
 from birthmark.training.train import read_lives
 
 SYNC = 30_000_000

@@ -36,8 +36,8 @@ from benchmarks.lookup import CREATES, dataset, in_c, packed
 from birthmark.data.datasets import read_files, read_names
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.hints import hint_image
-from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.models.images import compile_models
 from birthmark.training.registry import Registry
 from birthmark_native import Hook
 

@@ -5,9 +5,9 @@
 Each is trained on the births of the training datasets but for those kept to calibrate on, with
 the bytes of ``features.encoding`` (LightGBM, where it is installed, takes codes as categories). By
 predicate about files: the share of wrong answers at a threshold of one half; and at the threshold
-that ``predictor.thresholds`` chooses to keep false positives within 1 % of all files, the shares of
-false and true positives. Means are over all predicates that occur in training. ``kB`` is per
-predicate: 8 bytes a split, 1 a leaf's score (boosted: 4).
+that ``predictor.fit.thresholds`` chooses to keep false positives within 1 % of all files, the
+shares of false and true positives. Means are over all predicates that occur in training. ``kB`` is
+per predicate: 8 bytes a split, 1 a leaf's score (boosted: 4).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from birthmark.data.datasets import read_files
 from birthmark.features import History, from_files
 from birthmark.features.encoding import CODED, COLUMNS, Encoding
 from birthmark.predictor import FILE_PREDICATES, births
-from birthmark.predictor.calibration import Holdout
-from birthmark.predictor.forest import Forest, Grown
-from birthmark.predictor.forest_model import LOOKED_AT, CreateForest
-from birthmark.predictor.thresholds import Limit, Slice, choose
+from birthmark.predictor.fit.calibration import Holdout
+from birthmark.predictor.fit.thresholds import Limit, Slice, choose
+from birthmark.predictor.models.forest.forest import Forest, Grown
+from birthmark.predictor.models.forest.model import LOOKED_AT, CreateForest
 
 Scorer = Callable[[Any], Any]
 Learner = Callable[[Any, Any, int], tuple[Scorer, float]]

@@ -36,8 +36,8 @@ from birthmark.data.datasets import read_files, read_names
 from birthmark.data.ingest import ingest
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births
-from birthmark.predictor.able_models import AbleModels
-from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.models.able.set import AbleModels
+from birthmark.predictor.models.images import compile_models
 from birthmark_native import Image, fnv1a
 
 KINDS = ("name", "rules", "able", "forest")

@@ -26,11 +26,11 @@ from rich.console import Console
 from rich.table import Table
 
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor import image_steps as steps
-from birthmark.predictor.image import Section, Writer, compile_image
-from birthmark.predictor.image_dictionary import write_dictionary
-from birthmark.predictor.image_forest import ByteTree, Feature, ForestSection, Group
-from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.image import steps
+from birthmark.predictor.image.dictionary import write_dictionary
+from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image.format import Section, Writer, compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 
 HEIGHT, FEATURES, MODE, LEAF = 255, 512, 3, 255
 
@@ -45,7 +45,7 @@ class WideTrees:
     kind: ClassVar[int] = 2
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        """Add the section; see ``predictor.image.Section``."""
+        """Add the section; see ``predictor.image.format.Section``."""
         head, levels = write_dictionary(writer, [], 3), 6
         for _ in range(3):
             values = np.arange(1, self.edges)

@@ -24,7 +24,7 @@ from benchmarks.learners import answers_of, light_gbm, lives
 from birthmark.features import History, from_files
 from birthmark.features.encoding import Encoding
 from birthmark.predictor import FILE_PREDICATES
-from birthmark.predictor.forest_model import LOOKED_AT, CreateForest
+from birthmark.predictor.models.forest.model import LOOKED_AT, CreateForest
 
 CHANGED = 0.02
 """The share of the bytes that are changed."""

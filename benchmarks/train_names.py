@@ -33,7 +33,7 @@ from birthmark.data.datasets import read_files
 from birthmark.data.traces import open_trace
 from birthmark.features import name_components
 from birthmark.predictor import FILE_PREDICATES, births
-from birthmark.predictor.name_models import NameModels
+from birthmark.predictor.models.name.set import NameModels
 
 SAMPLE = Path(__file__).resolve().parents[1] / "data/samples/day1.parquet"
 

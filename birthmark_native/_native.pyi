@@ -583,7 +583,7 @@ class ScanMerger:
         """Return the rows made since the last time."""
 
 class Forest:
-    """Trees over rows of ``width`` bytes, as ``predictor.forest.Forest`` describes them.
+    """Trees over rows of ``width`` bytes, as ``predictor.models.forest`` describes them.
 
     ``columns`` (uint16), ``thresholds`` (uint8) and ``targets`` (uint32) are the nodes', ``roots``
     (uint32) the trees' first nodes, ``scores`` (uint8) those of the leaves, ``outputs`` of each.
@@ -657,12 +657,12 @@ class Tally:
         """Return the counts since they were taken last."""
 
 class Certainty:
-    """What the levels of scores say, made consistent (``predictor.certainty``)."""
+    """What the levels of scores say, made consistent (``predictor.answers.certainty``)."""
 
     predicates: list[str]  # their keys
 
     def __init__(self, described: str, abstaining: list[str] = []) -> None:
-        """Read what ``predictor.certainty.described`` wrote; those ``abstaining`` are never a yes.
+        """Read what ``answers.certainty.described`` wrote; those ``abstaining`` are never a yes.
 
         Raises ``ValueError`` for anything else.
         """
@@ -693,8 +693,9 @@ class Answerer:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
         Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What
-        ``predictor.certainty`` described, and images of ``levels``, say how sure the answers are.
-        Raises ``ValueError`` as ``Image`` does, and for images of other levels than described.
+        ``predictor.answers.certainty`` described, and images of ``levels``, say how sure the
+        answers are. Raises ``ValueError`` as ``Image`` does, and for images of other levels than
+        described.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int] | None:

@@ -122,7 +122,7 @@ def printed(prefix: str, which: str) -> list[pa.Field]:
         field(
             f"{prefix}_form",
             pa.uint16(),
-            f"text: how the {which}'s line was printed, as bits (native/src/text/write/form.rs)",
+            f"text: how the {which}'s line was printed, as bits (native/trace/src/form.rs)",
         ),
         field(f"{prefix}_con", pa.uint32(), f"text: the number con at the end of the {which}"),
         field(f"{prefix}_len", pa.uint32(), f"text: the number len at the end of the {which}"),

@@ -12,7 +12,7 @@ Everything is integer arithmetic on bytes, the same in every language:
 
 - A value that is coded is a number of 32 bits: ``mode``, ``uid`` and ``gid`` their own; ``client``
   the FNV-1a hash of its text; ``shape`` that of the name's shape, in which numbers and random
-  words are folded (``native/src/history/shape.rs``); ``suffix`` that of the shape from its last
+  words are folded (``native/learn/src/history``); ``suffix`` that of the shape from its last
   period on, 0 without one.
 - FNV-1a: begin with 0x811c9dc5; for each byte, exclusive-or it, then multiply by 0x01000193,
   modulo 2**32 (Fowler, Noll and Vo; RFC 9923).
@@ -45,7 +45,7 @@ NUMBERS = {
     "suffix length": "bytes from the last period on; 0 without one",
     "first byte": "first byte; 0 of an empty name",
     "last byte": "last byte; 0 of an empty name",
-    "random word": "1 if a word of the name is random (native/src/history/shape.rs), else 0",
+    "random word": "1 if a word of the name is random (native/learn/src/history/shape.rs), else 0",
 }
 """The numbers of a name."""
 

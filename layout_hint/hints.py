@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from birthmark.layout_hint.comparison import POLICIES
 from birthmark.layout_hint.place import Region
-from birthmark.predictor.hints import verdicts
-from birthmark.predictor.image import Image
+from birthmark.predictor.allocation.verdicts import verdicts
+from birthmark.predictor.image.format import Image
 
 ALL = POLICIES["all three"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from birthmark.predictor.hints import HINTS, Room, hint_image
-from birthmark.predictor.image import Image
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.predictor.image.format import Image
+from birthmark.predictor.models.kinds import Point
 from birthmark.serving.published import load_model
 from birthmark.training.registry import Registry, is_remote
 
@@ -14,8 +14,8 @@ from birthmark.training.registry import Registry, is_remote
 def read_image(place: Path | str, room: Room, point: Point | None = None) -> bytes:
     """Return the image in a file, or that of what a registry, maybe a URI, has published.
 
-    That calls as much hot as has ``room`` (``predictor.hints``), at ``point``, or at that which the
-    model was published to serve.
+    That calls as much hot as has ``room`` (``predictor.allocation.verdicts``), at ``point``, or at
+    that which the model was published to serve.
 
     Raises:
         OSError: there is neither.

@@ -16,7 +16,7 @@ from birthmark.layout_hint.disks import read_disk
 from birthmark.layout_hint.model import read_image
 from birthmark.layout_hint.place import geometry
 from birthmark.layout_hint.settings import Options
-from birthmark.predictor.hints import Room
+from birthmark.predictor.allocation.verdicts import Room
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many of it are, and of how many."""

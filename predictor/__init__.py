@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from birthmark.data.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.predictor.able_tree import TreePath
-    from birthmark.predictor.estimators import AbleTree, ForestModel, NameModel, RuleModel
-    from birthmark.predictor.kinds import Kind, Point
+    from birthmark.predictor.fit.thresholds import Limit, OperatingPoints
     from birthmark.predictor.labels import births, tally
-    from birthmark.predictor.model_set import Answer
-    from birthmark.predictor.name_model import Rule
+    from birthmark.predictor.models.able.model import TreePath
+    from birthmark.predictor.models.estimators import AbleTree, ForestModel, NameModel, RuleModel
+    from birthmark.predictor.models.kinds import Kind, Point
+    from birthmark.predictor.models.model_set import Answer
+    from birthmark.predictor.models.name.model import Rule
     from birthmark.predictor.parts import DamagedModelError
     from birthmark.predictor.predicates import (
         BUILT_IN,
@@ -24,30 +25,29 @@ if TYPE_CHECKING:
         Predicate,
         from_config,
     )
-    from birthmark.predictor.thresholds import Limit, OperatingPoints
     from birthmark.predictor.trained import KINDS, TrainedModel
 
 _HOMES = {
-    "AbleTree": "birthmark.predictor.estimators",
-    "Answer": "birthmark.predictor.model_set",
+    "AbleTree": "birthmark.predictor.models.estimators",
+    "Answer": "birthmark.predictor.models.model_set",
     "BUILT_IN": "birthmark.predictor.predicates",
     "DIRECTORY_PREDICATES": "birthmark.predictor.predicates",
     "DamagedModelError": "birthmark.predictor.parts",
     "FILE_PREDICATES": "birthmark.predictor.predicates",
-    "ForestModel": "birthmark.predictor.estimators",
+    "ForestModel": "birthmark.predictor.models.estimators",
     "HEAT_PREDICATES": "birthmark.predictor.predicates",
     "KINDS": "birthmark.predictor.trained",
-    "Kind": "birthmark.predictor.kinds",
-    "Limit": "birthmark.predictor.thresholds",
+    "Kind": "birthmark.predictor.models.kinds",
+    "Limit": "birthmark.predictor.fit.thresholds",
     "NAME_PREDICATES": "birthmark.predictor.predicates",
-    "NameModel": "birthmark.predictor.estimators",
-    "OperatingPoints": "birthmark.predictor.thresholds",
-    "Point": "birthmark.predictor.kinds",
+    "NameModel": "birthmark.predictor.models.estimators",
+    "OperatingPoints": "birthmark.predictor.fit.thresholds",
+    "Point": "birthmark.predictor.models.kinds",
     "Predicate": "birthmark.predictor.predicates",
-    "Rule": "birthmark.predictor.name_model",
-    "RuleModel": "birthmark.predictor.estimators",
+    "Rule": "birthmark.predictor.models.name.model",
+    "RuleModel": "birthmark.predictor.models.estimators",
     "TrainedModel": "birthmark.predictor.trained",
-    "TreePath": "birthmark.predictor.able_tree",
+    "TreePath": "birthmark.predictor.models.able.model",
     "births": "birthmark.predictor.labels",
     "from_config": "birthmark.predictor.predicates",
     "tally": "birthmark.predictor.labels",

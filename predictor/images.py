@@ -6,10 +6,10 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from birthmark.predictor import certainty
-from birthmark.predictor.hints import hint_image
-from birthmark.predictor.image_models import compile_levels, compile_models
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.models.kinds import Point
 
 if TYPE_CHECKING:
     from birthmark.predictor.trained import TrainedModel
@@ -35,7 +35,7 @@ def levels_name(kind: str, number: int) -> str:
 
 
 def certainty_name(kind: str, point: Point) -> str:
-    """Return the name of what says what those levels mean (``predictor.certainty``)."""
+    """Return the name of what says what those levels mean (``predictor.answers.certainty``)."""
     return f"{DIRECTORY}/{kind}-{point}-certainty.json"
 
 

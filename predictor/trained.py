@@ -10,23 +10,25 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
-from birthmark.predictor import certainty, hint_models, images, parts
-from birthmark.predictor.able_models import AbleModels
-from birthmark.predictor.calibration import points_from_json
-from birthmark.predictor.certainty import Said
-from birthmark.predictor.forest_models import ForestModels
+from birthmark.predictor import images, parts
+from birthmark.predictor.allocation import hot_name as hint_models
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.fit.calibration import points_from_json
+from birthmark.predictor.fit.learning import Here, Learner
+from birthmark.predictor.fit.thresholds import Limit, Limits, Scores
 from birthmark.predictor.heat import Heat, directories
-from birthmark.predictor.kinds import Kind, Point
 from birthmark.predictor.labels import births, tally
-from birthmark.predictor.learning import Here, Learner
-from birthmark.predictor.model_set import Answer, ModelSet
-from birthmark.predictor.name_models import NameModels
+from birthmark.predictor.models.able.set import AbleModels
+from birthmark.predictor.models.forest.set import ForestModels
+from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.predictor.models.model_set import Answer, ModelSet
+from birthmark.predictor.models.name.set import NameModels
+from birthmark.predictor.models.rules.set import RuleModels
 from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.rule_models import RuleModels
-from birthmark.predictor.thresholds import Limit, Limits, Scores
-from birthmark.predictor.worlds import Worlds, worlds_of
+from birthmark.predictor.predicates.worlds import Worlds, worlds_of
 
 __all__ = ["KINDS", "Answer", "TrainedModel"]
 
@@ -45,18 +47,18 @@ class TrainedModel:
     Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
     ``seed`` are parameters of the kinds of models. Thresholds are chosen on
     births by models that did not learn from them, a share ``calibration`` at a time
-    (``predictor.calibration``; 0: not at all), so that false positives are at most ``bound`` of all
-    files, and false negatives ``false_negative_bound``, each with ``confidence``
-    (``predictor.thresholds``).
+    (``predictor.fit.calibration``; 0: not at all), so that false positives are at most ``bound`` of
+    all files, and false negatives ``false_negative_bound``, each with ``confidence``
+    (``predictor.fit.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
     that the next period's are told of these: ``creates`` goes on from it.
 
     After ``fit`` or ``load``: ``kinds``; ``predicates`` by key, and the ``worlds`` in which they
-    hold (``predictor.worlds``); ``models`` by kind, then key;
+    hold (``predictor.predicates.worlds``); ``models`` by kind, then key;
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
     subject, ``file`` and ``name``; ``heat`` (``predictor.heat``); and ``hints``, by kind, what
-    answers HotName for file systems (``predictor.hint_models``), if HotName is a predicate.
+    answers HotName for file systems (``predictor.allocation.hot_name``), if HotName is a predicate.
     """
 
     def __init__(self, **parameters: Any) -> None:
@@ -214,13 +216,13 @@ class TrainedModel:
         ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
         not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
         Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
-        ``predictor.forest_evidence`` says. Bytes are given as text, with backslash escapes where
-        they are none.
+        ``predictor.models.forest.evidence`` says. Bytes are given as text, with backslash escapes
+        where they are none.
         """
         return self.of_kind(kind).explain(creates, point)
 
     def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
-        """Return what decides, a table of ``predictor.model_set.RULES``: see ``ModelSet.rules``."""
+        """Return what decides, a table of ``models.model_set.RULES``: see ``ModelSet.rules``."""
         return self.of_kind(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:

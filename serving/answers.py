@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from birthmark.features.creates import from_requests
-from birthmark.predictor import model_set
+from birthmark.predictor.models import model_set
 from birthmark.serving import responses
 from birthmark.serving.hints import Hints
 from birthmark.serving.loaded import LoadedModel

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.data.sizes import size
-from birthmark.predictor.hints import Room
+from birthmark.predictor.allocation.verdicts import Room
 from birthmark.serving.connections import look_after
 from birthmark.serving.error_responses import HANDLERS
 from birthmark.serving.guard import Guard

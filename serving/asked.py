@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from birthmark.features.creates import from_requests
-from birthmark.predictor.hints import HINTS
+from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.serving import batches
 from birthmark.serving.answers import creates_of
 from birthmark.serving.loaded import LoadedModel

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import FIRST_US, LAST_US
 from birthmark.features import CREATES, HISTORY_BYTES
-from birthmark.predictor.certainty import WORDS
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.arrow_messages import refuse_compressed
 from birthmark.serving.errors import ApiError
 from birthmark.serving.loaded import LoadedModel

@@ -11,11 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark.predictor import Kind, Point, certainty
-from birthmark.predictor.hints import HINTS, USUAL_ROOM, Room, hint_image
-from birthmark.predictor.image import Image, is_older
-from birthmark.predictor.image_models import compile_models
+from birthmark.predictor import Kind, Point
+from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.image.format import Image, is_older
 from birthmark.predictor.images import certainty_name, hints_name, image_name, levels_name
+from birthmark.predictor.models.images import compile_models
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.hints import Hints, etag_of
 from birthmark.serving.shared import shared

@@ -2,7 +2,7 @@
 
 An event loop takes one connection each time around, between its answers, and agrees upon TLS with
 it before it tells of it. Where many come at once they would wait for long before anybody looks at
-them, and who says nothing would be counted nowhere. So a thread takes them (``native/src/lobby``).
+them, and who says nothing would be counted nowhere. So a thread takes them (``native/lobby``).
 """
 
 from __future__ import annotations

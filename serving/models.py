@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from datetime import UTC, datetime
 
 from birthmark.predictor import Kind, Point
-from birthmark.predictor.hints import Room
+from birthmark.predictor.allocation.verdicts import Room
 from birthmark.serving.loaded import LoadedModel
 from birthmark.serving.metrics import Metrics
 from birthmark.serving.published import load_model

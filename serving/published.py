@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from birthmark.features.creates import from_requests
 from birthmark.predictor import Kind, Point
-from birthmark.predictor.hints import USUAL_ROOM, Room
+from birthmark.predictor.allocation.verdicts import USUAL_ROOM, Room
 from birthmark.serving.loaded import LoadedModel, Tallies
 from birthmark.training.abstaining import read as read_abstaining
 from birthmark.training.registry import Registry, RegistryError

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from birthmark.data.choices import meant
 from birthmark.data.sizes import size
-from birthmark.predictor.kinds import Kind, Point
+from birthmark.predictor.models.kinds import Kind, Point
 from birthmark.predictor.parameters import REGION
 from birthmark.serving.address import HOST, PORT
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.certainty import WORDS, Said
-from birthmark.predictor.kinds import POINTS, Point
-from birthmark.predictor.thresholds import Limits
+from birthmark.predictor.answers.certainty import WORDS, Said
+from birthmark.predictor.fit.thresholds import Limits
+from birthmark.predictor.models.kinds import POINTS, Point
 from birthmark.training import drift
 from birthmark.training.bootstrap import Blocks
 from birthmark.training.cases import Labelled

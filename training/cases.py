@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.predictor.fit.thresholds import says_yes
 from birthmark.predictor.heat.directories import directories
-from birthmark.predictor.kinds import POINTS, Point
+from birthmark.predictor.models.kinds import POINTS, Point
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.thresholds import says_yes
 from birthmark.training.bootstrap import Blocks, blocks_of
 from birthmark.training.metrics import Bools, Floats
 

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from birthmark.data.invalid import InvalidError, reasons
-from birthmark.predictor.kinds import Kind, Point
+from birthmark.predictor.models.kinds import Kind, Point
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.registry import is_remote
 

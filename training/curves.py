@@ -18,7 +18,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from birthmark.data.schema import field
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.models.kinds import Point
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

@@ -25,8 +25,8 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from birthmark.predictor.learning import Here, Learner
-from birthmark.predictor.learning_apart import Apart
+from birthmark.predictor.fit.learning import Here, Learner
+from birthmark.predictor.fit.tasks import Apart
 from birthmark.training.config import Engine
 from birthmark_native import __version__
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.models.kinds import Point
 from birthmark.training import drift
 from birthmark.training.bootstrap import DAY, SEED
 from birthmark.training.by_kind import by_kind

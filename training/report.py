@@ -10,7 +10,7 @@ import pyarrow as pa
 from jinja2 import PackageLoader
 
 from birthmark.features.components import component_text
-from birthmark.predictor.kinds import Point
+from birthmark.predictor.models.kinds import Point
 from birthmark.training import charts
 from birthmark.training.answers import of_served
 from birthmark.training.assess import Assessment

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from birthmark.data.schema import field
 from birthmark.features.components import match_components
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.name_model import NameRules, select_rules
+from birthmark.predictor.models.name.model import NameRules, select_rules
 from birthmark.training.cases import majority
 from birthmark.training.evaluate import TABLE_6_5, score
 

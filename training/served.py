@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from birthmark.data.prediction_log import ANSWER, SAID
 from birthmark.data.schema import field
 from birthmark.predictor import Predicate, TrainedModel
-from birthmark.predictor.certainty import WORDS
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.training.answers import OF_NO, of_no
 from birthmark.training.bootstrap import SEED, Blocks, Floats, blocks_of
 from birthmark.training.breach import growth

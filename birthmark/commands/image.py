@@ -32,8 +32,8 @@ def image(
     """Compile the published model into an image, which C looks up in without a service."""
     from birthmark.data.durable import replaced
     from birthmark.data.sizes import size
-    from birthmark.predictor.hints import Room, hint_image
-    from birthmark.predictor.image_models import compile_models
+    from birthmark.predictor.allocation.verdicts import Room, hint_image
+    from birthmark.predictor.models.images import compile_models
     from birthmark.serving.published import load_model
     from birthmark.training.registry import Registry
     from birthmark_native import Image

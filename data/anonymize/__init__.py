@@ -1,8 +1,8 @@
 """Traces without the names of people and machines (thesis section 3.6.1).
 
 Users, groups, hosts and names are replaced at random, each always by the same: nothing can be
-computed from a replacement, and only who has the mapping can undo it. ``native/src/anonymize``
-does the work.
+computed from a replacement, and only who has the mapping can undo it. The work is done by
+``native/tables/src/anonymize``.
 
 A name is mapped piece by piece, so that models find in the anonymized trace just what they found
 in the original, and are right as often:

@@ -1,4 +1,4 @@
-"""Drives: their parameters, in TOML files, for the model of a disk (``native/src/disk``).
+"""Drives: their parameters, in TOML files, for the model of a disk (``layout_hint/sim/src/disk``).
 
 A name stands for a file that comes with the package; anything that ends in ``.toml`` is a file of
 one's own. The keys are those of :class:`Disk`.

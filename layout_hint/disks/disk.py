@@ -1,4 +1,4 @@
-"""What a drive is: the parameters of ``Parameters`` in ``native/src/disk``."""
+"""What a drive is: the parameters of ``Parameters`` in ``layout_hint/sim/src/disk``."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.columns import decoded
-from birthmark.predictor import blocks
 from birthmark.predictor.heat.directories import directories
 from birthmark.predictor.heat.places import Places
+from birthmark.predictor.predicates import blocks
 
 HOT_BLOCKS = 1024
 """Of a file's blocks of 4 KB, those that may lie in the region: its first 256 blocks of 16 KB, or 4

@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import field
 from birthmark.features import from_files
-from birthmark.predictor import blocks, parts
+from birthmark.predictor import parts
 from birthmark.predictor.heat.keys import keys_of
 from birthmark.predictor.heat.means import Floats, ShrunkenMeans
 from birthmark.predictor.labels import births
+from birthmark.predictor.predicates import blocks
 
 RATES = pa.schema(
     [

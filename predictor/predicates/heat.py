@@ -13,9 +13,9 @@ Where chapter 7 is silent, and for what it lacks:
 - **HotWrite** answers the thesis's finding that on DEAS03 most of the hottest writes go to log
   files that neither finds (section 7.2). It holds of a file whose blocks were written
   ``TIMES_OVER`` times each, on average, and ``TIMES_AN_HOUR`` or more in each hour of its life.
-  Blocks are of 4 KB (``predictor.blocks``). Every block must be written once to be there at all:
-  four times is over and over, and a region that is written less than once an hour per block is
-  no better off than the rest of the disk. Both are of the life as far as it was watched; a file
+  Blocks are of 4 KB (``predictor.predicates.blocks``). Every block must be written once to be there
+  at all: four times is over and over, and a region that is written less than once an hour per block
+  is no better off than the rest of the disk. Both are of the life as far as it was watched; a file
   that was still alive, and watched for less than ``WATCHED`` seconds, may yet be written.
 """
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.predictor import blocks
+from birthmark.predictor.predicates import blocks
 from birthmark.predictor.predicates.predicate import Predicate, Subject
 from birthmark.predictor.predicates.rules import GOES_ON, SECOND, in_ranges
 

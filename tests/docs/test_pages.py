@@ -204,7 +204,7 @@ def test_every_reason_for_setting_a_record_aside_is_listed() -> None:
     source = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("text", "capture")
-        for path in (ROOT / "native/src" / folder).glob("*.rs")
+        for path in (ROOT / "native/trace/src" / folder).glob("*.rs")
     )
     words = r'\(\s*"((?:bad|cut|funny|nfs|no|not|too|trailing|unknown|zero)(?:-[a-z0-9]+)+)"'
     reasons = set(re.findall(words, source))
@@ -217,6 +217,13 @@ def direct(requirements: list[str]) -> list[str]:
     return sorted(re.split(r"[<>=\[ ]", name)[0] for name in requirements)
 
 
+def crates_of(member: str) -> list[str]:
+    """Return the crates that a crate of the workspace names, in order."""
+    manifest = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
+    kinds = ("dependencies", "dev-dependencies", "build-dependencies")
+    return sorted(crate for kind in kinds for crate in manifest.get(kind, {}))
+
+
 def test_exactly_the_direct_dependencies_are_listed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = project["optional-dependencies"]
@@ -227,18 +234,17 @@ def test_exactly_the_direct_dependencies_are_listed() -> None:
         *extra["dask"],
         *extra["dev"],
     ]
-    crates = [
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    crates = {
         crate
-        for manifest in ("native/Cargo.toml", "native/fuzz/Cargo.toml")
-        for kind in ("dependencies", "dev-dependencies", "build-dependencies")
-        for crate in tomllib.loads((ROOT / manifest).read_text()).get(kind, {})
-        if crate != "birthmark-native"
-    ]
+        for member in workspace["members"]
+        if member != "layout_hint/hintd"
+        for crate in crates_of(member)
+        if not crate.startswith("birthmark-")
+    }
     assert sorted(rows("dependencies.md", "Python")) == direct(python)
     assert sorted(rows("dependencies.md", "Rust")) == sorted(crates)
-    helper = tomllib.loads((ROOT / "layout_hint/hintd/Cargo.toml").read_text(encoding="utf-8"))
-    crates = [*helper["dependencies"], *helper["build-dependencies"]]
-    assert sorted(rows("dependencies.md", "The helper")) == sorted(crates)
+    assert sorted(rows("dependencies.md", "The helper")) == crates_of("layout_hint/hintd")
 
 
 def test_what_the_packages_import_is_what_the_project_depends_on() -> None:

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import ClassVar
 from unittest import mock
 
-from birthmark.predictor import image_steps as steps
-from birthmark.predictor.hints import HINTS
-from birthmark.predictor.image import Section, Writer, compile_image
-from birthmark.predictor.image_dictionary import write_dictionary
-from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.image import steps
+from birthmark.predictor.image.dictionary import write_dictionary
+from birthmark.predictor.image.format import Section, Writer, compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests.layout_hint import device as d
 from tests.layout_hint.made import made
 
@@ -108,7 +108,7 @@ def ladder(length: int) -> list[tuple[int, int, int]]:
 
 def raw(predicates: Sequence[str], section: Section) -> bytes:
     """Return an image with one section, whatever it takes: the limit is not the writer's."""
-    with mock.patch("birthmark.predictor.image.STEPS", 2**32):
+    with mock.patch("birthmark.predictor.image.format.STEPS", 2**32):
         return compile_image(predicates, [section])
 
 

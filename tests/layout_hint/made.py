@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.schema import TIME
-from birthmark.predictor.image import Section, compile_image, predict
-from birthmark.predictor.image_forest import (
+from birthmark.predictor.image.forest import (
     NEVER,
     SOURCES,
     ByteTree,
@@ -27,8 +26,9 @@ from birthmark.predictor.image_forest import (
     ForestSection,
     Group,
 )
-from birthmark.predictor.image_rules import PLACES, ImageRule, RulesSection
-from birthmark.predictor.image_trees import ATTRIBUTES, ImageTree, TreesSection
+from birthmark.predictor.image.format import Section, compile_image, predict
+from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
+from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import Image
 
 CREATES = pa.schema(

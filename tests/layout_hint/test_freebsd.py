@@ -174,7 +174,7 @@ def answers(region: Path, questions: Iterable[str]) -> list[list[int]]:
 
 
 MB = 1 << 20
-# the 40 GB of the thesis, with UFS1: see native/src/ffs/region.rs, which has the same numbers
+# the 40 GB of the thesis, with UFS1; layout_hint/sim/src/ffs/region.rs has the same numbers
 THESIS = "r 21052416 2048 91136 231 22400 128 8 24 1424 2"
 GROUP = 178 * MB
 REGIONS = [

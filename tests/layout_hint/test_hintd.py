@@ -26,6 +26,7 @@ from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,
     CRATE,
+    ROOT,
     Answering,
     Device,
     Helper,
@@ -51,7 +52,7 @@ def program() -> Path:
     if not shutil.which("cargo") or not shutil.which("cc"):
         pytest.skip("needs cargo and a C compiler to build the helper")
     subprocess.run(["cargo", "build", "--locked", "--quiet"], cwd=CRATE, check=True)
-    return CRATE / "target" / "debug" / "birthmark-hintd"
+    return ROOT / "target" / "debug" / "birthmark-hintd"
 
 
 @pytest.fixture(scope="session")
@@ -700,7 +701,7 @@ def test_nobody_need_read_what_it_says(images, device, service, program, started
 
 
 def built(target: str) -> Path:
-    path = CRATE / "target" / target / "release" / "birthmark-hintd"
+    path = ROOT / "target" / target / "hintd" / "birthmark-hintd"
     if not path.exists():
         pytest.skip(f"{path} is not there: make hintd builds it, where it can")
     return path

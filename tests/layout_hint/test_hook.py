@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor.image import compile_image
-from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests.layout_hint import device as d
 from tests.layout_hint.device import Device, DeviceError
 from tests.layout_hint.made import CREATES, MAKERS, Made, rust_answers, some_creates

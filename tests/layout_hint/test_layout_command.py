@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
-from birthmark.predictor.hints import HINTS
-from birthmark.predictor.image import compile_image
-from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 
 CACHE = ("--cache", "16M")
 

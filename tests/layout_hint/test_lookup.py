@@ -20,11 +20,11 @@ from birthmark.data.ingest import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor.hints import HINTS, Room, hint_image
-from birthmark.predictor.image import compile_image, predict
-from birthmark.predictor.image_models import compile_models
-from birthmark.predictor.image_steps import STEPS
+from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.predictor.image.format import compile_image, predict
+from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
+from birthmark.predictor.models.images import compile_models
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import KINDS, TrainedModel
 from birthmark_native import Image

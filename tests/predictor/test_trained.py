@@ -13,8 +13,8 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
-from birthmark.predictor.estimators import NameModel
-from birthmark.predictor.kinds import Kind
+from birthmark.predictor.models.estimators import NameModel
+from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
     DIRECTORY_PREDICATES,

@@ -18,7 +18,7 @@ from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
 from birthmark.features import from_requests
-from birthmark.predictor.image import predict as predict_rows
+from birthmark.predictor.image.format import predict as predict_rows
 from birthmark.serving.published import NoModelError
 from birthmark_native import Image
 

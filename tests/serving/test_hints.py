@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from typer.testing import CliRunner
 
 from birthmark.commands.image import image
-from birthmark.predictor.hints import HINTS, hint_image, verdicts
-from birthmark.predictor.image import Image, checksum
+from birthmark.predictor.allocation.verdicts import HINTS, hint_image, verdicts
+from birthmark.predictor.image.format import Image, checksum
 from birthmark.serving.published import load_model
 from birthmark.serving.responses import Verdict
 from birthmark.serving.settings import Settings

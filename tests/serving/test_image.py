@@ -18,8 +18,8 @@ from birthmark.data import lives
 from birthmark.data.traces import open_trace
 from birthmark.features import History, from_files, from_requests
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.image import predict
-from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.image.format import predict
+from birthmark.predictor.models.images import compile_models
 from birthmark.serving.names import written
 from birthmark.training.registry import Registry
 from birthmark_native import Image

@@ -13,8 +13,8 @@ import pytest
 
 from birthmark.features import from_requests
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.hints import hint_image
-from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.models.images import compile_models
 from birthmark.serving.published import NoModelError, load_model
 from birthmark.serving.settings import Settings
 from birthmark.training import abstaining

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from birthmark.layout_hint.model import read_image
-from birthmark.predictor.hints import USUAL_ROOM
+from birthmark.predictor.allocation.verdicts import USUAL_ROOM
 from tests.s3 import SECRET, running
 
 

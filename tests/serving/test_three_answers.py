@@ -16,7 +16,7 @@ from birthmark.data.datasets import read_files, read_names
 from birthmark.data.ingest import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.image_models import compile_models
+from birthmark.predictor.models.images import compile_models
 from birthmark.serving.answers import explain_one, predict
 from birthmark.serving.client import Client
 from birthmark.serving.loaded import LoadedModel

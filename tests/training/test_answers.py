@@ -9,7 +9,7 @@ from birthmark.data.datasets import read_files, read_names
 from birthmark.data.ingest import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.certainty import WORDS
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.training.answers import answers, of_no, of_served
 from birthmark.training.bootstrap import blocks_of
 from birthmark.training.cases import labelled

@@ -18,8 +18,8 @@ import pytest
 from joblib import delayed
 
 from birthmark.predictor import BUILT_IN, TrainedModel
-from birthmark.predictor.learning import Learner
-from birthmark.predictor.learning_apart import Apart
+from birthmark.predictor.fit.learning import Learner
+from birthmark.predictor.fit.tasks import Apart
 from birthmark.training import engine
 from birthmark.training.config import Config, Directory, Engine, Server, Traces, Training
 from birthmark.training.engine import EngineError, current, opened

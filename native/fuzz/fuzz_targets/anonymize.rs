@@ -2,10 +2,10 @@
 //! is written can be read, and a word in capitals, as the mapping makes none, is never written.
 #![no_main]
 
-use birthmark_native::anonymize::text::Rewriter;
-use birthmark_native::anonymize::{Mapping, Settings};
-use birthmark_native::input::Input;
-use birthmark_native::trace::{Format, Trace};
+use birthmark_tables::anonymize::text::Rewriter;
+use birthmark_tables::anonymize::{Mapping, Settings};
+use birthmark_trace::input::Input;
+use birthmark_trace::trace::{Format, Trace};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 

@@ -2,8 +2,8 @@
 //! whatever times they tell, judged by a clock or not.
 #![no_main]
 
-use birthmark_native::instants::AHEAD;
-use birthmark_native::trace::{Format, Trace, TraceError};
+use birthmark_trace::instants::AHEAD;
+use birthmark_trace::trace::{Format, Trace, TraceError};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 

@@ -5,7 +5,7 @@
 //! The image is as long as its header says; what follows is the create.
 #![no_main]
 
-use birthmark_native::image::{counted, Create, Image, STEPS_NAME, VERSION};
+use birthmark_image::{counted, Create, Image, STEPS_NAME, VERSION};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 /// Bytes of a create before its history and name.

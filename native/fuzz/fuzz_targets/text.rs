@@ -3,9 +3,9 @@
 //! words.
 #![no_main]
 
-use birthmark_native::instants::AHEAD;
-use birthmark_native::text::write::TextWriter;
-use birthmark_native::trace::{Format, Trace, TraceError};
+use birthmark_trace::instants::AHEAD;
+use birthmark_trace::text::write::TextWriter;
+use birthmark_trace::trace::{Format, Trace, TraceError};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::io::Cursor;

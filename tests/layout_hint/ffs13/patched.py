@@ -150,7 +150,7 @@ def test_others_are_kept_out_of_what_the_mode_says_until_there_is_nothing_else(
     assert reserved["followed"] > max(preferred["followed"], data["followed"])
 
 
-# What the replay is made of answers the same (native/src/ffs).
+# What the replay is made of answers the same (layout_hint/sim/src/ffs).
 
 
 @pytest.mark.parametrize("length", [MB // 2, MB, 4 * MB])

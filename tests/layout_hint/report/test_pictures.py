@@ -17,9 +17,9 @@ from birthmark.layout_hint.comparison import Comparison
 from birthmark.layout_hint.report import charts, disk_map
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
-from birthmark.predictor.hints import HINTS
-from birthmark.predictor.image import compile_image
-from birthmark.predictor.image_rules import ImageRule, RulesSection
+from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests.layout_hint.report.made import SIZES, comparison, counts
 
 ORANGE = np.array([0xD5, 0x5E, 0x00]) / 255

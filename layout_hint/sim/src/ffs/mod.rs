@@ -1,0 +1,88 @@
+//! The allocator of a fast file system (FFS), as FreeBSD 4.8 has it and as FreeBSD 14 has it, over a
+//! file system of which only the maps are kept: where inodes, blocks and fragments are placed.
+//!
+//! The structure is that of McKusick, Joy, Leffler and Fabry, "A fast file system for UNIX", ACM
+//! Transactions on Computer Systems 2(3), 1984; what it does is that of the functions that the
+//! comments name (`ffs_alloc`, `ffs_dirpref` and so on). Addresses are fragments from the beginning
+//! of the partition. Nothing is delayed: a caller that has soft updates removes in two steps.
+//!
+//! - [`Volume`]: the cylinder groups and their books. It takes and gives back inodes, blocks and
+//!   fragments near a preference.
+//! - [`Policy`]: which preference: [`FreeBsd48`] or [`FreeBsd14`].
+//! - [`Region`]: where files and directories are placed that are said to be hot.
+//! - [`FileSystem`]: files and directories over all of these. It can log every [`Change`].
+//! - [`Replay`]: a recording of the real allocator, repeated and compared.
+
+mod addresses;
+mod bitmap;
+mod blocks;
+mod changes;
+mod check;
+mod clusters;
+mod detached;
+mod extend;
+mod file;
+mod filesystem;
+mod freebsd14;
+mod freebsd48;
+mod geometry;
+mod group;
+mod groups;
+mod growth;
+mod hot;
+mod inodes;
+mod level;
+mod lines;
+mod newfs;
+mod policy;
+mod recording;
+mod region;
+mod removal;
+mod request;
+mod runs;
+mod shrink;
+#[cfg(test)]
+mod tests;
+mod volume;
+
+pub use changes::Change;
+pub use check::Inconsistency;
+pub use detached::{Detached, Remains};
+pub use file::{File, DIRECT};
+pub use filesystem::{FileSystem, ROOT};
+pub use freebsd14::FreeBsd14;
+pub use freebsd48::FreeBsd48;
+pub use geometry::{Format, Geometry, GeometryError};
+pub use group::{Group, Summary};
+pub use level::Level;
+pub use lines::RecordingError;
+pub use policy::{Before, Policy, Random, Rules, Wanted};
+pub use recording::{Difference, Lcg, Replay};
+pub use region::{Region, RegionError, RegionMode};
+pub use volume::{Optimization, Volume};
+
+/// Why an operation was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No blocks or fragments left, or none for who asks (ENOSPC).
+    #[error("no space left")]
+    NoSpace,
+    /// No inodes left (ENOSPC).
+    #[error("no inodes left")]
+    NoInodes,
+    /// More blocks than pointers reach, the triple indirect one included (EFBIG).
+    #[error("file too large")]
+    TooLarge,
+    /// Nothing has this inode.
+    #[error("nothing has inode {0}")]
+    NoFile(u32),
+    /// What has this inode is no directory.
+    #[error("inode {0} is no directory")]
+    NotDirectory(u32),
+    /// The inode is not free, or there is none of this number.
+    #[error("inode {0} is taken, or beyond the last group")]
+    Taken(u32),
+    /// The root directory stays.
+    #[error("inode {ROOT} is the root directory")]
+    Root,
+}

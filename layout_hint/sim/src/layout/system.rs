@@ -1,0 +1,174 @@
+//! All that a run has: the file system, the cache, the syncer and the disk.
+
+use super::cache::Cache;
+use super::delayed::Delayed;
+use super::device::{Device, Writer};
+use super::directory::Directory;
+use super::object::Object;
+use super::random::Seeded;
+use super::syncer::{self, Syncer};
+use super::trace::{Trace, What};
+use super::verdicts::Verdicts;
+use crate::ffs::{FileSystem, Geometry, Policy, ROOT};
+use birthmark_hook::Outcome;
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Where a name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it leads to.
+    pub object: u32,
+    /// The directory's block that has it.
+    pub block: u32,
+}
+
+/// How a run was set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Whether reading sets access times.
+    pub atime: bool,
+    /// Whether writes and commits wait for the disk.
+    pub flush: bool,
+    /// Whether all that is delayed is written every half minute (until FreeBSD 8 `ffs_sync` did).
+    pub rounds: bool,
+}
+
+/// A file system with all that is between it and its users.
+#[derive(Debug)]
+pub struct System<P> {
+    pub trace: Arc<Trace>,
+    pub settings: Settings,
+    pub fs: FileSystem<P, Seeded>,
+    pub geometry: Geometry,
+    pub cache: Cache,
+    pub syncer: Syncer,
+    pub device: Device,
+    pub delayed: Delayed,
+    pub objects: Vec<Object>,
+    pub directories: Vec<Directory>,
+    pub names: HashMap<u64, Found>,
+    /// The owner of what is no file's.
+    pub own: u32,
+    /// Counts operations and writes: what came before what.
+    pub stamp: u32,
+    /// Whether nothing goes through the cache yet.
+    pub building: bool,
+    /// Whether the superblock was written since it changed.
+    pub modified: bool,
+    /// Dirty buffers at which the buffer daemon begins to write (`hidirtybuffers`).
+    pub most_dirty: u32,
+    pub hits: u64,
+    pub misses: u64,
+    /// What happened that should not, and how often.
+    pub unexpected: BTreeMap<String, u64>,
+    /// Whence verdicts come.
+    pub verdicts: Verdicts,
+    /// Verdicts that were followed: asked for, and hot.
+    pub hinted: [u64; 2],
+    /// What became of hints.
+    pub outcomes: [u64; 7],
+}
+
+impl<P: Policy> System<P> {
+    /// One with the root directory alone.
+    pub fn new(
+        trace: Arc<Trace>,
+        settings: Settings,
+        mut fs: FileSystem<P, Seeded>,
+        device: Device,
+        cache_bytes: u64,
+        verdicts: Verdicts,
+    ) -> System<P> {
+        let (geometry, own) = (fs.volume.geometry, trace.objects() as u32);
+        let owners = trace.objects() + 1;
+        fs.log_changes();
+        let mut objects = vec![Object::default(); trace.objects()];
+        let root = &mut objects[0];
+        (root.inode, root.what, root.links) = (ROOT, What::Directory, 1);
+        System {
+            settings,
+            fs,
+            geometry,
+            cache: Cache::new(cache_bytes / u64::from(geometry.fsize), owners),
+            syncer: Syncer::new(owners),
+            device,
+            delayed: Delayed::default(),
+            objects,
+            directories: vec![Directory::new()],
+            names: HashMap::new(),
+            own,
+            stamp: 1,
+            building: false,
+            modified: false,
+            most_dirty: most_dirty(cache_bytes),
+            hits: 0,
+            misses: 0,
+            unexpected: BTreeMap::new(),
+            verdicts,
+            hinted: [0; 2],
+            outcomes: [0; 7],
+            trace,
+        }
+    }
+
+    /// Counts what should not have happened.
+    pub fn count_unexpected(&mut self, what: &str, why: &str) {
+        *self.unexpected.entry(format!("{what}: {why}")).or_default() += 1;
+    }
+
+    /// An object that is there, and that a name leads to.
+    #[inline]
+    pub fn live(&self, object: u32) -> Option<&Object> {
+        self.objects.get(object as usize).filter(|object| object.inode != 0 && object.links > 0)
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub fn size(&self, object: u32) -> u64 {
+        let inode = self.objects[object as usize].inode;
+        self.fs.file(inode).map_or(0, |file| file.size)
+    }
+
+    /// Where a block of an object is, and how many fragments it has.
+    #[inline]
+    pub fn place(&self, object: u32, lbn: u32) -> Option<(u32, u32)> {
+        let file = self.fs.file(self.objects[object as usize].inode)?;
+        let fragments = file.fragments(lbn, self.geometry.bsize, self.geometry.fsize);
+        file.block(lbn).map(|address| (address, fragments)).filter(|_| fragments > 0)
+    }
+
+    /// Goes on to the next second: writes what is due, and does what waited for writes.
+    pub fn tick(&mut self) {
+        let second = self.syncer.second();
+        self.device.now = self.device.now.max(second as f64);
+        let mut due = self.syncer.tick();
+        if second.is_multiple_of(syncer::ROUND) {
+            self.write_superblock();
+            if self.settings.rounds {
+                due.extend(self.syncer.take_all(self.own));
+            }
+        }
+        for owner in due {
+            self.flush(owner, Writer::Daemon);
+        }
+        self.work();
+    }
+
+    pub(super) fn count_outcome(&mut self, outcome: Outcome) {
+        self.verdicts.outcome(outcome);
+        if let Some(count) = self.outcomes.get_mut(outcome as usize) {
+            *count += 1;
+        }
+    }
+}
+
+/// `hidirtybuffers` of a kernel with so much memory for buffers: a quarter of them and 20, where
+/// buffers are as many as FreeBSD 4.8 has by default.
+fn most_dirty(bytes: u64) -> u32 {
+    let pages = bytes / 4096;
+    let few = (pages.saturating_sub(1024) / 16).min(1024);
+    let many = pages.saturating_sub(16384) * 2 / 80;
+    ((50 + few + many) / 4 + 20).min(1 << 20) as u32
+}

@@ -1,0 +1,248 @@
+//! An image, and what its answers look like.
+
+use super::names::Name;
+use super::reader::{Files, Shape};
+use super::tally::{add, Counted};
+use super::{File, Levels, Tally};
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::ArrowError;
+use birthmark_image::{predict, Answers, Create, Image};
+use birthmark_learn::certainty::{Said, Word, STEPS};
+use serde::Serialize;
+
+/// The bits of a verdict on a file, and on a directory (`predictor.allocation.verdicts`).
+const HINTED: [u8; 2] = [0b101, 0b010];
+const HINTS: [&[u8]; 3] = [b"HotName", b"HotDir", b"HotWrite"];
+
+/// What an answer says of the model that gives it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Model {
+    /// The version.
+    pub model: String,
+    /// The kind of models.
+    pub kind: String,
+    /// The point at which they decide.
+    pub point: String,
+}
+
+/// Answers files in JSON by one image.
+pub struct Answerer {
+    image: Image,
+    /// Predicates that may be a yes.
+    open: Answers,
+    /// All of an answer before its predictions.
+    head: Vec<u8>,
+    predicates: Vec<Predicate>,
+    /// What says how sure it is; none of hints.
+    levels: Option<Levels>,
+}
+
+struct Predicate {
+    key: Vec<u8>,
+    /// Its key as JSON.
+    member: Vec<u8>,
+    counted: Counted,
+}
+
+impl Answerer {
+    /// Answers as `image` does, but always no where a predicate is among those `abstaining`.
+    pub fn new(
+        image: Image,
+        model: &Model,
+        abstaining: &[String],
+        tally: &Tally,
+        levels: Option<Levels>,
+    ) -> serde_json::Result<Self> {
+        let mut head = serde_json::to_vec(model)?;
+        head.pop();
+        let mut open = Answers::default();
+        let mut predicates = Vec::new();
+        for (place, predicate) in image.predicates().iter().enumerate() {
+            let key = String::from_utf8_lossy(&predicate.key).into_owned();
+            let abstains = abstaining.contains(&key);
+            open[place / 64] |= u64::from(!abstains) << (place % 64);
+            let mut member = serde_json::to_vec(&key)?;
+            member.push(b':');
+            let counted = tally.of(&key);
+            predicates.push(Predicate { key: predicate.key.clone(), member, counted });
+        }
+        Ok(Answerer { image, open, head, predicates, levels })
+    }
+
+    /// The image.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// The answer to a body of one file or a list, and how many files that is; none if the schema is
+    /// to look at it.
+    pub fn json(&self, body: &[u8]) -> Option<(Vec<u8>, u64)> {
+        let mut counts = Counts::of(self);
+        let mut written = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
+        written.extend(&self.head);
+        let list = body.trim_ascii_start().first() == Some(&b'[');
+        written.extend(if list { &b",\"predictions\":["[..] } else { b",\"prediction\":" });
+        let shape = Files::read(body, |file| self.write(file, &mut counts, &mut written))?;
+        if written.last() == Some(&b',') {
+            written.pop();
+        }
+        written.extend(if shape == Shape::List { &b"]}"[..] } else { b"}" });
+        counts.add();
+        Some((written, counts.all))
+    }
+
+    /// Writes the answer to one file, and a comma.
+    fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) -> Option<()> {
+        let sent = file.name.as_ref()?;
+        let name = sent.bytes()?;
+        if let Some(directory) = &file.directory {
+            directory.bytes()?;
+        }
+        let create = file.create(&name);
+        let answers = self.answers(&create);
+        to.extend(b"{\"name");
+        to.extend(sent.form.suffix().as_bytes());
+        to.extend(b"\":");
+        serde_json::to_writer(&mut *to, &*sent.text.0).ok()?;
+        self.write_each(to, "predicates", |place, to| {
+            let yes = answers[place / 64] >> (place % 64) & 1;
+            counts.yes[place] += yes;
+            to.extend([&b"\"no\""[..], b"\"yes\""][yes as usize]);
+        });
+        if let Some(levels) = &self.levels {
+            levels.say(&create, &answers, &mut counts.said);
+            let said = &counts.said;
+            self.write_each(to, "answers", |place, to| to.extend(word(said[place].word)));
+            self.write_each(to, "probabilities", |place, to| {
+                write_probability(said[place].probability, to);
+            });
+        }
+        counts.all += 1;
+        to.extend(b"},");
+        Some(())
+    }
+
+    /// Writes a member with a value for each predicate, whose place `write` is told.
+    fn write_each(
+        &self,
+        to: &mut Vec<u8>,
+        member: &str,
+        mut write: impl FnMut(usize, &mut Vec<u8>),
+    ) {
+        to.extend(b",\"");
+        to.extend(member.as_bytes());
+        to.extend(b"\":{");
+        for (place, predicate) in self.predicates.iter().enumerate() {
+            to.extend(&predicate.member);
+            write(place, to);
+            to.push(b',');
+        }
+        to.pop();
+        to.push(b'}');
+    }
+
+    fn answers(&self, create: &Create) -> Answers {
+        let mut answers = self.image.lookup(create);
+        answers.iter_mut().zip(self.open).for_each(|(word, open)| *word &= open);
+        answers
+    }
+
+    /// The bits of the verdict on a body's one create; none if the schema is to look at it.
+    pub fn hint(&self, body: &[u8]) -> Option<u8> {
+        let file: File = serde_json::from_slice(body).ok().filter(File::is_hinted)?;
+        let name = file.name.as_ref().map(Name::bytes)??;
+        let answers = self.answers(&file.create(&name));
+        let asked = HINTED[usize::from(file.is_directory)];
+        let mut verdict = 0;
+        for (place, predicate) in self.predicates.iter().enumerate() {
+            let hint = HINTS.iter().position(|hint| *hint == predicate.key)?;
+            let yes = answers[place / 64] >> (place % 64) & 1;
+            verdict |= (yes as u8) << hint & asked;
+            add(&predicate.counted, u64::from(verdict >> hint & 1), 1);
+        }
+        Some(verdict)
+    }
+
+    /// The answers to a table of creates (`features.CREATES`), a column for each predicate, and
+    /// `counted` if they are given to somebody.
+    ///
+    /// # Errors
+    ///
+    /// If a column that the image uses is missing or of another type.
+    pub fn columns(
+        &self,
+        creates: &RecordBatch,
+        counted: bool,
+    ) -> Result<Vec<BooleanArray>, ArrowError> {
+        let mut columns = predict(&self.image, creates)?;
+        for (place, column) in columns.iter_mut().enumerate() {
+            if self.open[place / 64] >> (place % 64) & 1 == 0 {
+                *column = vec![false; creates.num_rows()].into();
+            }
+            if !counted {
+                continue;
+            }
+            let yes = column.true_count() as u64;
+            add(&self.predicates[place].counted, yes, creates.num_rows() as u64);
+        }
+        Ok(columns)
+    }
+
+    /// Calls `take` with what is said of each row of a table of creates, predicate by predicate.
+    ///
+    /// # Errors
+    ///
+    /// As of `columns`, and if there is nothing that says how sure it is.
+    pub fn said(&self, creates: &RecordBatch, take: impl FnMut(&[Said])) -> Result<(), ArrowError> {
+        let levels = self.levels.as_ref().ok_or_else(|| {
+            ArrowError::InvalidArgumentError("nothing says how sure this image is".into())
+        })?;
+        levels.say_all(creates, |create| self.answers(create), self.image.needs(), take)
+    }
+}
+
+fn word(word: Word) -> &'static [u8] {
+    match word {
+        Word::No => b"\"no\"",
+        Word::Unsure => b"\"unsure\"",
+        Word::Yes => b"\"yes\"",
+    }
+}
+
+/// Writes a share of `STEPS`, or null where none is known: as Python writes it, but sooner.
+fn write_probability(probability: u16, to: &mut Vec<u8>) {
+    const { assert!(STEPS == 10_000) };
+    if probability == 0 {
+        to.extend(b"null");
+        return;
+    }
+    to.extend(b"0.");
+    let mut rest = probability;
+    for unit in [1000, 100, 10, 1] {
+        to.push(b'0' + (rest / unit) as u8);
+        rest %= unit;
+        if rest == 0 {
+            return;
+        }
+    }
+}
+
+/// The yes of one request by predicate, and what was said of its last file.
+struct Counts<'a> {
+    answerer: &'a Answerer,
+    yes: Vec<u64>,
+    all: u64,
+    said: Vec<Said>,
+}
+
+impl<'a> Counts<'a> {
+    fn of(answerer: &'a Answerer) -> Self {
+        Counts { answerer, yes: vec![0; answerer.predicates.len()], all: 0, said: Vec::new() }
+    }
+
+    fn add(&self) {
+        for (predicate, yes) in self.answerer.predicates.iter().zip(&self.yes) {
+            add(&predicate.counted, *yes, self.all);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! All predicates' answers for the rows of a table of creates (`features.CREATES`).
+
+use super::create::Needs;
+use super::{Answers, Create, Image};
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray, UInt32Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
+use birthmark_learn::encode::fnv1a;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Rows whose answers make one word per predicate.
+const BLOCK: usize = 64;
+/// Blocks that are worth a thread of their own.
+const BLOCKS_PER_THREAD: usize = 256;
+const HOUR: i64 = 3_600_000_000;
+
+/// The answers of each predicate, in the image's order, a row for each of `creates`.
+///
+/// Of the columns, only those that the image uses must be there.
+pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ArrowError> {
+    let columns = Creates::of(creates, image.needs())?;
+    let rows = creates.num_rows();
+    let blocks = rows.div_ceil(BLOCK);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = blocks.div_ceil(threads).max(BLOCKS_PER_THREAD);
+    // One create is asked about while somebody waits: a thread would take longer than the answer.
+    let parts = match blocks <= share {
+        true => vec![words(image, &columns, rows, 0..blocks)],
+        false => in_threads(image, &columns, rows, share),
+    };
+    let column = |predicate: usize| {
+        let words: Vec<u64> =
+            parts.iter().flat_map(|part| part[predicate].iter().copied()).collect();
+        BooleanArray::new(BooleanBuffer::new(Buffer::from_vec(words), 0, rows), None)
+    };
+    Ok((0..image.predicates().len()).map(column).collect())
+}
+
+/// The words of all blocks, by threads of so many blocks each.
+fn in_threads(image: &Image, columns: &Creates, rows: usize, share: usize) -> Vec<Vec<Vec<u64>>> {
+    let blocks = rows.div_ceil(BLOCK);
+    thread::scope(|scope| {
+        let part = |begin: usize| {
+            let range = begin..(begin + share).min(blocks);
+            scope.spawn(move || words(image, columns, rows, range))
+        };
+        let running: Vec<_> = (0..blocks).step_by(share).map(part).collect();
+        running
+            .into_iter()
+            .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// One word per predicate and block.
+fn words(
+    image: &Image,
+    columns: &Creates,
+    rows: usize,
+    blocks: std::ops::Range<usize>,
+) -> Vec<Vec<u64>> {
+    let predicates = image.predicates().len();
+    let mut words = vec![Vec::with_capacity(blocks.len()); predicates];
+    for block in blocks {
+        let begin = block * BLOCK;
+        let mut answers = [Answers::default(); BLOCK];
+        for (row, answer) in (begin..rows.min(begin + BLOCK)).zip(&mut answers) {
+            *answer = image.lookup(&columns.create(row));
+        }
+        for (place, group) in words.chunks_mut(BLOCK).enumerate() {
+            let mut square = answers.map(|answer| answer[place]);
+            transpose(&mut square);
+            group.iter_mut().zip(square).for_each(|(words, word)| words.push(word));
+        }
+    }
+    words
+}
+
+/// Turns rows of bits into columns, by swapping ever smaller squares.
+fn transpose(square: &mut [u64; BLOCK]) {
+    let (mut size, mut mask) = (32, 0x0000_0000_ffff_ffff_u64);
+    while size > 0 {
+        for i in (0..BLOCK).filter(|i| i & size == 0) {
+            let swapped = (square[i] >> size ^ square[i + size]) & mask;
+            square[i] ^= swapped << size;
+            square[i + size] ^= swapped;
+        }
+        size /= 2;
+        mask ^= mask << size;
+    }
+}
+
+/// The columns of a table of creates that are used.
+pub struct Creates<'a> {
+    name: &'a BinaryArray,
+    owner: Option<[&'a UInt32Array; 3]>,
+    client: Option<&'a StringArray>,
+    history: Option<&'a BinaryArray>,
+    time: Option<&'a TimestampMicrosecondArray>,
+}
+
+impl<'a> Creates<'a> {
+    /// The columns that are needed.
+    ///
+    /// # Errors
+    ///
+    /// If one is missing or of another type.
+    pub fn of(creates: &'a RecordBatch, needs: Needs) -> Result<Self, ArrowError> {
+        let get = |name: &str, kind: DataType| column(creates, name, &kind);
+        let number = |name: &str| -> Result<&UInt32Array, ArrowError> {
+            Ok(get(name, DataType::UInt32)?.as_primitive())
+        };
+        let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+        let mut columns = Creates {
+            name: get("name", DataType::Binary)?.as_binary(),
+            owner: None,
+            client: None,
+            history: None,
+            time: None,
+        };
+        if needs.owner {
+            columns.owner = Some([number("mode")?, number("uid")?, number("gid")?]);
+        }
+        if needs.client {
+            columns.client = Some(get("client", DataType::Utf8)?.as_string());
+        }
+        if needs.history {
+            columns.history = Some(get("history", DataType::Binary)?.as_binary());
+        }
+        if needs.hour {
+            columns.time = Some(get("time", utc)?.as_primitive());
+        }
+        Ok(columns)
+    }
+
+    /// One create; `row` must be one of the table's.
+    pub fn create(&self, row: usize) -> Create<'a> {
+        let number = |column: &'a UInt32Array| column.is_valid(row).then(|| column.value(row));
+        let [mode, uid, gid] = self.owner.map_or([None; 3], |owner| owner.map(number));
+        let client = self.client.filter(|client| client.is_valid(row));
+        let time = self.time.filter(|time| time.is_valid(row));
+        Create {
+            name: self.name.is_valid(row).then(|| self.name.value(row)),
+            history: self.history.filter(|h| h.is_valid(row)).map(|h| h.value(row)),
+            values: [mode, uid, gid, client.map(|client| fnv1a(client.value(row).as_bytes()))],
+            hour: time.map(|time| time.value(row).div_euclid(HOUR).rem_euclid(24) as u8),
+        }
+    }
+}
+
+fn column<'a>(
+    creates: &'a RecordBatch,
+    name: &str,
+    kind: &DataType,
+) -> Result<&'a ArrayRef, ArrowError> {
+    let column = creates.column_by_name(name).ok_or_else(|| {
+        ArrowError::SchemaError(format!("the table of creates has no column {name:?}"))
+    })?;
+    if column.data_type() == kind {
+        return Ok(column);
+    }
+    let found = column.data_type();
+    Err(ArrowError::SchemaError(format!("column {name:?} must be of type {kind}, not {found}")))
+}

@@ -1,0 +1,120 @@
+//! Three answers about one file, each with its probability, that do not contradict each other.
+//!
+//! Models answer each predicate alone. What they answer is a level (`predictor/answers/levels.py`), which
+//! has an answer and a probability. Answers that cannot be true together (`predictor/predicates/worlds.py`) are
+//! then made consistent: the least sure of them becomes `unsure`.
+
+#[cfg(test)]
+mod tests;
+mod worlds;
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use worlds::Worlds;
+
+/// In how many steps probabilities are told, from never to always: neither is ever said.
+pub const STEPS: u16 = 10_000;
+
+/// Whether a predicate will hold of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Word {
+    /// It will not, within the bound on false negatives.
+    No,
+    /// Nothing is said.
+    #[default]
+    Unsure,
+    /// It will, within the bound on false positives.
+    Yes,
+}
+
+/// All that is said of one predicate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The answer.
+    pub word: Word,
+    /// How likely it holds, of `STEPS`; 0 where that is not known.
+    pub probability: u16,
+}
+
+/// A predicate, and what each of its levels says.
+#[derive(Debug, Deserialize)]
+struct Predicate {
+    key: String,
+    answers: Vec<Word>,
+    probabilities: Vec<Option<f64>>,
+    /// Whether what follows from another answer is said of it.
+    follows: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Description {
+    predicates: Vec<Predicate>,
+    worlds: Vec<BTreeMap<String, Vec<bool>>>,
+}
+
+/// What the levels of predicates say, and what that means for each other.
+#[derive(Debug)]
+pub struct Certainty {
+    keys: Vec<String>,
+    levels: Vec<Vec<Said>>,
+    worlds: Vec<Worlds>,
+}
+
+impl Certainty {
+    /// Reads what `predictor.answers.certainty.described` wrote. Those `abstaining` are never a yes.
+    pub fn read(text: &str, abstaining: &[String]) -> Result<Certainty, String> {
+        let description: Description =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let predicates = &description.predicates;
+        let keys: Vec<_> = predicates.iter().map(|each| each.key.clone()).collect();
+        let levels = predicates.iter().map(|each| each.levels(abstaining.contains(&each.key)));
+        let levels = levels.collect::<Option<_>>();
+        let follows: Vec<_> = predicates.iter().map(|each| each.follows).collect();
+        let worlds = description.worlds.iter().map(|each| Worlds::of(each, &keys, &follows));
+        Ok(Certainty {
+            levels: levels.ok_or("expected levels with an answer and a probability from 0 to 1")?,
+            worlds: worlds.collect::<Option<_>>().ok_or("expected worlds of the same number")?,
+            keys,
+        })
+    }
+
+    /// The predicates' keys.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// How many levels the predicate at `place` has.
+    pub fn levels(&self, place: usize) -> usize {
+        self.levels[place].len()
+    }
+
+    /// Writes to `said` what the `levels` of the predicates say together.
+    pub fn say(&self, levels: impl IntoIterator<Item = usize>, said: &mut Vec<Said>) {
+        said.clear();
+        said.extend(
+            self.levels.iter().zip(levels).map(|(own, level)| own[level.min(own.len() - 1)]),
+        );
+        for worlds in &self.worlds {
+            worlds.make_consistent(said);
+        }
+    }
+}
+
+impl Predicate {
+    fn levels(&self, abstains: bool) -> Option<Vec<Said>> {
+        let fits = !self.answers.is_empty() && self.answers.len() == self.probabilities.len();
+        let said = |(&word, probability): (&Word, &Option<f64>)| {
+            let word = if abstains && word == Word::Yes { Word::Unsure } else { word };
+            let probability = match probability {
+                None => 0,
+                Some(share) if (0.0..=1.0).contains(share) => {
+                    (share * f64::from(STEPS)).round().clamp(1.0, f64::from(STEPS - 1)) as u16
+                }
+                Some(_) => return None,
+            };
+            Some(Said { word, probability })
+        };
+        fits.then(|| self.answers.iter().zip(&self.probabilities).map(said).collect())?
+    }
+}

@@ -1,0 +1,8 @@
+//! What models learn from: components and numbers of names, what was seen before a create, sums of
+//! a forest's splits, and how certain an answer is.
+
+pub mod certainty;
+pub mod components;
+pub mod encode;
+pub mod forest;
+pub mod history;

@@ -1,0 +1,224 @@
+//! `Mapping` and `TextRewriter`: anonymized traces, for Python.
+
+use arrow_array::RecordBatch;
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use birthmark_tables::anonymize::mapping::{Mapping, Omit, Settings};
+use birthmark_tables::anonymize::output::Output;
+use birthmark_tables::anonymize::tables::{Treatment, Treatments};
+use birthmark_tables::anonymize::text::Rewriter;
+use birthmark_tables::anonymize::Error;
+use birthmark_trace::input::Input;
+use birthmark_trace::source;
+use birthmark_trace::text::{heading, is_text};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// How many first bytes tell whether it is text.
+const FIRST: usize = 1 << 12;
+
+/// How many bytes of text are mapped between two looks at Python's signals.
+const STEP: usize = 1 << 23;
+
+/// Adds the classes to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyMapping>()?;
+    module.add_class::<TextRewriter>()
+}
+
+#[pyclass(name = "Mapping", module = "birthmark_native")]
+struct PyMapping {
+    mapping: Mapping,
+}
+
+#[pymethods]
+impl PyMapping {
+    #[new]
+    #[pyo3(signature = (prefix, handles, omit, seed = None))]
+    fn new(prefix: bool, handles: bool, omit: Vec<String>, seed: Option<u64>) -> PyResult<Self> {
+        let settings = settings(prefix, handles, &omit);
+        let mapping = Mapping::new(settings, seed).map_err(|error| raise(error.into()))?;
+        Ok(PyMapping { mapping })
+    }
+
+    #[staticmethod]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        prefix: bool,
+        handles: bool,
+        omit: Vec<String>,
+    ) -> PyResult<PyMapping> {
+        let settings = settings(prefix, handles, &omit);
+        let read = py.detach(|| Mapping::read(&path, settings));
+        let mapping = read.map_err(|error| damaged(&path, error))?;
+        Ok(PyMapping { mapping })
+    }
+
+    fn keep(&mut self, kind: &str, what: &[u8]) -> PyResult<()> {
+        self.mapping.keep(kind, what).map_err(raise)
+    }
+
+    fn write(&self, py: Python<'_>, path: PathBuf, settings: &str) -> PyResult<()> {
+        py.detach(|| self.mapping.write(&path, settings)).map_err(|error| os_error(error, &path))
+    }
+
+    fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (word, size) in self.mapping.sizes() {
+            dict.set_item(word, size)?;
+        }
+        Ok(dict)
+    }
+
+    fn name(&mut self, name: &[u8]) -> PyResult<Vec<u8>> {
+        let mut out = Vec::new();
+        self.mapping.name(name, &mut out).map_err(|error| raise(error.into()))?;
+        Ok(out)
+    }
+
+    fn batch<'py>(
+        &mut self,
+        py: Python<'py>,
+        batch: &Bound<'py, PyAny>,
+        treatments: HashMap<String, String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+        let treatments: Option<Treatments> = treatments
+            .into_iter()
+            .map(|(column, word)| Some((column, Treatment::of(&word)?)))
+            .collect();
+        let unknown = || PyValueError::new_err("a treatment that is none");
+        let treatments = treatments.ok_or_else(unknown)?;
+        let mapped = py.detach(|| self.mapping.batch(&batch, &treatments)).map_err(raise)?;
+        mapped.to_pyarrow(py)
+    }
+}
+
+/// Text traces into one file of text.
+#[pyclass(module = "birthmark_native")]
+struct TextRewriter {
+    rewriter: Rewriter,
+    /// In a lock, since Python may hold the object in any thread.
+    input: Mutex<Option<Input>>,
+    output: Output,
+    out: PathBuf,
+}
+
+#[pymethods]
+impl TextRewriter {
+    #[new]
+    fn new(out: PathBuf, suffix: &str) -> PyResult<TextRewriter> {
+        let output = Output::create(&out, suffix).map_err(|error| os_error(error, &out))?;
+        Ok(TextRewriter { rewriter: Rewriter::default(), input: Mutex::default(), output, out })
+    }
+
+    fn open<'py>(
+        &mut self,
+        py: Python<'py>,
+        path: PathBuf,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let opened = py.detach(|| source::open(&path));
+        let (_, reader) = opened.map_err(|error| os_error(error, &path))?;
+        let mut input = Input::new(reader);
+        let zeros = py.detach(|| input.skip_zeros());
+        let first = py.detach(|| input.peek(FIRST));
+        if !is_text(first) {
+            let message = format!("{}: expected nfsdump text", path.display());
+            return Err(PyValueError::new_err(message));
+        }
+        let heading = heading(first).map(|line| PyBytes::new(py, &line));
+        self.rewriter.zeros(zeros);
+        self.input = Mutex::new(Some(input));
+        Ok(heading)
+    }
+
+    fn write(&mut self, line: &[u8]) -> PyResult<()> {
+        self.output.write([line, b"\n"].concat()).map_err(|error| os_error(error, &self.out))
+    }
+
+    fn step(&mut self, py: Python<'_>, mapping: &Bound<'_, PyMapping>) -> PyResult<bool> {
+        let mut mapping = mapping.borrow_mut();
+        let mapping = &mut mapping.mapping;
+        let more = py.detach(|| self.advance(mapping));
+        more.map_err(|error| os_error(error, &self.out))
+    }
+
+    fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.output.finish()).map_err(|error| os_error(error, &self.out))
+    }
+
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = &self.rewriter.counts;
+        let dict = PyDict::new(py);
+        dict.set_item("lines", counts.lines)?;
+        dict.set_item("written", counts.written)?;
+        dict.set_item("comments", counts.comments)?;
+        dict.set_item("damaged", &counts.damaged)?;
+        dict.set_item("bytes", counts.bytes)?;
+        Ok(dict)
+    }
+}
+
+impl TextRewriter {
+    fn advance(&mut self, mapping: &mut Mapping) -> io::Result<bool> {
+        let Ok(Some(input)) = self.input.get_mut().map(Option::as_mut) else {
+            return Ok(false);
+        };
+        let end = self.rewriter.counts.bytes + STEP as u64;
+        while self.rewriter.counts.bytes < end {
+            let mut chunk = Vec::with_capacity(1 << 21);
+            let more = self.rewriter.step(input, mapping, &mut chunk)?;
+            if !chunk.is_empty() {
+                self.output.write(chunk)?;
+            }
+            if !more {
+                self.rewriter.end(input);
+                self.input = Mutex::default();
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn settings(prefix: bool, handles: bool, omit: &[String]) -> Settings {
+    let omits = |what: &str| omit.iter().any(|word| word == what);
+    let omit = Omit {
+        names: omits("names"),
+        users: omits("users"),
+        groups: omits("groups"),
+        hosts: omits("hosts"),
+    };
+    Settings { prefix, handles, omit }
+}
+
+fn raise(error: Error) -> PyErr {
+    match error {
+        Error::Io(error) => PyOSError::new_err(error.to_string()),
+        error => PyValueError::new_err(error.to_string()),
+    }
+}
+
+fn damaged(path: &Path, error: Error) -> PyErr {
+    match error {
+        Error::Io(error) => os_error(error, path),
+        error => PyValueError::new_err(format!("{}: {error}", path.display())),
+    }
+}
+
+fn os_error(error: io::Error, path: &Path) -> PyErr {
+    let path = path.display().to_string();
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = error.to_string();
+            let reason = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
+            PyOSError::new_err((code, reason, path))
+        }
+        None => PyOSError::new_err(format!("{path}: {error}")),
+    }
+}

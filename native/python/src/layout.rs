@@ -1,0 +1,166 @@
+//! `LayoutTrace` and `LayoutRun`, for Python.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt8Type;
+use arrow_array::{make_array, Array, RecordBatch};
+use arrow_data::ArrayData;
+use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use birthmark_sim::disk::Parameters;
+use birthmark_sim::ffs::{Geometry, Region, RegionMode};
+use birthmark_sim::layout::{self, Config, Kernel, Results, Trace, Verdicts};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::Arc;
+
+#[pyclass(frozen)]
+pub struct LayoutTrace {
+    trace: Arc<Trace>,
+}
+
+#[pymethods]
+impl LayoutTrace {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        manifest: &Bound<'_, PyAny>,
+        operations: &Bound<'_, PyAny>,
+    ) -> PyResult<LayoutTrace> {
+        let mut trace = Trace::default();
+        for batch in manifest.try_iter()? {
+            let batch = RecordBatch::from_pyarrow_bound(&batch?)?;
+            py.detach(|| trace.add_manifest(&batch)).map_err(raise)?;
+        }
+        for batch in operations.try_iter()? {
+            let batch = RecordBatch::from_pyarrow_bound(&batch?)?;
+            py.detach(|| trace.add_operations(&batch)).map_err(raise)?;
+        }
+        Ok(LayoutTrace { trace: Arc::new(trace) })
+    }
+
+    #[getter]
+    fn operations(&self) -> usize {
+        self.trace.operations.len()
+    }
+
+    fn creates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(py, self.trace.creates().map_err(raise)?)
+    }
+
+    #[pyo3(signature = (config_json, hints = None, image = None, disk_json = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        config_json: &str,
+        hints: Option<&Bound<'_, PyAny>>,
+        image: Option<Vec<u8>>,
+        disk_json: Option<&str>,
+    ) -> PyResult<LayoutRun> {
+        let config: Config = parse("config", config_json)?;
+        let disk: Option<Parameters> = disk_json.map(|json| parse("disk", json)).transpose()?;
+        let (query, policy) = (config.query.as_ref(), config.policy);
+        let verdicts = match hints {
+            Some(_) if image.is_some() || query.is_some() => {
+                return Err(PyValueError::new_err("hints: expected no image and no query beside"));
+            }
+            Some(hints) => Verdicts::Given(verdicts(hints, &self.trace)?),
+            None if image.is_none() && query.is_none() => Verdicts::Given(Vec::new()),
+            None => Verdicts::asked(image.as_deref(), query, policy).map_err(raise)?,
+        };
+        let trace = Arc::clone(&self.trace);
+        let mut run =
+            py.detach(|| layout::ready(trace, config, verdicts, disk.as_ref())).map_err(raise)?;
+        while py.detach(|| run.step()) {
+            py.check_signals()?;
+        }
+        Ok(LayoutRun { results: py.detach(|| run.results()) })
+    }
+}
+
+#[pyclass(frozen)]
+pub struct LayoutRun {
+    results: Results,
+}
+
+#[pymethods]
+impl LayoutRun {
+    #[getter]
+    fn summary(&self) -> PyResult<String> {
+        serde_json::to_string(&self.results.summary).map_err(raise)
+    }
+
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(py, self.results.counts().map_err(raise)?)
+    }
+
+    fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(py, self.results.objects().map_err(raise)?)
+    }
+}
+
+#[pyfunction]
+fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
+    let geometry = geometry(name, bytes)?;
+    let inodes = geometry.inode_table() / u64::from(geometry.fsize);
+    let sizes = serde_json::json!({
+        "fsize": geometry.fsize,
+        "bsize": geometry.bsize,
+        "fpg": geometry.fpg,
+        "ipg": geometry.ipg,
+        "groups": geometry.ncg(),
+        "inode_bytes": geometry.inode_size(),
+        "iblkno": inodes,
+        "dblkno": geometry.dblkno(),
+    });
+    Ok(sizes.to_string())
+}
+
+type Ends = (u32, u32);
+
+#[pyfunction]
+fn layout_region(name: &str, bytes: u64, start: u64, length: u64) -> PyResult<(Ends, Ends)> {
+    let region =
+        Region::of(&geometry(name, bytes)?, start, length, RegionMode::Preferred).map_err(raise)?;
+    let ends = |range: Range<u32>| (range.start, range.end);
+    Ok((ends(region.inodes), ends(region.fragments)))
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<LayoutTrace>()?;
+    module.add_class::<LayoutRun>()?;
+    module.add_function(wrap_pyfunction!(layout_geometry, module)?)?;
+    module.add_function(wrap_pyfunction!(layout_region, module)?)
+}
+
+/// What `newfs` of a kernel makes of so many bytes.
+fn geometry(name: &str, bytes: u64) -> PyResult<Geometry> {
+    let kernel: Kernel = serde_json::from_value(name.into())
+        .map_err(|error| PyValueError::new_err(format!("geometry: {error}")))?;
+    layout::geometry(kernel, bytes as f64).map_err(raise)
+}
+
+/// A verdict per create.
+fn verdicts(hints: &Bound<'_, PyAny>, trace: &Trace) -> PyResult<Vec<u8>> {
+    let hints = make_array(ArrayData::from_pyarrow_bound(hints)?);
+    let expected = trace.creates.len();
+    match hints.as_primitive_opt::<UInt8Type>() {
+        Some(hints) if hints.len() == expected && hints.null_count() == 0 => {
+            Ok(hints.values().to_vec())
+        }
+        _ => Err(PyValueError::new_err(format!("hints: expected {expected} uint8, none null"))),
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
+}
+
+fn table<'py>(py: Python<'py>, batch: RecordBatch) -> PyResult<Bound<'py, PyAny>> {
+    let batch = batch.to_pyarrow(py)?;
+    py.import("pyarrow")?.getattr("Table")?.call_method1("from_batches", (vec![batch],))
+}
+
+fn raise(error: impl Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

@@ -1,0 +1,175 @@
+//! `Answerer` and `Tally`, for Python.
+
+use super::certainty::{Column, Columns};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt8Type;
+use arrow_array::{make_array, Array, RecordBatch};
+use arrow_data::ArrayData;
+use arrow_pyarrow::{FromPyArrow, PyArrowType};
+use birthmark_answer::{self as answer, Answerer, Levels, Model, Table, Tally};
+use birthmark_image::Image;
+use birthmark_learn::certainty::Certainty;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+
+/// Bodies that are read and answered before another thread could take over.
+const SMALL: usize = 4096;
+
+#[pyclass(name = "Tally", frozen)]
+#[derive(Default)]
+pub struct PyTally {
+    tally: Tally,
+}
+
+#[pymethods]
+impl PyTally {
+    #[new]
+    fn new() -> PyTally {
+        PyTally::default()
+    }
+
+    fn take(&self) -> BTreeMap<String, (u64, u64)> {
+        self.tally.take()
+    }
+}
+
+#[pyclass(name = "Answerer", frozen)]
+pub struct PyAnswerer {
+    answerer: Answerer,
+}
+
+#[pymethods]
+impl PyAnswerer {
+    #[new]
+    #[pyo3(signature = (image, model, abstaining, tally, certainty=None, levels=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        image: PyArrowType<ArrayData>,
+        model: (String, String, String),
+        abstaining: Vec<String>,
+        tally: &PyTally,
+        certainty: Option<&str>,
+        levels: Vec<PyArrowType<ArrayData>>,
+    ) -> PyResult<PyAnswerer> {
+        let image = open(py, image)?;
+        let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
+        let keys = keys_of(&image);
+        let read = |described| read_levels(&keys, described, &abstaining, images);
+        let levels = certainty.map(read);
+        let (model, kind, point) = model;
+        let model = Model { model, kind, point };
+        let answerer = Answerer::new(image, &model, &abstaining, &tally.tally, levels.transpose()?);
+        Ok(PyAnswerer { answerer: answerer.map_err(raise)? })
+    }
+
+    #[getter]
+    fn predicates(&self) -> Vec<String> {
+        keys_of(self.answerer.image())
+    }
+
+    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> Option<(Bound<'py, PyBytes>, u64)> {
+        let answer = match body.len() {
+            ..SMALL => self.answerer.json(body),
+            _ => py.detach(|| self.answerer.json(body)),
+        };
+        answer.map(|(answer, files)| (PyBytes::new(py, &answer), files))
+    }
+
+    fn hint(&self, py: Python<'_>, body: &[u8]) -> Option<u8> {
+        match body.len() {
+            ..SMALL => self.answerer.hint(body),
+            _ => py.detach(|| self.answerer.hint(body)),
+        }
+    }
+
+    fn columns(
+        &self,
+        py: Python<'_>,
+        creates: &Bound<'_, PyAny>,
+        counted: bool,
+    ) -> PyResult<Vec<PyArrowType<ArrayData>>> {
+        let creates = RecordBatch::from_pyarrow_bound(creates)?;
+        let answers = py.detach(|| self.answerer.columns(&creates, counted)).map_err(raise)?;
+        Ok(answers.iter().map(|column| PyArrowType(column.to_data())).collect())
+    }
+
+    fn said(
+        &self,
+        py: Python<'_>,
+        creates: &Bound<'_, PyAny>,
+    ) -> PyResult<(Vec<Column>, Vec<Column>)> {
+        let creates = RecordBatch::from_pyarrow_bound(creates)?;
+        let predicates = self.answerer.image().predicates().len();
+        let mut columns = Columns::new(predicates, creates.num_rows());
+        py.detach(|| self.answerer.said(&creates, |said| columns.push(said))).map_err(raise)?;
+        Ok(columns.finish())
+    }
+}
+
+fn keys_of(image: &Image) -> Vec<String> {
+    let keys = image.predicates().iter();
+    keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+}
+
+fn open(py: Python<'_>, image: PyArrowType<ArrayData>) -> PyResult<Image> {
+    let array = make_array(image.0);
+    let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
+        return Err(PyValueError::new_err("expected an array of uint8"));
+    };
+    let bytes = bytes.values().inner().clone();
+    py.detach(|| Image::open(bytes)).map_err(raise)
+}
+
+/// What says how sure an image is whose predicates are `keys`.
+fn read_levels(
+    keys: &[String],
+    described: &str,
+    abstaining: &[String],
+    images: Vec<Image>,
+) -> PyResult<Levels> {
+    let certainty = Certainty::read(described, abstaining).map_err(PyValueError::new_err)?;
+    let levels = Levels::of(certainty, images).filter(|levels| levels.keys() == keys);
+    levels.ok_or_else(|| PyValueError::new_err("expected images of the levels described"))
+}
+
+#[pyfunction]
+fn requested(py: Python<'_>, bodies: Vec<Vec<u8>>) -> PyResult<Option<PyArrowType<RecordBatch>>> {
+    let made = py.detach(|| {
+        let mut table = Table::default();
+        bodies.iter().try_for_each(|body| table.add(body)).map(|()| table.finish())
+    });
+    made.transpose().map(|batch| batch.map(PyArrowType)).map_err(raise)
+}
+
+/// A fault's kind, place, member and what was found there.
+type Fault = (&'static str, Option<usize>, Option<String>, String);
+
+#[pyfunction]
+#[pyo3(signature = (body, known, most=None))]
+fn objects(
+    py: Python<'_>,
+    body: &[u8],
+    known: Vec<String>,
+    most: Option<usize>,
+) -> (Vec<(usize, usize)>, Option<Fault>) {
+    match py.detach(|| answer::objects(body, &known, most)) {
+        Ok(found) => (found.into_iter().map(|range| (range.start, range.end)).collect(), None),
+        Err(fault) => {
+            (Vec::new(), Some((fault.kind.name(), fault.place, fault.member, fault.found)))
+        }
+    }
+}
+
+fn raise(error: impl std::error::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MOST_FILES", answer::MANY)?;
+    module.add_class::<PyAnswerer>()?;
+    module.add_class::<PyTally>()?;
+    module.add_function(wrap_pyfunction!(requested, module)?)?;
+    module.add_function(wrap_pyfunction!(objects, module)?)
+}

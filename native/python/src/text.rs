@@ -1,0 +1,139 @@
+//! `TextWriter` and `TraceLines`: nfsdump text from the tables and from traces, for Python.
+
+use super::trace::raise;
+use arrow_array::RecordBatch;
+use arrow_pyarrow::FromPyArrow;
+use birthmark_trace::text::write::TextWriter;
+use birthmark_trace::trace::{Trace, TraceError};
+use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+#[pyclass(name = "TextWriter", module = "birthmark_native")]
+pub struct PyTextWriter(TextWriter);
+
+#[pymethods]
+impl PyTextWriter {
+    #[new]
+    #[pyo3(signature = (all_attributes = false))]
+    fn new(all_attributes: bool) -> PyTextWriter {
+        PyTextWriter(TextWriter::new(all_attributes))
+    }
+
+    fn write<'py>(
+        &mut self,
+        py: Python<'py>,
+        batch: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+        let text = py.detach(|| self.0.write(&batch));
+        let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn messages<'py>(
+        &mut self,
+        py: Python<'py>,
+        batch: &Bound<'_, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+        let text = py.detach(|| self.0.messages(&batch));
+        let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn finish<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let text = py.detach(|| self.0.finish());
+        PyBytes::new(py, &text)
+    }
+
+    #[getter]
+    fn left_out(&self) -> u64 {
+        self.0.left_out
+    }
+}
+
+/// Chunks of lines printed ahead of the reader.
+const AHEAD: usize = 4;
+
+/// How often signals are looked for while a trace gives nothing.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+enum Chunk {
+    Lines(Vec<u8>),
+    End(u64, BTreeMap<&'static str, u64>),
+    Failed(TraceError),
+}
+
+#[pyclass(name = "TraceLines", module = "birthmark_native")]
+pub struct PyTraceLines {
+    path: String,
+    chunks: Receiver<Chunk>,
+    ended: bool,
+    #[pyo3(get)]
+    left_out: u64,
+    #[pyo3(get)]
+    damaged: BTreeMap<&'static str, u64>,
+}
+
+#[pymethods]
+impl PyTraceLines {
+    #[new]
+    #[pyo3(signature = (path, all_attributes = false))]
+    fn new(path: PathBuf, all_attributes: bool) -> PyTraceLines {
+        let shown = path.display().to_string();
+        let (sender, chunks) = bounded(AHEAD);
+        thread::spawn(move || {
+            let last = match print(&path, all_attributes, sender.clone()) {
+                Ok(trace) => Chunk::End(trace.left_out(), trace.counts().damaged),
+                Err(error) => Chunk::Failed(error),
+            };
+            let _ = sender.send(last); // where nobody reads on, nobody wants it
+        });
+        let (left_out, damaged) = (0, BTreeMap::new());
+        PyTraceLines { path: shown, chunks, ended: false, left_out, damaged }
+    }
+
+    fn next_lines<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        while !self.ended {
+            let chunks = &self.chunks;
+            match py.detach(|| chunks.recv_timeout(PATIENCE)) {
+                Ok(Chunk::Lines(lines)) => return Ok(Some(PyBytes::new(py, &lines))),
+                Ok(Chunk::End(left_out, damaged)) => {
+                    (self.left_out, self.damaged, self.ended) = (left_out, damaged, true);
+                }
+                Ok(Chunk::Failed(error)) => {
+                    self.ended = true;
+                    return Err(raise(&self.path, error));
+                }
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let message = format!("{}: decoding has ended", self.path);
+                    return Err(PyRuntimeError::new_err(message));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Prints a trace, chunk by chunk, as long as somebody takes them.
+fn print(path: &Path, all: bool, sender: Sender<Chunk>) -> Result<Trace, TraceError> {
+    let wanted = Arc::new(AtomicBool::new(true));
+    let still = wanted.clone();
+    let taker = move |lines| {
+        if sender.send(Chunk::Lines(lines)).is_err() {
+            wanted.store(false, Ordering::Relaxed);
+        }
+    };
+    let mut trace = Trace::open_to_print(path, all, Box::new(taker))?;
+    trace.print(|| still.load(Ordering::Relaxed))?;
+    Ok(trace)
+}

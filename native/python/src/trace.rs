@@ -1,0 +1,290 @@
+//! `birthmark_native.Trace`: a trace decoded in a thread of its own, batch by batch.
+
+use arrow_array::RecordBatch;
+use arrow_pyarrow::ToPyArrow;
+use birthmark_trace::capture::CaptureCounts;
+use birthmark_trace::join::{Counts, Tally};
+use birthmark_trace::messages;
+use birthmark_trace::quarantine::Damaged;
+use birthmark_trace::schema::{self, Op};
+use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
+use crossbeam_channel::{bounded, Receiver};
+use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::io;
+use std::path::PathBuf;
+use std::thread;
+
+/// Batches decoded ahead of the reader.
+const AHEAD: usize = 2;
+
+/// What came to light with a batch, or at the end.
+struct Beside {
+    damaged: Vec<Damaged>,
+    gaps: RecordBatch,
+    loss: RecordBatch,
+    messages: RecordBatch,
+}
+
+impl Beside {
+    fn take(trace: &mut Trace) -> Result<Beside, TraceError> {
+        Ok(Beside {
+            damaged: trace.take_damaged(),
+            gaps: trace.take_gaps()?,
+            loss: trace.take_loss()?,
+            messages: trace.take_messages()?,
+        })
+    }
+}
+
+enum Item {
+    Batch(RecordBatch, Beside),
+    End(Box<TraceCounts>, Beside),
+    Failed(TraceError),
+}
+
+impl Item {
+    fn next(trace: &mut Trace) -> Item {
+        let next = trace.next_batch().and_then(|batch| Ok((batch, Beside::take(trace)?)));
+        match next {
+            Ok((Some(batch), beside)) => Item::Batch(batch, beside),
+            Ok((None, beside)) => Item::End(Box::new(trace.counts()), beside),
+            Err(error) => Item::Failed(error),
+        }
+    }
+}
+
+#[pyclass(name = "Trace", module = "birthmark_native")]
+struct PyTrace {
+    path: String,
+    #[pyo3(get)]
+    format: &'static str,
+    #[pyo3(get)]
+    compression: &'static str,
+    heading: Option<Vec<u8>>,
+    items: Receiver<Item>,
+    damaged: Vec<Damaged>,
+    gaps: Vec<RecordBatch>,
+    loss: Vec<RecordBatch>,
+    messages: Vec<RecordBatch>,
+    counts: Option<Box<TraceCounts>>,
+}
+
+pub(super) fn raise(path: &str, error: TraceError) -> PyErr {
+    let message = format!("{path}: {error}");
+    match error {
+        TraceError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            PyIsADirectoryError::new_err(format!("{path}: is a directory; expected a trace file"))
+        }
+        TraceError::Io(error) => match error.raw_os_error() {
+            Some(code) => {
+                let text = error.to_string();
+                let reason = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
+                PyOSError::new_err((code, reason, path.to_owned()))
+            }
+            None => PyOSError::new_err(message),
+        },
+        TraceError::Arrow(_) => PyRuntimeError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+#[pymethods]
+impl PyTrace {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyTrace> {
+        let shown = path.display().to_string();
+        let mut trace = py.detach(|| Trace::open(&path)).map_err(|error| raise(&shown, error))?;
+        let (format, compression) = (trace.format.word(), trace.compression.word());
+        let heading = trace.heading.take();
+        let (sender, items) = bounded(AHEAD);
+        thread::spawn(move || loop {
+            let item = Item::next(&mut trace);
+            let last = !matches!(item, Item::Batch(..));
+            if sender.send(item).is_err() || last {
+                return;
+            }
+        });
+        Ok(PyTrace {
+            path: shown,
+            format,
+            compression,
+            heading,
+            items,
+            damaged: Vec::new(),
+            gaps: Vec::new(),
+            loss: Vec::new(),
+            messages: Vec::new(),
+            counts: None,
+        })
+    }
+
+    #[getter]
+    fn heading<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.heading.as_deref().map(|line| PyBytes::new(py, line))
+    }
+
+    fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.counts.is_some() {
+            return Ok(None);
+        }
+        let items = &self.items;
+        match py.detach(|| items.recv()) {
+            Ok(Item::Batch(batch, beside)) => {
+                self.keep(beside);
+                batch.to_pyarrow(py).map(Some)
+            }
+            Ok(Item::End(counts, beside)) => {
+                self.keep(beside);
+                self.counts = Some(counts);
+                Ok(None)
+            }
+            Ok(Item::Failed(error)) => Err(raise(&self.path, error)),
+            Err(_) => Err(PyRuntimeError::new_err(format!("{}: decoding has ended", self.path))),
+        }
+    }
+
+    fn take_damaged<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for record in self.damaged.drain(..) {
+            let item = PyDict::new(py);
+            item.set_item("offset", record.offset)?;
+            item.set_item("line", record.line)?;
+            item.set_item("length", record.length)?;
+            item.set_item("reason", record.reason)?;
+            item.set_item("expected", record.expected)?;
+            item.set_item("bytes", PyBytes::new(py, &record.bytes))?;
+            list.append(item)?;
+        }
+        Ok(list)
+    }
+
+    fn take_gaps<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.gaps))
+    }
+
+    fn take_loss<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.loss))
+    }
+
+    fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        list(py, std::mem::take(&mut self.messages))
+    }
+
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Some(counts) = &self.counts else {
+            let message = format!("{}: counts are known at the end of the trace", self.path);
+            return Err(PyRuntimeError::new_err(message));
+        };
+        let dict = joined(py, &counts.joined)?;
+        dict.set_item("damaged", &counts.damaged)?;
+        dict.set_item("records", counts.records)?;
+        dict.set_item("bytes", counts.bytes)?;
+        if let Some(text) = &counts.text {
+            dict.set_item("lines", text.lines)?;
+            dict.set_item("comments", text.comments)?;
+        }
+        if let Some(capture) = &counts.capture {
+            dict.set_item("capture", packets(py, capture)?)?;
+        }
+        Ok(dict)
+    }
+}
+
+impl PyTrace {
+    fn keep(&mut self, beside: Beside) {
+        let Beside { damaged, gaps, loss, messages } = beside;
+        self.damaged.extend(damaged);
+        for (batch, kept) in
+            [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
+        {
+            if batch.num_rows() > 0 {
+                kept.push(batch);
+            }
+        }
+    }
+}
+
+fn list(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for batch in batches {
+        list.append(batch.to_pyarrow(py)?)?;
+    }
+    Ok(list)
+}
+
+fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("procedures", tallied(py, &counts.procedures)?)?;
+    dict.set_item("compound_operations", tallied(py, &counts.operations)?)?;
+    dict.set_item("not_run", &counts.not_run)?;
+    dict.set_item("orphans", &counts.orphans)?;
+    dict.set_item("other_programs", &counts.other)?;
+    dict.set_item("retransmits", counts.retransmits)?;
+    dict.set_item("duplicate_replies", counts.duplicate_replies)?;
+    dict.set_item("short", counts.short)?;
+    dict.set_item("period", counts.period)?;
+    Ok(dict)
+}
+
+fn tallied<'py>(py: Python<'py>, tallies: &[Tally]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (op, tally) in Op::ALL.iter().zip(tallies) {
+        if *tally == Tally::default() {
+            continue;
+        }
+        let item = PyDict::new(py);
+        for (key, value) in [
+            ("calls", tally.calls),
+            ("replies", tally.replies),
+            ("ok", tally.ok),
+            ("errors", tally.errors),
+            ("operations", tally.operations),
+            ("unanswered", tally.unanswered),
+        ] {
+            item.set_item(key, value)?;
+        }
+        dict.set_item(op.word(), item)?;
+    }
+    Ok(dict)
+}
+
+fn packets<'py>(py: Python<'py>, counts: &CaptureCounts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (key, value) in [
+        ("packets", counts.packets),
+        ("bytes", counts.bytes),
+        ("cut_packets", counts.cut_packets),
+        ("fragments", counts.fragments),
+        ("incomplete_datagrams", counts.incomplete_datagrams),
+        ("other_packets", counts.other_packets),
+        ("messages", counts.messages),
+        ("damaged_stretches", counts.damaged_stretches),
+        ("holes", counts.holes),
+        ("missing_bytes", counts.missing_bytes),
+        ("resyncs", counts.resyncs),
+        ("skipped_bytes", counts.skipped_bytes),
+    ] {
+        dict.set_item(key, value)?;
+    }
+    Ok(dict)
+}
+
+#[pyfunction]
+fn messages_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    messages::schema().to_pyarrow(py)
+}
+
+#[pyfunction]
+fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    schema::operations().to_pyarrow(py)
+}
+
+/// Adds what this file defines.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyTrace>()?;
+    module.add("OPS", schema::OPS.to_vec())?;
+    module.add_function(wrap_pyfunction!(messages_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(operations_schema, module)?)
+}

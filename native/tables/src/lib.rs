@@ -1,0 +1,5 @@
+//! What is made of the operations table: lives of files, scans, anonymized traces.
+
+pub mod anonymize;
+pub mod lives;
+pub mod scan;

@@ -1,0 +1,249 @@
+//! The operations table as lives read it: typed columns, resolved once per batch.
+
+use super::life::{Attributes, Caller, Kind, Operation};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
+use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch};
+use birthmark_trace::columns::{get, ColumnError, Source};
+use birthmark_trace::message::Hosts;
+use birthmark_trace::schema::{Op, OPS};
+
+type U8<'a> = &'a PrimitiveArray<UInt8Type>;
+type U32<'a> = &'a PrimitiveArray<UInt32Type>;
+type U64<'a> = &'a PrimitiveArray<UInt64Type>;
+type Time<'a> = &'a PrimitiveArray<TimestampMicrosecondType>;
+
+/// The columns of a batch of operations, named as there.
+#[allow(missing_docs)]
+pub struct Columns<'a> {
+    time: Time<'a>,
+    reply_time: Time<'a>,
+    servers: Vec<u32>,
+    clients: Vec<u32>,
+    ops: Vec<Option<Op>>,
+    pub status: U32<'a>,
+    uid: U32<'a>,
+    gid: U32<'a>,
+    pub fh: &'a BinaryArray,
+    pub name: &'a BinaryArray,
+    pub fh2: &'a BinaryArray,
+    pub name2: &'a BinaryArray,
+    pub new_fh: &'a BinaryArray,
+    pub offset: U64<'a>,
+    pub count: U32<'a>,
+    pub how: U8<'a>,
+    pub set_ftype: U8<'a>,
+    pub set_mode: U32<'a>,
+    pub set_size: U64<'a>,
+    pub set_atime_how: U8<'a>,
+    pub set_mtime_how: U8<'a>,
+    pub reply_count: U32<'a>,
+    /// What only version 4 has, where the batch has any of it.
+    pub version4: Option<Version4<'a>>,
+    /// Of the object.
+    pub object: AttributeColumns<'a>,
+    /// Of the directory of `name`.
+    pub dir: AttributeColumns<'a>,
+    pub dir_pre_mtime: Time<'a>,
+    /// Of the directory of `name2`.
+    pub dir2: AttributeColumns<'a>,
+    /// What a readdirplus listed.
+    pub entries: Entries<'a>,
+}
+
+impl<'a> Columns<'a> {
+    /// Finds the columns, and the numbers of their hosts.
+    pub fn new(
+        batch: &'a RecordBatch,
+        servers: &mut Hosts,
+        clients: &mut Hosts,
+    ) -> Result<Columns<'a>, ColumnError> {
+        let source = Source::Batch(batch);
+        Ok(Columns {
+            time: source.required("time")?,
+            reply_time: source.primitive("reply_time")?,
+            servers: source.words("server", |word| servers.intern(word))?,
+            clients: source.words("client", |word| clients.intern(word))?,
+            ops: source.words("op", op_of)?,
+            status: source.primitive("status")?,
+            uid: source.primitive("uid")?,
+            gid: source.primitive("gid")?,
+            fh: source.bytes("fh")?,
+            name: source.bytes("name")?,
+            fh2: source.bytes("fh2")?,
+            name2: source.bytes("name2")?,
+            new_fh: source.bytes("new_fh")?,
+            offset: source.primitive("offset")?,
+            count: source.primitive("count")?,
+            how: source.primitive("how")?,
+            set_ftype: source.primitive("set_ftype")?,
+            set_mode: source.primitive("set_mode")?,
+            set_size: source.primitive("set_size")?,
+            set_atime_how: source.primitive("set_atime_how")?,
+            set_mtime_how: source.primitive("set_mtime_how")?,
+            reply_count: source.primitive("reply_count")?,
+            version4: Version4::new(&source)?,
+            object: AttributeColumns::new(&source, "")?,
+            dir: AttributeColumns::new(&source, "dir_")?,
+            dir_pre_mtime: source.primitive("dir_pre_mtime")?,
+            dir2: AttributeColumns::new(&source, "dir2_")?,
+            entries: Entries::new(&source)?,
+        })
+    }
+
+    /// Who asked what, where and when.
+    #[inline]
+    pub fn operation(&self, row: usize) -> Operation {
+        let time = self.time.value(row);
+        Operation {
+            server: self.servers[row],
+            time,
+            at: get(self.reply_time, row).unwrap_or(time),
+            caller: Caller {
+                uid: get(self.uid, row),
+                gid: get(self.gid, row),
+                client: self.clients[row],
+            },
+        }
+    }
+
+    /// Whether the call of a row got no reply.
+    #[inline]
+    pub fn unanswered(&self, row: usize) -> bool {
+        self.reply_time.is_null(row)
+    }
+
+    /// The procedure; none for a word that is not NFS's.
+    #[inline]
+    pub fn op(&self, row: usize) -> Option<Op> {
+        self.ops[row]
+    }
+}
+
+/// The columns of version 4, named as in the operations table.
+#[allow(missing_docs)]
+pub struct Version4<'a> {
+    pub compound_index: U32<'a>,
+    pub set_umask: U32<'a>,
+    pub attributes_set: &'a BinaryArray,
+    pub dir_change_atomic: &'a BooleanArray,
+    pub dir_pre_change: U64<'a>,
+    pub dir_change: U64<'a>,
+}
+
+impl<'a> Version4<'a> {
+    /// None for a batch of other versions alone. Tables written before there were these columns
+    /// lack them.
+    fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, ColumnError> {
+        let index = source.column("compound_index");
+        if index.is_ok_and(|index| index.null_count() < index.len()) {
+            Ok(Some(Version4 {
+                compound_index: source.primitive("compound_index")?,
+                set_umask: source.primitive("set_umask")?,
+                attributes_set: source.bytes("attributes_set")?,
+                dir_change_atomic: source.flags("dir_change_atomic")?,
+                dir_pre_change: source.primitive("dir_pre_change")?,
+                dir_change: source.primitive("dir_change")?,
+            }))
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+fn op_of(word: &str) -> Option<Op> {
+    OPS.iter().position(|&op| op == word).map(|i| Op::ALL[i])
+}
+
+/// The columns of one set of attributes.
+pub struct AttributeColumns<'a> {
+    any: bool,
+    ftype: U8<'a>,
+    nlink: U32<'a>,
+    owner: U32<'a>,
+    group: U32<'a>,
+    size: U64<'a>,
+    atime: Time<'a>,
+    mtime: Time<'a>,
+    ctime: Option<Time<'a>>,
+}
+
+impl<'a> AttributeColumns<'a> {
+    fn new(source: &Source<'a>, prefix: &str) -> Result<AttributeColumns<'a>, ColumnError> {
+        let named = |name: &str| format!("{prefix}{name}");
+        let mut columns = AttributeColumns {
+            any: true,
+            ftype: source.primitive(&named("ftype"))?,
+            nlink: source.primitive(&named("nlink"))?,
+            owner: source.primitive(&named("owner"))?,
+            group: source.primitive(&named("group"))?,
+            size: source.primitive(&named("size"))?,
+            atime: source.primitive(&named("atime"))?,
+            mtime: source.primitive(&named("mtime"))?,
+            ctime: match prefix {
+                "" => Some(source.primitive("ctime")?),
+                _ => None,
+            },
+        };
+        columns.any = columns.arrays().iter().any(|a| a.null_count() < a.len());
+        Ok(columns)
+    }
+
+    fn arrays(&self) -> [&dyn Array; 7] {
+        [self.ftype, self.nlink, self.owner, self.group, self.size, self.atime, self.mtime]
+    }
+
+    /// The attributes in a row.
+    #[inline]
+    pub fn get(&self, row: usize) -> Attributes {
+        if !self.any {
+            return Attributes::default();
+        }
+        Attributes {
+            kind: get(self.ftype, row).and_then(Kind::from_ftype),
+            nlink: get(self.nlink, row),
+            owner: get(self.owner, row),
+            group: get(self.group, row),
+            size: get(self.size, row),
+            atime: get(self.atime, row),
+            mtime: get(self.mtime, row),
+            ctime: self.ctime.and_then(|ctime| get(ctime, row)),
+        }
+    }
+}
+
+/// The `entries` column: lists of directory entries.
+pub struct Entries<'a> {
+    lists: &'a ListArray,
+    /// Their names.
+    pub name: &'a BinaryArray,
+    /// Their handles.
+    pub fh: &'a BinaryArray,
+    /// Their attributes.
+    pub attributes: AttributeColumns<'a>,
+}
+
+impl<'a> Entries<'a> {
+    fn new(source: &Source<'a>) -> Result<Entries<'a>, ColumnError> {
+        let array = source.column("entries")?;
+        let wrong = || source.wrong("entries", array, "list<struct>");
+        let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
+        let items = lists.values().as_struct_opt().ok_or_else(wrong)?;
+        let inner = Source::Entries(items);
+        Ok(Entries {
+            lists,
+            name: inner.bytes("name")?,
+            fh: inner.bytes("fh")?,
+            attributes: AttributeColumns::new(&inner, "")?,
+        })
+    }
+
+    /// The places of a row's entries in `name`, `fh` and `attributes`.
+    pub fn of(&self, row: usize) -> std::ops::Range<usize> {
+        if self.lists.is_null(row) {
+            return 0..0;
+        }
+        let offsets = self.lists.value_offsets();
+        offsets[row] as usize..offsets[row + 1] as usize
+    }
+}

@@ -1,0 +1,260 @@
+//! The files and names tables: lives that have ended, as Arrow record batches.
+//!
+//! `data/schema.py` says what each column means; a test holds the two equal.
+
+use super::gaps::Touch;
+use super::life::{Bytes, Death, FileLife, Inode, Kind, NameLife, BIRTHS, ENDS, KINDS};
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, TimestampMicrosecondType};
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch,
+    StringArray,
+};
+use arrow_schema::{ArrowError, Field, Schema};
+use birthmark_trace::message::Hosts;
+use std::sync::Arc;
+
+/// A row of the files table.
+pub struct FileRow {
+    server: u32,
+    fh: Bytes,
+    life: FileLife,
+    death: Option<Death>,
+    observed_until: i64,
+    /// Whether loss may have touched it, once that is known.
+    pub lost: Option<bool>,
+}
+
+impl FileRow {
+    /// The row of a life that has ended, or was observed until then. None if its handle never
+    /// came to be known.
+    pub fn new(inode: Inode, death: Option<Death>, observed_until: i64) -> Option<FileRow> {
+        Some(FileRow {
+            server: inode.server,
+            fh: inode.handle?,
+            life: inode.life,
+            death,
+            observed_until,
+            lost: None,
+        })
+    }
+
+    /// What tells whether loss touched it.
+    pub fn traces(&self) -> Traces<'_> {
+        let name = self.life.origin.as_ref().map(|origin| (&*origin.dir, &*origin.name));
+        Traces {
+            server: self.server,
+            touch: &self.life.touch,
+            handle: Some(&self.fh),
+            name,
+            until: self.observed_until,
+        }
+    }
+}
+
+/// By what loss may have touched a life.
+pub struct Traces<'a> {
+    /// The server.
+    pub server: u32,
+    /// When the file was used.
+    pub touch: &'a Touch,
+    /// The file's handle.
+    pub handle: Option<&'a [u8]>,
+    /// The name, behind the handle of its directory.
+    pub name: Option<(&'a [u8], &'a [u8])>,
+    /// Until when the life was observed.
+    pub until: i64,
+}
+
+/// A row of the names table.
+pub struct NameRow {
+    server: u32,
+    life: NameLife,
+    fh: Option<Bytes>,
+    kind: Option<Kind>,
+    death: Option<Death>,
+    observed_until: i64,
+    file_writes: Option<u64>,
+    file_max_size: Option<u64>,
+    touch: Touch,
+    /// Whether loss may have touched it, once that is known.
+    pub lost: Option<bool>,
+}
+
+impl NameRow {
+    /// The row of a name of a file, as it is when the name ends. What the file was before the
+    /// trace showed its birth is not known, so neither are its writes and sizes since then.
+    pub fn new(inode: &Inode, life: NameLife, death: Option<Death>, until: i64) -> NameRow {
+        let born = inode.handle.is_some() && inode.life.birth.is_some();
+        NameRow {
+            server: inode.server,
+            life,
+            fh: inode.handle.clone(),
+            kind: inode.life.kind,
+            death,
+            observed_until: until,
+            file_writes: born.then_some(inode.life.writes),
+            file_max_size: inode.life.max_size.filter(|_| born),
+            touch: inode.life.touch.clone(),
+            lost: None,
+        }
+    }
+
+    /// What tells whether loss touched it.
+    pub fn traces(&self) -> Traces<'_> {
+        Traces {
+            server: self.server,
+            touch: &self.touch,
+            handle: self.fh.as_deref(),
+            name: Some((&self.life.dir, &self.life.name)),
+            until: self.observed_until,
+        }
+    }
+}
+
+/// The files table's schema.
+pub fn files_schema() -> Result<Schema, ArrowError> {
+    let none = Hosts::default();
+    Ok(files(&[], &none, &none)?.schema().as_ref().clone())
+}
+
+/// The names table's schema.
+pub fn names_schema() -> Result<Schema, ArrowError> {
+    let none = Hosts::default();
+    Ok(names(&[], &none, &none)?.schema().as_ref().clone())
+}
+
+/// Rows of the files table.
+pub fn files(
+    rows: &[FileRow],
+    servers: &Hosts,
+    clients: &Hosts,
+) -> Result<RecordBatch, ArrowError> {
+    let births = || rows.iter().map(|r| r.life.birth);
+    let early = || rows.iter().map(|r| r.life.birth.map(|_| r.life.early));
+    let origins = || rows.iter().map(|r| r.life.origin.as_ref());
+    let lives = || rows.iter().map(|r| &r.life);
+    batch(vec![
+        column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
+        column("fh", binary(rows.iter().map(|r| Some(&*r.fh)))),
+        nullable("name", binary(origins().map(|o| Some(&*o?.name)))),
+        nullable("dir_fh", binary(origins().map(|o| Some(&*o?.dir)))),
+        nullable("dir_name", binary(origins().map(|o| o?.dir_name.as_deref()))),
+        nullable("kind", kinds(lives().map(|l| l.kind))?),
+        nullable("how_born", words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?),
+        nullable("born", times(births().map(|b| Some(b?.at)))),
+        column("birth_seen", flags(births().map(|b| Some(b.is_some())))),
+        column("first_seen", times(lives().map(|l| Some(l.first_seen)))),
+        column("last_seen", times(lives().map(|l| Some(l.last_seen)))),
+        nullable("died", times(rows.iter().map(|r| Some(r.death?.at)))),
+        column("death_seen", flags(rows.iter().map(|r| Some(r.death.is_some())))),
+        nullable("how_died", words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?),
+        column("observed_until", times(rows.iter().map(|r| Some(r.observed_until)))),
+        nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
+        nullable("owner", numbers::<UInt32Type>(lives().map(|l| l.owner))),
+        nullable("group", numbers::<UInt32Type>(lives().map(|l| l.group))),
+        nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
+        nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
+        nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
+        column("operations", numbers::<UInt64Type>(lives().map(|l| Some(l.operations)))),
+        column("reads", numbers::<UInt64Type>(lives().map(|l| Some(l.reads)))),
+        column("writes", numbers::<UInt64Type>(lives().map(|l| Some(l.writes)))),
+        column("bytes_read", numbers::<UInt64Type>(lives().map(|l| Some(l.bytes_read)))),
+        column("bytes_written", numbers::<UInt64Type>(lives().map(|l| Some(l.bytes_written)))),
+        nullable("max_size", numbers::<UInt64Type>(lives().map(|l| l.max_size))),
+        nullable("last_size", numbers::<UInt64Type>(lives().map(|l| l.last_size))),
+        nullable("atime", times(lives().map(|l| l.atime))),
+        nullable("mtime", times(lives().map(|l| l.mtime))),
+        nullable("last_closed", times(lives().map(|l| l.last_closed))),
+        nullable("early_size", numbers::<UInt64Type>(early().map(|e| e?.size))),
+        nullable("early_reads", numbers::<UInt32Type>(early().map(|e| Some(e?.reads)))),
+        nullable("early_writes", numbers::<UInt32Type>(early().map(|e| Some(e?.writes)))),
+        nullable("early_atime", times(early().map(|e| e?.atime))),
+        nullable("early_mtime", times(early().map(|e| e?.mtime))),
+        nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
+    ])
+}
+
+/// Rows of the names table.
+pub fn names(
+    rows: &[NameRow],
+    servers: &Hosts,
+    clients: &Hosts,
+) -> Result<RecordBatch, ArrowError> {
+    let births = || rows.iter().map(|r| r.life.birth);
+    batch(vec![
+        column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
+        column("dir_fh", binary(rows.iter().map(|r| Some(&*r.life.dir)))),
+        column("name", binary(rows.iter().map(|r| Some(&*r.life.name)))),
+        nullable("fh", binary(rows.iter().map(|r| r.fh.as_deref()))),
+        nullable("kind", kinds(rows.iter().map(|r| r.kind))?),
+        nullable("how_born", words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?),
+        nullable("born", times(births().map(|b| Some(b?.at)))),
+        column("birth_seen", flags(births().map(|b| Some(b.is_some())))),
+        column("first_seen", times(rows.iter().map(|r| Some(r.life.first_seen)))),
+        nullable("died", times(rows.iter().map(|r| Some(r.death?.at)))),
+        column("death_seen", flags(rows.iter().map(|r| Some(r.death.is_some())))),
+        nullable("how_died", words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?),
+        column("observed_until", times(rows.iter().map(|r| Some(r.observed_until)))),
+        nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
+        nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
+        nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
+        nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
+        nullable("file_writes", numbers::<UInt64Type>(rows.iter().map(|r| r.file_writes))),
+        nullable("file_max_size", numbers::<UInt64Type>(rows.iter().map(|r| r.file_max_size))),
+        nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
+    ])
+}
+
+type Column = (&'static str, ArrayRef, bool);
+
+fn column(name: &'static str, array: ArrayRef) -> Column {
+    (name, array, false)
+}
+
+fn nullable(name: &'static str, array: ArrayRef) -> Column {
+    (name, array, true)
+}
+
+fn batch(columns: Vec<Column>) -> Result<RecordBatch, ArrowError> {
+    let field =
+        |(name, array, nullable): &Column| Field::new(*name, array.data_type().clone(), *nullable);
+    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+    let arrays = columns.into_iter().map(|(_, array, _)| array).collect();
+    RecordBatch::try_new(Arc::new(schema), arrays)
+}
+
+fn binary<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> ArrayRef {
+    Arc::new(values.collect::<BinaryArray>())
+}
+
+fn flags(values: impl Iterator<Item = Option<bool>>) -> ArrayRef {
+    Arc::new(values.collect::<BooleanArray>())
+}
+
+fn numbers<T: ArrowPrimitiveType>(values: impl Iterator<Item = Option<T::Native>>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::from_iter(values))
+}
+
+fn times(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
+    let times = PrimitiveArray::<TimestampMicrosecondType>::from_iter(values);
+    Arc::new(times.with_timezone("UTC"))
+}
+
+fn words(
+    vocabulary: &[&str],
+    codes: impl Iterator<Item = Option<i32>>,
+) -> Result<ArrayRef, ArrowError> {
+    let values = Arc::new(StringArray::from(vocabulary.to_vec()));
+    let keys = Int32Array::from_iter(codes);
+    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values)?))
+}
+
+fn kinds(values: impl Iterator<Item = Option<Kind>>) -> Result<ArrayRef, ArrowError> {
+    words(&KINDS, values.map(|kind| Some(kind? as i32 - 1)))
+}
+
+fn hosts(hosts: &Hosts, ids: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
+    let names: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
+    words(&names, ids.map(|id| Some(id? as i32)))
+}

@@ -1,0 +1,368 @@
+//! Operations counted.
+
+use super::cells::{By, Cells, Key, Periods, Tally};
+use super::columns::{Columns, Names};
+use super::files::Files;
+use super::paths::Paths;
+use super::rows::{Rows, Words};
+use super::tree::{NodeId, Tree, NONE};
+use super::{Plan, LATE, OTHER};
+use arrow_array::{BooleanArray, RecordBatch, StringArray};
+use arrow_schema::ArrowError;
+use birthmark_trace::columns::{bytes, get, ColumnError};
+use birthmark_trace::message::Hosts;
+use hashbrown::hash_map::Entry;
+use hashbrown::HashSet;
+
+/// What a procedure's successful reply shows of the hierarchy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    /// That a directory has a file by a name, where there are all three.
+    Name,
+    Removal,
+    Rename,
+    Link,
+    Listing,
+    Root,
+}
+
+/// What a procedure's word means.
+#[derive(Clone, Copy)]
+struct Op {
+    /// The word that it is counted under.
+    counted: u32,
+    shows: Shows,
+    reads: bool,
+    writes: bool,
+}
+
+/// Takes operations in the order of their replies, gives the counts of periods as they pass.
+pub struct Counter {
+    plan: Plan,
+    periods: Periods,
+    rows: Rows,
+    tree: Tree,
+    files: Files,
+    hosts: Hosts,
+    ops: Hosts,
+    counted: Hosts,
+    meanings: Vec<Op>,
+    wanted_hosts: Vec<bool>,
+    written: HashSet<i64>,
+    again: bool,
+}
+
+impl Counter {
+    /// Counts by a plan.
+    pub fn new(plan: Plan) -> Counter {
+        Counter {
+            periods: Periods::new(plan.period, 0),
+            rows: Rows::new(plan.by, plan.period),
+            tree: Tree::default(),
+            files: Files::default(),
+            hosts: Hosts::default(),
+            ops: Hosts::default(),
+            counted: Hosts::default(),
+            meanings: Vec::new(),
+            wanted_hosts: Vec::new(),
+            written: HashSet::new(),
+            again: false,
+            plan,
+        }
+    }
+
+    /// Takes a batch of operations.
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ColumnError> {
+        let columns = Columns::new(batch, &self.plan, &mut self.hosts, &mut self.ops)?;
+        self.learn_words();
+        for row in 0..batch.num_rows() {
+            let time = columns.time.value(row);
+            let now = get(columns.reply_time, row).unwrap_or(time);
+            if now.saturating_sub(LATE) >= self.periods.first_end() {
+                self.close(now.saturating_sub(LATE));
+            }
+            let op = self.meanings[columns.ops[row] as usize];
+            let server = columns.servers[row];
+            let object = match &columns.names {
+                Some(names) => self.observe(names, row, server, op, get(columns.status, row), now),
+                None => NONE,
+            };
+            if let Some(key) = self.key(&columns, row, op, object) {
+                let tally = self.periods.at(time).entry(key).or_default();
+                count(tally, &columns, row, op);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the trace: all periods have passed.
+    pub fn finish(&mut self) {
+        self.close(i64::MAX);
+    }
+
+    /// The rows of the periods that have passed since the last time.
+    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.rows.take()
+    }
+
+    /// How many rows wait to be taken.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether a period was given more than once, because operations came late: rows of the same
+    /// keys must then be merged.
+    pub fn again(&self) -> bool {
+        self.again
+    }
+
+    /// The files that were seen since the last time; a file may be given again.
+    pub fn take_files(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.files.take(&self.tree, &self.hosts)
+    }
+
+    /// How many files wait to be taken.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The last paths of files, by number, and whether they have it still.
+    pub fn paths(&self, ids: &[NodeId]) -> (StringArray, BooleanArray) {
+        let mut paths = Paths::new(&self.tree);
+        let (mut found, mut gone) = (Vec::new(), Vec::new());
+        for id in ids {
+            found.push(paths.path(*id));
+            gone.push(self.tree.is_gone(*id));
+        }
+        let words = paths.words.names();
+        let found = found.iter().map(|path| words[*path as usize].as_str());
+        (StringArray::from_iter_values(found), BooleanArray::from(gone))
+    }
+
+    /// Learns the words that a batch has brought.
+    fn learn_words(&mut self) {
+        for word in &self.ops.names()[self.meanings.len()..] {
+            let listed = self.plan.ops.as_ref().is_none_or(|ops| ops.iter().any(|op| op == word));
+            let shows = match word.as_str() {
+                "remove" | "rmdir" => Shows::Removal,
+                "rename" => Shows::Rename,
+                "link" => Shows::Link,
+                "readdir" | "readdirplus" => Shows::Listing,
+                "fsinfo" => Shows::Root,
+                _ => Shows::Name,
+            };
+            let counted = self.counted.intern(if listed { word } else { OTHER });
+            let (reads, writes) = (word == "read", word == "write");
+            self.meanings.push(Op { counted, shows, reads, writes });
+        }
+        for host in &self.hosts.names()[self.wanted_hosts.len()..] {
+            let wanted = self.plan.clients.as_ref().is_none_or(|list| list.contains(host));
+            self.wanted_hosts.push(wanted);
+        }
+    }
+
+    /// The keys of a row; none if it is not to be counted.
+    #[inline]
+    fn key(&self, columns: &Columns, row: usize, op: Op, object: NodeId) -> Option<Key> {
+        let client = columns.clients.as_ref().map_or(0, |clients| clients[row]);
+        let uid = columns.uid.and_then(|uid| get(uid, row));
+        let gid = columns.gid.and_then(|gid| get(gid, row));
+        let among = |list: &Option<HashSet<u32>>, id: Option<u32>| match list {
+            Some(list) => id.is_some_and(|id| list.contains(&id)),
+            None => true,
+        };
+        let host = columns.clients.is_none() || self.wanted_hosts[client as usize];
+        if !host || !among(&self.plan.uids, uid) || !among(&self.plan.gids, gid) {
+            return None;
+        }
+        let by = &self.plan.by;
+        let number = |wanted: bool, id: Option<u32>| match id {
+            Some(id) if wanted => u64::from(id) + 1,
+            _ => 0,
+        };
+        Some(Key {
+            server: if by.server { columns.servers[row] } else { 0 },
+            client: if by.client { client } else { 0 },
+            uid: number(by.uid, uid),
+            gid: number(by.gid, gid),
+            file: if by.file || by.directory { object } else { 0 },
+            directory: 0,
+            op: op.counted,
+        })
+    }
+
+    /// Learns what a row shows of the hierarchy; returns the file that it counts for.
+    fn observe(
+        &mut self,
+        names: &Names,
+        row: usize,
+        server: u32,
+        op: Op,
+        status: Option<u32>,
+        now: i64,
+    ) -> NodeId {
+        let Some(fh) = Names::node(names.fh, row, server, &mut self.tree) else {
+            return NONE;
+        };
+        let new = Names::node(names.new_fh, row, server, &mut self.tree);
+        let object = new.unwrap_or(fh);
+        if status == Some(0) {
+            if names.is_directory(row) {
+                self.tree.directory(object);
+            }
+            self.names(names, row, server, op.shows, fh, new);
+            if op.shows == Shows::Listing {
+                self.listing(names, row, server, fh, now);
+            }
+        }
+        if self.plan.files {
+            self.attributes(names, row, server, op, (fh, object), now);
+        }
+        object
+    }
+
+    /// Learns the names that a successful operation shows.
+    fn names(
+        &mut self,
+        names: &Names,
+        row: usize,
+        server: u32,
+        shows: Shows,
+        fh: NodeId,
+        new: Option<NodeId>,
+    ) {
+        let fh2 = Names::node(names.fh2, row, server, &mut self.tree);
+        let name = bytes(names.name, row);
+        match (shows, name, bytes(names.name2, row), fh2, new) {
+            (Shows::Root, ..) => self.tree.root(fh),
+            (Shows::Name, Some(name), _, _, Some(new)) => self.tree.name(fh, name, new),
+            (Shows::Removal, Some(name), ..) => self.tree.remove(fh, name),
+            (Shows::Link, Some(name), _, Some(dir), _) => self.tree.name(dir, name, fh),
+            (Shows::Rename, Some(name), Some(name2), Some(dir), _) => {
+                self.tree.rename((fh, name), (dir, name2));
+            }
+            _ => {}
+        }
+    }
+
+    fn listing(&mut self, names: &Names, row: usize, server: u32, dir: NodeId, now: i64) {
+        for entry in names.entries(row) {
+            let id = self.tree.node(server, entry.fh);
+            if entry.directory {
+                self.tree.directory(id);
+            }
+            self.tree.name(dir, entry.name, id);
+            if let Some(attributes) = &names.entry_attributes {
+                self.files.learn(id, now, attributes, entry.at);
+            }
+        }
+    }
+
+    /// Learns the attributes that a reply shows.
+    fn attributes(
+        &mut self,
+        names: &Names,
+        row: usize,
+        server: u32,
+        op: Op,
+        (fh, object): (NodeId, NodeId),
+        now: i64,
+    ) {
+        self.files.see(fh, now);
+        if let Some(attributes) = &names.attributes {
+            self.files.learn(object, now, attributes, row);
+        }
+        let dir = match op.shows {
+            Shows::Link => Names::node(names.fh2, row, server, &mut self.tree),
+            _ => bytes(names.name, row).map(|_| fh),
+        };
+        if let (Some(dir), Some(attributes)) = (dir, &names.dir_attributes) {
+            self.files.learn(dir, now, attributes, row);
+        }
+    }
+
+    /// Makes rows of the periods that end no later than `time`.
+    fn close(&mut self, time: i64) {
+        let by = self.plan.by;
+        for (start, cells) in self.periods.take(time) {
+            self.again |= !self.written.insert(start);
+            let mut paths = Paths::new(&self.tree);
+            let cells = match by.file || by.directory {
+                true => resolved(cells, by, &self.tree, &mut paths),
+                false => cells,
+            };
+            let words = Words { hosts: &self.hosts, paths: &paths.words, ops: &self.counted };
+            self.rows.add(start, &cells, words);
+        }
+    }
+}
+
+/// Counts an operation.
+#[inline]
+fn count(tally: &mut Tally, columns: &Columns, row: usize, op: Op) {
+    tally.ops += 1;
+    tally.retransmits += u64::from(columns.retransmits.value(row));
+    let status = get(columns.status, row);
+    tally.errors += u64::from(status.is_some_and(|status| status != 0));
+    if status == Some(0) {
+        if op.reads {
+            tally.bytes_read += get(columns.reply_count, row).map_or(0, u64::from);
+        } else if op.writes {
+            // the reply of version 2 does not say how many bytes were written
+            let count = get(columns.reply_count, row).or(get(columns.count, row));
+            tally.bytes_written += count.map_or(0, u64::from);
+        }
+    }
+    match get(columns.reply_time, row) {
+        None => tally.unanswered += 1,
+        Some(at) => {
+            let micros = at.saturating_sub(columns.time.value(row));
+            if let Ok(micros) = u64::try_from(micros) {
+                tally.took(micros); // else the clock was set back
+            }
+        }
+    }
+}
+
+/// Counts by file number become counts by path, of the file and of the directories above it.
+fn resolved(cells: Cells, by: By, tree: &Tree, paths: &mut Paths) -> Cells {
+    let cells = match by.file {
+        true => cells,
+        false => {
+            // first those of a directory's files together, as there are fewer directories
+            let mut found = Cells::new();
+            for (key, tally) in cells {
+                add(&mut found, Key { file: tree.nearest_directory(key.file), ..key }, tally);
+            }
+            found
+        }
+    };
+    let mut sorted: Vec<(Key, Tally)> = cells.into_iter().collect();
+    sorted.sort_unstable_by_key(|(key, _)| (key.file, *key));
+    let mut found = Cells::new();
+    let (mut last, mut directories) = (None, Vec::new());
+    for (key, tally) in sorted {
+        let file = if by.file { paths.path(key.file) } else { 0 };
+        if !by.directory {
+            add(&mut found, Key { file, ..key }, tally);
+            continue;
+        }
+        if last != Some(key.file) {
+            paths.directories(key.file, &mut directories);
+            last = Some(key.file);
+        }
+        for directory in directories.iter().copied() {
+            found.entry(Key { file, directory, ..key }).or_default().merge(&tally);
+        }
+    }
+    found
+}
+
+fn add(cells: &mut Cells, key: Key, tally: Tally) {
+    match cells.entry(key) {
+        Entry::Occupied(mut cell) => cell.get_mut().merge(&tally),
+        Entry::Vacant(cell) => {
+            cell.insert(tally);
+        }
+    }
+}

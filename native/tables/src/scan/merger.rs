@@ -1,0 +1,144 @@
+//! Counts added up: rows of a scan's table, into wider periods and fewer keys.
+
+use super::cells::{By, Key, Periods, Tally};
+use super::histogram::bucket;
+use super::rows::{Rows, Words, SUMS};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
+use arrow_array::{PrimitiveArray, RecordBatch, StringArray, StructArray};
+use arrow_schema::ArrowError;
+use birthmark_trace::columns::{get, ColumnError, Source};
+use birthmark_trace::message::Hosts;
+
+type U64<'a> = &'a PrimitiveArray<UInt64Type>;
+
+/// Takes rows in any order, gives sums.
+pub struct Merger {
+    by: By,
+    periods: Periods,
+    rows: Rows,
+    hosts: Hosts,
+    paths: Hosts,
+    ops: Hosts,
+}
+
+impl Merger {
+    /// Adds rows up by keys, in periods one of which begins at `origin`.
+    pub fn new(by: By, period: i64, origin: i64) -> Merger {
+        let (hosts, paths, ops) = Default::default();
+        let (periods, rows) = (Periods::new(period, origin), Rows::new(by, period));
+        Merger { by, periods, rows, hosts, paths, ops }
+    }
+
+    /// Takes rows.
+    pub fn update(&mut self, batch: &RecordBatch) -> Result<(), ColumnError> {
+        let columns = Columns::new(batch, self.by)?;
+        for row in 0..batch.num_rows() {
+            let key = self.key(&columns, row);
+            let cell = self.periods.at(columns.time.value(row)).entry(key).or_default();
+            cell.merge(&columns.tally(row));
+        }
+        Ok(())
+    }
+
+    /// Makes rows of the periods that end no later than `time`.
+    pub fn close(&mut self, time: i64) {
+        let words = Words { hosts: &self.hosts, paths: &self.paths, ops: &self.ops };
+        for (start, cells) in self.periods.take(time) {
+            self.rows.add(start, &cells, words);
+        }
+        if self.periods.first_end() == i64::MAX {
+            self.paths = Hosts::default(); // no open period has any
+        }
+    }
+
+    /// The rows made since the last time.
+    pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.rows.take()
+    }
+
+    fn key(&mut self, columns: &Columns, row: usize) -> Key {
+        let word = |list: &mut Hosts, column: Option<&StringArray>| {
+            column.map_or(0, |column| list.intern(column.value(row)))
+        };
+        let id = |column: Option<&PrimitiveArray<UInt32Type>>| {
+            column.and_then(|column| get(column, row)).map_or(0, |id| u64::from(id) + 1)
+        };
+        Key {
+            server: word(&mut self.hosts, columns.server),
+            client: word(&mut self.hosts, columns.client),
+            uid: id(columns.uid),
+            gid: id(columns.gid),
+            file: word(&mut self.paths, columns.file),
+            directory: word(&mut self.paths, columns.directory),
+            op: word(&mut self.ops, Some(columns.op)),
+        }
+    }
+}
+
+/// The columns of a scan's table.
+struct Columns<'a> {
+    time: &'a PrimitiveArray<TimestampMicrosecondType>,
+    server: Option<&'a StringArray>,
+    client: Option<&'a StringArray>,
+    uid: Option<&'a PrimitiveArray<UInt32Type>>,
+    gid: Option<&'a PrimitiveArray<UInt32Type>>,
+    file: Option<&'a StringArray>,
+    directory: Option<&'a StringArray>,
+    op: &'a StringArray,
+    sums: Vec<U64<'a>>,
+    latency_max: U64<'a>,
+    offsets: &'a [i32],
+    us: U64<'a>,
+    counts: U64<'a>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(batch: &'a RecordBatch, by: By) -> Result<Columns<'a>, ColumnError> {
+        let source = Source::Batch(batch);
+        let word = |name: &str| -> Result<&'a StringArray, ColumnError> {
+            let array = source.column(name)?;
+            array.as_string_opt::<i32>().ok_or_else(|| source.wrong(name, array, "Utf8"))
+        };
+        let key = |wanted: bool, name: &str| wanted.then(|| word(name)).transpose();
+        let array = source.column("latency")?;
+        let wrong = || source.wrong("latency", array, "list<struct<us, ops>>");
+        let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
+        let buckets: &StructArray = lists.values().as_struct_opt().ok_or_else(wrong)?;
+        let inner = Source::Entries(buckets);
+        Ok(Columns {
+            time: source.required("time")?,
+            server: key(by.server, "server")?,
+            client: key(by.client, "client")?,
+            uid: by.uid.then(|| source.primitive("uid")).transpose()?,
+            gid: by.gid.then(|| source.primitive("gid")).transpose()?,
+            file: key(by.file, "file")?,
+            directory: key(by.directory, "directory")?,
+            op: word("op")?,
+            sums: SUMS.iter().map(|name| source.required(name)).collect::<Result<_, _>>()?,
+            latency_max: source.primitive("latency_max")?,
+            offsets: lists.value_offsets(),
+            us: inner.required("us")?,
+            counts: inner.required("ops")?,
+        })
+    }
+
+    fn tally(&self, row: usize) -> Tally {
+        let sum = |at: usize| self.sums[at].value(row);
+        let mut tally = Tally {
+            ops: sum(0),
+            retransmits: sum(1),
+            errors: sum(2),
+            unanswered: sum(3),
+            bytes_read: sum(4),
+            bytes_written: sum(5),
+            latency_sum: sum(6),
+            latency_max: get(self.latency_max, row).unwrap_or(0),
+            ..Tally::default()
+        };
+        for at in self.offsets[row] as usize..self.offsets[row + 1] as usize {
+            tally.latency.add(bucket(self.us.value(at)), self.counts.value(at));
+        }
+        tally
+    }
+}

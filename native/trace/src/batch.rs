@@ -1,0 +1,445 @@
+//! Rows gathered into Arrow record batches.
+//!
+//! A column that no row of a batch sets costs nothing per row: values are padded only when one
+//! is set, and a column never set becomes a null array.
+
+use crate::fields::{Entries, Fields, Section};
+use crate::schema::{self, Column, Kind, COLUMNS, ENTRY_COLUMNS, OPS};
+use arrow_array::types::{
+    Int32Type, TimestampMicrosecondType, UInt16Type, UInt32Type, UInt64Type, UInt8Type,
+};
+use arrow_array::{
+    new_null_array, Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray,
+    DictionaryArray, ListArray, PrimitiveArray, RecordBatch, StringArray, StructArray, UInt32Array,
+};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::form::{Form, LineColumns};
+use crate::message::{Hosts, TRANSPORTS};
+
+/// Rows in a batch.
+pub const BATCH_ROWS: usize = 32_768;
+
+/// One column while it grows.
+#[derive(Debug)]
+struct Builder {
+    values: Values,
+    valid: Vec<u64>,
+}
+
+#[derive(Debug)]
+enum Values {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    Bytes { offsets: Vec<i32>, data: Vec<u8> },
+}
+
+/// Sets `values[row]`, padding what lies between.
+#[inline]
+fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
+    if values.len() > row {
+        values[row] = value;
+    } else {
+        if values.capacity() == 0 {
+            values.reserve_exact(BATCH_ROWS.max(row + 1)); // growing by doubling copies it all
+        }
+        values.resize(row, T::default());
+        values.push(value);
+    }
+}
+
+impl Builder {
+    fn new(kind: Kind) -> Builder {
+        let values = match kind {
+            Kind::Bool | Kind::U8 => Values::U8(Vec::new()),
+            Kind::U16 => Values::U16(Vec::new()),
+            Kind::U32 | Kind::Word => Values::U32(Vec::new()),
+            Kind::U64 | Kind::Time => Values::U64(Vec::new()),
+            Kind::Bytes => Values::Bytes { offsets: vec![0], data: Vec::new() },
+        };
+        Builder { values, valid: Vec::new() }
+    }
+
+    #[inline]
+    fn mark(&mut self, row: usize) {
+        let word = row / 64;
+        if self.valid.len() <= word {
+            self.valid.resize(word + 1, 0);
+        }
+        self.valid[word] |= 1 << (row % 64);
+    }
+
+    #[inline]
+    fn number(&mut self, row: usize, value: u64) {
+        self.mark(row);
+        match &mut self.values {
+            Values::U8(values) => put(values, row, value as u8),
+            Values::U16(values) => put(values, row, value as u16),
+            Values::U32(values) => put(values, row, value as u32),
+            Values::U64(values) => put(values, row, value),
+            Values::Bytes { .. } => debug_assert!(false, "a number for a column of bytes"),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, row: usize, value: &[u8]) {
+        self.mark(row);
+        let Values::Bytes { offsets, data } = &mut self.values else {
+            debug_assert!(false, "bytes for a column of numbers");
+            return;
+        };
+        if offsets.len() > row + 1 {
+            // set twice in this row: the later value stands
+            offsets.truncate(row + 1);
+            data.truncate(offsets[row] as usize);
+        }
+        offsets.resize(row + 1, data.len() as i32);
+        data.extend_from_slice(value);
+        offsets.push(data.len() as i32);
+    }
+
+    fn add(&mut self, row: usize) {
+        if let Values::U32(values) = &mut self.values {
+            if let Some(value) = values.get_mut(row) {
+                *value += 1;
+            }
+        }
+    }
+
+    fn finish(self, kind: Kind, rows: usize, words: &[ArrayRef]) -> ArrayRef {
+        let mut valid = self.valid;
+        valid.resize(rows.div_ceil(64), 0);
+        let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
+        let nulls = (nulls.null_count() > 0).then_some(nulls);
+        match (kind, self.values) {
+            (Kind::Bool, Values::U8(mut values)) => {
+                values.resize(rows, 0);
+                let bits = BooleanBuffer::collect_bool(rows, |row| values[row] != 0);
+                Arc::new(BooleanArray::new(bits, nulls))
+            }
+            (_, Values::U8(values)) => primitive::<UInt8Type>(values, rows, nulls),
+            (_, Values::U16(values)) => primitive::<UInt16Type>(values, rows, nulls),
+            (Kind::Word, Values::U32(mut values)) => {
+                values.resize(rows, 0);
+                let keys: Vec<i32> = values.into_iter().map(|code| code as i32).collect();
+                let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
+                Arc::new(DictionaryArray::new(keys, words[0].clone()))
+            }
+            (_, Values::U32(values)) => primitive::<UInt32Type>(values, rows, nulls),
+            (Kind::Time, Values::U64(mut values)) => {
+                values.resize(rows, 0);
+                let values = ScalarBuffer::<i64>::from(Buffer::from_vec(values));
+                let array = PrimitiveArray::<TimestampMicrosecondType>::new(values, nulls);
+                Arc::new(array.with_timezone("UTC"))
+            }
+            (_, Values::U64(values)) => primitive::<UInt64Type>(values, rows, nulls),
+            (_, Values::Bytes { mut offsets, data }) => {
+                offsets.resize(rows + 1, data.len() as i32);
+                let offsets = OffsetBuffer::new(offsets.into());
+                Arc::new(BinaryArray::new(offsets, Buffer::from_vec(data), nulls))
+            }
+        }
+    }
+
+    /// Bytes of strings gathered so far.
+    fn text_len(&self) -> usize {
+        match &self.values {
+            Values::Bytes { data, .. } => data.len(),
+            _ => 0,
+        }
+    }
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    mut values: Vec<T::Native>,
+    rows: usize,
+    nulls: Option<NullBuffer>,
+) -> ArrayRef {
+    values.resize(rows, T::Native::default());
+    Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
+}
+
+/// The rows of one batch while it grows.
+struct Open {
+    rows: usize,
+    columns: Vec<Builder>,
+    gids: Vec<u32>,
+    gid_offsets: Vec<i32>,
+    gid_rows: Builder,
+    entries: Vec<Builder>,
+    entry_offsets: Vec<i32>,
+    entry_rows: Builder,
+}
+
+impl Open {
+    fn new() -> Open {
+        Open {
+            rows: 0,
+            columns: COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
+            gids: Vec::new(),
+            gid_offsets: vec![0],
+            gid_rows: Builder::new(Kind::U8),
+            entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
+            entry_offsets: vec![0],
+            entry_rows: Builder::new(Kind::U8),
+        }
+    }
+
+    fn fields(&mut self, fields: &Fields) {
+        let row = self.rows;
+        if let Some(gids) = &fields.gids {
+            self.gid_rows.mark(row);
+            self.gid_offsets.resize(row + 1, self.gids.len() as i32);
+            self.gids.extend_from_slice(gids);
+            self.gid_offsets.push(self.gids.len() as i32);
+        }
+        self.section(&fields.whole());
+    }
+
+    fn section(&mut self, section: &Section) {
+        let row = self.rows;
+        for &(column, value) in section.numbers {
+            self.columns[column as usize].number(row, value);
+        }
+        for &(column, start, len) in section.bytes {
+            self.columns[column as usize].text(row, section.fields.slice(start, len));
+        }
+        if let Some(entries) = section.entries {
+            self.listing(row, section.fields, entries);
+        }
+    }
+
+    fn listing(&mut self, row: usize, fields: &Fields, entries: &Entries) {
+        self.entry_rows.mark(row);
+        let last = self.entry_offsets.last().copied().unwrap_or_default();
+        self.entry_offsets.resize(row + 1, last);
+        let base = last as usize;
+        for &(entry, column, value) in &entries.numbers {
+            self.entries[column as usize].number(base + entry as usize, value);
+        }
+        for &(entry, column, start, len) in &entries.bytes {
+            self.entries[column as usize].text(base + entry as usize, fields.slice(start, len));
+        }
+        self.entry_offsets.push(last + entries.count as i32);
+    }
+
+    /// Whether the batch is large enough, in rows or in bytes of strings or entries.
+    fn full(&self) -> bool {
+        const TEXT: usize = 32 << 20;
+        const ENTRIES: i32 = 1 << 18;
+        self.rows >= BATCH_ROWS
+            || self.entry_offsets.last().is_some_and(|last| *last > ENTRIES)
+            || (self.rows.is_multiple_of(256)
+                && self.columns.iter().map(Builder::text_len).sum::<usize>() > TEXT)
+    }
+
+    fn finish(self, schema: &SchemaRef, hosts: &Hosts) -> Result<RecordBatch, ArrowError> {
+        let rows = self.rows;
+        let words = |list: &[&str]| -> Vec<ArrayRef> {
+            vec![Arc::new(StringArray::from_iter_values(list))]
+        };
+        let hosts: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
+        let (hosts, ops, transports) = (words(&hosts), words(&OPS), words(&TRANSPORTS));
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(COLUMNS.len() + 2);
+        let mut nulls = Nulls::default();
+        for ((column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
+            let words = match column {
+                Column::Op => &ops,
+                Column::Transport => &transports,
+                _ => &hosts,
+            };
+            arrays.push(match builder.valid.is_empty() {
+                true => nulls.of(*kind, rows),
+                false => builder.finish(*kind, rows, words),
+            });
+        }
+        let gids: ArrayRef = Arc::new(UInt32Array::from(self.gids));
+        arrays.push(list(schema::gid_item(), gids, self.gid_offsets, self.gid_rows, rows)?);
+        let count = self.entry_offsets.last().copied().unwrap_or_default() as usize;
+        let children = ENTRY_COLUMNS
+            .iter()
+            .zip(self.entries)
+            .map(|((_, _, kind, _), builder)| match builder.valid.is_empty() {
+                true => new_null_array(&kind.data_type(), count),
+                false => builder.finish(*kind, count, &[]),
+            })
+            .collect();
+        let entries: ArrayRef = Arc::new(StructArray::try_new_with_length(
+            schema::entry_fields(),
+            children,
+            None,
+            count,
+        )?);
+        arrays.push(list(
+            schema::entry_item(),
+            entries,
+            self.entry_offsets,
+            self.entry_rows,
+            rows,
+        )?);
+        RecordBatch::try_new(schema.clone(), arrays)
+    }
+}
+
+/// Columns that no row set: those of one kind are one array.
+#[derive(Default)]
+struct Nulls(Vec<(Kind, ArrayRef)>);
+
+impl Nulls {
+    fn of(&mut self, kind: Kind, rows: usize) -> ArrayRef {
+        if let Some((_, array)) = self.0.iter().find(|(known, _)| *known == kind) {
+            return array.clone();
+        }
+        let array = new_null_array(&kind.data_type(), rows);
+        self.0.push((kind, array.clone()));
+        array
+    }
+}
+
+/// A list column; null where its row was not marked.
+fn list(
+    item: arrow_schema::FieldRef,
+    values: ArrayRef,
+    mut offsets: Vec<i32>,
+    marked: Builder,
+    rows: usize,
+) -> Result<ArrayRef, ArrowError> {
+    if marked.valid.is_empty() {
+        return Ok(new_null_array(&DataType::List(item), rows));
+    }
+    offsets.resize(rows + 1, values.len() as i32);
+    let mut valid = marked.valid;
+    valid.resize(rows.div_ceil(64), 0);
+    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
+    let array = ListArray::try_new(item, OffsetBuffer::new(offsets.into()), values, Some(nulls))?;
+    Ok(Arc::new(array))
+}
+
+/// The rows of the operations table, in the order in which they were finished.
+pub struct Batches {
+    schema: SchemaRef,
+    open: Open,
+    before: u64,
+    ready: VecDeque<Open>,
+}
+
+impl Default for Batches {
+    fn default() -> Batches {
+        Batches {
+            schema: schema::operations(),
+            open: Open::new(),
+            before: 0,
+            ready: VecDeque::new(),
+        }
+    }
+}
+
+impl Batches {
+    /// Sets a number of the row being written.
+    #[inline]
+    pub fn number(&mut self, column: Column, value: u64) {
+        let row = self.open.rows;
+        self.open.columns[column as usize].number(row, value);
+    }
+
+    /// Sets a byte string of the row being written.
+    pub fn text(&mut self, column: Column, value: &[u8]) {
+        let row = self.open.rows;
+        self.open.columns[column as usize].text(row, value);
+    }
+
+    /// Sets all values of a message, but those of a compound's operations, in the row being
+    /// written.
+    #[inline]
+    pub fn fields(&mut self, fields: &Fields) {
+        self.open.fields(fields);
+    }
+
+    /// Sets all values of an operation in the row being written.
+    pub fn section(&mut self, section: &Section) {
+        self.open.section(section);
+    }
+
+    /// The number of the row being written, counted over all batches.
+    #[inline]
+    pub fn next_row(&self) -> u64 {
+        self.before + self.open.rows as u64
+    }
+
+    /// Sets how a message's line was printed, in the row being written, and whether it was cut.
+    #[inline]
+    pub fn printed(&mut self, columns: LineColumns, short: bool, fields: &Fields) {
+        let printed = &fields.printed;
+        let form = printed.form.with(Form::SHORT, short);
+        if form == Form::default() {
+            return;
+        }
+        self.number(columns.form, form.0.into());
+        for (column, length) in [(columns.con, printed.con), (columns.len, printed.len)] {
+            if let Some(length) = length {
+                self.number(column, length.into());
+            }
+        }
+        if !fields.line.is_empty() {
+            self.text(columns.text, &fields.line);
+        }
+    }
+
+    /// Ends the row being written and returns its number.
+    pub fn end_row(&mut self) -> u64 {
+        let row = self.next_row();
+        self.open.rows += 1;
+        if self.open.full() {
+            self.close();
+        }
+        row
+    }
+
+    /// Adds one to a counter of a row already ended; false if its batch has been closed.
+    pub fn add(&mut self, column: Column, row: u64) -> bool {
+        match row.checked_sub(self.before) {
+            Some(row) => {
+                self.open.columns[column as usize].add(row as usize);
+                true
+            }
+            None => match self.ready.back_mut() {
+                Some(last) if row + last.rows as u64 >= self.before => {
+                    let row = row + last.rows as u64 - self.before;
+                    last.columns[column as usize].add(row as usize);
+                    true
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// Closes the batch being filled, full or not.
+    pub fn close(&mut self) {
+        if self.open.rows > 0 {
+            self.before += self.open.rows as u64;
+            self.ready.push_back(std::mem::replace(&mut self.open, Open::new()));
+        }
+    }
+
+    /// Drops the closed batches.
+    pub fn discard(&mut self) {
+        self.ready.clear();
+    }
+
+    /// A closed batch. Until `all`, the last one is kept back, so that retransmissions that come
+    /// late can still be counted in its rows.
+    pub fn take(&mut self, hosts: &Hosts, all: bool) -> Option<Result<RecordBatch, ArrowError>> {
+        if self.ready.len() <= usize::from(!all) {
+            return None;
+        }
+        Some(self.ready.pop_front()?.finish(&self.schema, hosts))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! The operations table read again, by those who write it in other forms: values by column and
+//! row, the columns found once per batch.
+
+use crate::columns::ColumnError;
+use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS, OPS};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int32Type, TimestampMicrosecondType, UInt16Type, UInt32Type, UInt64Type, UInt8Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch,
+    StringArray, UInt32Array,
+};
+use std::ops::Range;
+
+/// A column's values.
+#[allow(missing_docs)]
+pub enum Values<'a> {
+    Bool(&'a BooleanArray),
+    U8(&'a PrimitiveArray<UInt8Type>),
+    U16(&'a PrimitiveArray<UInt16Type>),
+    U32(&'a PrimitiveArray<UInt32Type>),
+    U64(&'a PrimitiveArray<UInt64Type>),
+    Time(&'a PrimitiveArray<TimestampMicrosecondType>),
+    Bytes(&'a BinaryArray),
+    Word(&'a PrimitiveArray<Int32Type>, &'a StringArray),
+}
+
+impl<'a> Values<'a> {
+    fn new(array: &'a dyn Array, kind: Kind) -> Option<Values<'a>> {
+        Some(match kind {
+            Kind::Bool => Values::Bool(array.as_boolean_opt()?),
+            Kind::U8 => Values::U8(array.as_primitive_opt()?),
+            Kind::U16 => Values::U16(array.as_primitive_opt()?),
+            Kind::U32 => Values::U32(array.as_primitive_opt()?),
+            Kind::U64 => Values::U64(array.as_primitive_opt()?),
+            Kind::Time => Values::Time(array.as_primitive_opt()?),
+            Kind::Bytes => Values::Bytes(array.as_binary_opt()?),
+            Kind::Word => {
+                let words = array.as_dictionary_opt::<Int32Type>()?;
+                Values::Word(words.keys(), words.values().as_string_opt::<i32>()?)
+            }
+        })
+    }
+
+    fn array(&self) -> &dyn Array {
+        match self {
+            Values::Bool(array) => array,
+            Values::U8(array) => array,
+            Values::U16(array) => array,
+            Values::U32(array) => array,
+            Values::U64(array) => array,
+            Values::Time(array) => array,
+            Values::Bytes(array) => array,
+            Values::Word(keys, _) => keys,
+        }
+    }
+
+    /// A number, a time (`i64` carried as `u64`) or a boolean.
+    #[inline]
+    pub fn number(&self, row: usize) -> Option<u64> {
+        if self.array().is_null(row) {
+            return None;
+        }
+        Some(match self {
+            Values::Bool(array) => array.value(row).into(),
+            Values::U8(array) => array.value(row).into(),
+            Values::U16(array) => array.value(row).into(),
+            Values::U32(array) => array.value(row).into(),
+            Values::U64(array) => array.value(row),
+            Values::Time(array) => array.value(row) as u64,
+            Values::Bytes(_) | Values::Word(..) => return None,
+        })
+    }
+
+    /// Bytes.
+    #[inline]
+    pub fn bytes(&self, row: usize) -> Option<&'a [u8]> {
+        match self {
+            Values::Bytes(array) if array.is_valid(row) => Some(array.value(row)),
+            _ => None,
+        }
+    }
+
+    fn word(&self, row: usize) -> Option<&'a str> {
+        match self {
+            Values::Word(keys, words) if keys.is_valid(row) => {
+                let word = keys.value(row) as usize;
+                (word < words.len() && words.is_valid(word)).then(|| words.value(word))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A batch of operations.
+pub struct Rows<'a> {
+    /// By [`Column`]; none where there is no value. What may be null may be missing.
+    columns: Vec<Option<Values<'a>>>,
+    entries: Option<(&'a ListArray, Vec<Option<Values<'a>>>)>,
+    gids: Option<(&'a ListArray, &'a UInt32Array)>,
+    count: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Finds the columns.
+    ///
+    /// # Errors
+    ///
+    /// If one is of another type, or null or missing where it must not be.
+    pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, ColumnError> {
+        let mut columns = Vec::with_capacity(COLUMNS.len());
+        for &(_, name, kind, required) in COLUMNS {
+            columns.push(values(name, kind, required, batch.column_by_name(name))?);
+        }
+        let (gids, entries) = (gids(batch)?, entries(batch)?);
+        Ok(Rows { columns, entries, gids, count: batch.num_rows() })
+    }
+
+    /// The rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.count).map(|row| Row { rows: self, row })
+    }
+
+    /// A column of words with the meaning of each, so that it is found once.
+    pub fn words<T>(&self, column: Column, meaning: impl Fn(&'a str) -> T) -> Words<'a, T> {
+        let Some(Some(Values::Word(keys, words))) = self.columns.get(column as usize) else {
+            return Words { keys: None, meanings: Vec::new() };
+        };
+        let word = |at| if words.is_valid(at) { words.value(at) } else { "" };
+        Words { keys: Some(keys), meanings: (0..words.len()).map(|at| meaning(word(at))).collect() }
+    }
+}
+
+/// A column of words, by what they mean.
+pub struct Words<'a, T> {
+    keys: Option<&'a PrimitiveArray<Int32Type>>,
+    meanings: Vec<T>,
+}
+
+impl<T> Words<'_, T> {
+    /// What the word of a row means.
+    pub fn get(&self, row: Row) -> Option<&T> {
+        let keys = self.keys.filter(|keys| keys.is_valid(row.row))?;
+        self.meanings.get(usize::try_from(keys.value(row.row)).ok()?)
+    }
+}
+
+/// A column's values, if it has any.
+///
+/// # Errors
+///
+/// As [`Rows::new`].
+pub fn values<'a>(
+    name: &str,
+    kind: Kind,
+    required: bool,
+    array: Option<&'a ArrayRef>,
+) -> Result<Option<Values<'a>>, ColumnError> {
+    let Some(array) = array else {
+        return if required { Err(ColumnError::Missing(name.to_owned())) } else { Ok(None) };
+    };
+    let wrong = || wrong(name, array, &kind.data_type().to_string());
+    let values = Values::new(array, kind).ok_or_else(wrong)?;
+    if required && array.null_count() > 0 {
+        return Err(ColumnError::Null(name.to_owned()));
+    }
+    Ok((array.null_count() < array.len()).then_some(values))
+}
+
+fn wrong(name: &str, array: &dyn Array, expected: &str) -> ColumnError {
+    let (column, found) = (name.to_owned(), array.data_type().to_string());
+    ColumnError::Type { column, found, expected: expected.to_owned() }
+}
+
+/// A column of lists, if any row has one.
+fn lists<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a ListArray>, ColumnError> {
+    let Some(array) = batch.column_by_name(name) else {
+        return Ok(None);
+    };
+    let lists = array.as_list_opt::<i32>().ok_or_else(|| wrong(name, array, "List"))?;
+    Ok((lists.null_count() < lists.len()).then_some(lists))
+}
+
+fn gids(batch: &RecordBatch) -> Result<Option<(&ListArray, &UInt32Array)>, ColumnError> {
+    let Some(lists) = lists(batch, "gids")? else {
+        return Ok(None);
+    };
+    let wrong = || wrong("gids", lists.values(), "UInt32");
+    Ok(Some((lists, lists.values().as_primitive_opt().ok_or_else(wrong)?)))
+}
+
+type Entries<'a> = (&'a ListArray, Vec<Option<Values<'a>>>);
+
+fn entries(batch: &RecordBatch) -> Result<Option<Entries<'_>>, ColumnError> {
+    let Some(lists) = lists(batch, "entries")? else {
+        return Ok(None);
+    };
+    let wrong = || wrong("entries", lists.values(), "Struct");
+    let items = lists.values().as_struct_opt().ok_or_else(wrong)?;
+    let columns = ENTRY_COLUMNS.iter().map(|&(_, name, kind, _)| {
+        values(&format!("entries.{name}"), kind, false, items.column_by_name(name))
+    });
+    Ok(Some((lists, columns.collect::<Result<_, _>>()?)))
+}
+
+/// One operation.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    rows: &'a Rows<'a>,
+    row: usize,
+}
+
+impl<'a> Row<'a> {
+    /// A number, a time or a boolean, if it is not null.
+    pub fn number(&self, column: Column) -> Option<u64> {
+        self.rows.columns[column as usize].as_ref()?.number(self.row)
+    }
+
+    /// Bytes, if they are not null.
+    pub fn bytes(&self, column: Column) -> Option<&'a [u8]> {
+        self.rows.columns[column as usize].as_ref()?.bytes(self.row)
+    }
+
+    /// A word; empty if it is null.
+    pub fn word(&self, column: Column) -> &'a str {
+        self.rows.columns[column as usize]
+            .as_ref()
+            .and_then(|values| values.word(self.row))
+            .unwrap_or_default()
+    }
+
+    /// The procedure; none for a word that is not NFS's.
+    pub fn op(&self) -> Option<Op> {
+        let word = self.word(Column::Op);
+        OPS.iter().position(|op| *op == word).map(|at| Op::ALL[at])
+    }
+
+    /// The caller's further groups.
+    pub fn gids(&self) -> Vec<u32> {
+        let Some((lists, gids)) = self.rows.gids else {
+            return Vec::new();
+        };
+        let at = places(lists, self.row).unwrap_or_default();
+        at.filter_map(|at| gids.values().get(at)).copied().collect()
+    }
+
+    /// One entry of a listing, by its number.
+    pub fn entry(&self, number: usize) -> Option<Entry<'a>> {
+        let (lists, values) = self.rows.entries.as_ref()?;
+        places(lists, self.row)?.nth(number).map(|at| Entry { values, at })
+    }
+
+    /// The entries of a listing, if the row is one.
+    pub fn entries(&self) -> Option<impl Iterator<Item = Entry<'a>>> {
+        let (lists, values) = self.rows.entries.as_ref()?;
+        Some(places(lists, self.row)?.map(|at| Entry { values, at }))
+    }
+}
+
+fn places(lists: &ListArray, row: usize) -> Option<Range<usize>> {
+    let offsets = lists.value_offsets();
+    lists.is_valid(row).then(|| offsets[row] as usize..offsets[row + 1] as usize)
+}
+
+/// One entry of a listing.
+pub struct Entry<'a> {
+    values: &'a [Option<Values<'a>>],
+    at: usize,
+}
+
+impl<'a> Entry<'a> {
+    /// A number, if it is not null.
+    pub fn number(&self, column: EntryColumn) -> Option<u64> {
+        self.values[column as usize].as_ref()?.number(self.at)
+    }
+
+    /// Bytes, if they are not null.
+    pub fn bytes(&self, column: EntryColumn) -> Option<&'a [u8]> {
+        self.values[column as usize].as_ref()?.bytes(self.at)
+    }
+}

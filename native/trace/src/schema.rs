@@ -1,0 +1,565 @@
+//! The operations table: one row per NFS call with its reply (DESIGN.md, "Three tables").
+//!
+//! The table is written down once, here, as [`Column`]s. Decoders name a column and a value; batches
+//! turn them into Arrow arrays. Meanings and units are documented in
+//! `data/schema.py`, and a test holds the two equal.
+
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use std::sync::Arc;
+
+impl Column {
+    /// How it is stored.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        COLUMNS[self as usize].2
+    }
+}
+
+/// How a column is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Boolean.
+    Bool,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Unsigned, 16 bits.
+    U16,
+    /// Unsigned, 32 bits.
+    U32,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Microseconds since the epoch, UTC; the value is an `i64` carried as `u64`.
+    Time,
+    /// Bytes of any content.
+    Bytes,
+    /// A word of a small vocabulary, dictionary-encoded; the value is its code.
+    Word,
+}
+
+impl Kind {
+    /// The Arrow type that a column of this kind has.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Kind::Bool => DataType::Boolean,
+            Kind::U8 => DataType::UInt8,
+            Kind::U16 => DataType::UInt16,
+            Kind::U32 => DataType::UInt32,
+            Kind::U64 => DataType::UInt64,
+            Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Kind::Bytes => DataType::Binary,
+            Kind::Word => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+        }
+    }
+}
+
+macro_rules! columns {
+    ($(#[$meta:meta])* $name:ident, $table:ident: $($variant:ident $text:literal $kind:ident $($required:ident)?,)+) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // data/schema.py says what each one means
+        pub enum $name { $($variant,)+ }
+
+        /// Name, kind and whether the column is never null, in the order of the enum.
+        pub const $table: &[($name, &str, Kind, bool)] =
+            &[$(($name::$variant, $text, Kind::$kind, columns!(@required $($required)?)),)+];
+    };
+    (@required required) => { true };
+    (@required) => { false };
+}
+
+columns! {
+    /// A column of the operations table. `Entries` and `Gids`, which are lists, stand apart.
+    Column, COLUMNS:
+    Time "time" Time required,
+    ReplyTime "reply_time" Time,
+    Server "server" Word required,
+    ServerPort "server_port" U16 required,
+    Client "client" Word required,
+    ClientPort "client_port" U16 required,
+    Transport "transport" Word required,
+    Version "version" U8 required,
+    Xid "xid" U32 required,
+    Op "op" Word required,
+    Status "status" U32,
+    Retransmits "retransmits" U32 required,
+    DuplicateReplies "duplicate_replies" U32 required,
+    Short "short" Bool required,
+    // the caller (AUTH_UNIX)
+    Uid "uid" U32,
+    Gid "gid" U32,
+    Machine "machine" Bytes,
+    // what the call asked
+    Fh "fh" Bytes,
+    Name "name" Bytes,
+    Fh2 "fh2" Bytes,
+    Name2 "name2" Bytes,
+    NewFh "new_fh" Bytes,
+    Offset "offset" U64,
+    Count "count" U32,
+    BeginOffset "begin_offset" U32,
+    TotalCount "total_count" U32,
+    MaxCount "max_count" U32,
+    Cookie "cookie" U64,
+    CookieVerifier "cookie_verifier" Bytes,
+    Stable "stable" U8,
+    How "how" U8,
+    CreateVerifier "create_verifier" Bytes,
+    Access "access" U32,
+    Target "target" Bytes,
+    GuardCtime "guard_ctime" Time,
+    SetFtype "set_ftype" U8,
+    SetRdevMajor "set_rdev_major" U32,
+    SetRdevMinor "set_rdev_minor" U32,
+    SetMode "set_mode" U32,
+    SetOwner "set_owner" U32,
+    SetGroup "set_group" U32,
+    SetSize "set_size" U64,
+    SetAtime "set_atime" Time,
+    SetAtimeHow "set_atime_how" U8,
+    SetMtime "set_mtime" Time,
+    SetMtimeHow "set_mtime_how" U8,
+    // the reply: results
+    ReplyCount "reply_count" U32,
+    Eof "eof" Bool,
+    ReplyStable "reply_stable" U8,
+    ReplyVerifier "reply_verifier" Bytes,
+    ReplyAccess "reply_access" U32,
+    // the reply: attributes of the object (new_fh where there is one, else fh)
+    Ftype "ftype" U8,
+    Mode "mode" U32,
+    Nlink "nlink" U32,
+    Owner "owner" U32,
+    Group "group" U32,
+    Size "size" U64,
+    Used "used" U64,
+    RdevMajor "rdev_major" U32,
+    RdevMinor "rdev_minor" U32,
+    Fsid "fsid" U64,
+    Fileid "fileid" U64,
+    Atime "atime" Time,
+    Mtime "mtime" Time,
+    Ctime "ctime" Time,
+    Blksize "blksize" U32,
+    Blocks "blocks" U32,
+    PreSize "pre_size" U64,
+    PreMtime "pre_mtime" Time,
+    PreCtime "pre_ctime" Time,
+    // the reply: attributes of the directory (the one of name)
+    DirFtype "dir_ftype" U8,
+    DirMode "dir_mode" U32,
+    DirNlink "dir_nlink" U32,
+    DirOwner "dir_owner" U32,
+    DirGroup "dir_group" U32,
+    DirSize "dir_size" U64,
+    DirUsed "dir_used" U64,
+    DirRdevMajor "dir_rdev_major" U32,
+    DirRdevMinor "dir_rdev_minor" U32,
+    DirFsid "dir_fsid" U64,
+    DirFileid "dir_fileid" U64,
+    DirAtime "dir_atime" Time,
+    DirMtime "dir_mtime" Time,
+    DirCtime "dir_ctime" Time,
+    DirBlksize "dir_blksize" U32,
+    DirBlocks "dir_blocks" U32,
+    DirPreSize "dir_pre_size" U64,
+    DirPreMtime "dir_pre_mtime" Time,
+    DirPreCtime "dir_pre_ctime" Time,
+    // the reply: attributes of the second directory (the one of name2, in rename)
+    Dir2Ftype "dir2_ftype" U8,
+    Dir2Mode "dir2_mode" U32,
+    Dir2Nlink "dir2_nlink" U32,
+    Dir2Owner "dir2_owner" U32,
+    Dir2Group "dir2_group" U32,
+    Dir2Size "dir2_size" U64,
+    Dir2Used "dir2_used" U64,
+    Dir2RdevMajor "dir2_rdev_major" U32,
+    Dir2RdevMinor "dir2_rdev_minor" U32,
+    Dir2Fsid "dir2_fsid" U64,
+    Dir2Fileid "dir2_fileid" U64,
+    Dir2Atime "dir2_atime" Time,
+    Dir2Mtime "dir2_mtime" Time,
+    Dir2Ctime "dir2_ctime" Time,
+    Dir2Blksize "dir2_blksize" U32,
+    Dir2Blocks "dir2_blocks" U32,
+    Dir2PreSize "dir2_pre_size" U64,
+    Dir2PreMtime "dir2_pre_mtime" Time,
+    Dir2PreCtime "dir2_pre_ctime" Time,
+    // the reply: the file system (fsstat, fsinfo, pathconf; statfs of v2)
+    FsTotalBytes "fs_total_bytes" U64,
+    FsFreeBytes "fs_free_bytes" U64,
+    FsAvailableBytes "fs_available_bytes" U64,
+    FsTotalFiles "fs_total_files" U64,
+    FsFreeFiles "fs_free_files" U64,
+    FsAvailableFiles "fs_available_files" U64,
+    FsInvariantSeconds "fs_invariant_seconds" U32,
+    FsTransferSize "fs_transfer_size" U32,
+    FsBlockSize "fs_block_size" U32,
+    FsBlocks "fs_blocks" U32,
+    FsFreeBlocks "fs_free_blocks" U32,
+    FsAvailableBlocks "fs_available_blocks" U32,
+    FsReadMax "fs_read_max" U32,
+    FsReadPreferred "fs_read_preferred" U32,
+    FsReadMultiple "fs_read_multiple" U32,
+    FsWriteMax "fs_write_max" U32,
+    FsWritePreferred "fs_write_preferred" U32,
+    FsWriteMultiple "fs_write_multiple" U32,
+    FsReaddirPreferred "fs_readdir_preferred" U32,
+    FsMaxFileSize "fs_max_file_size" U64,
+    FsTimeDelta "fs_time_delta" U64,
+    FsProperties "fs_properties" U32,
+    FsLinkMax "fs_link_max" U32,
+    FsNameMax "fs_name_max" U32,
+    FsNoTrunc "fs_no_trunc" Bool,
+    FsChownRestricted "fs_chown_restricted" Bool,
+    FsCaseInsensitive "fs_case_insensitive" Bool,
+    FsCasePreserving "fs_case_preserving" Bool,
+    // v2 traces: the word that stands where a status should be
+    RawStatus "raw_status" U32,
+    // version 4: the compound and the operation in it
+    MinorVersion "minor_version" U32,
+    CompoundIndex "compound_index" U32,
+    CompoundStatus "compound_status" U32,
+    Opcode "opcode" U32,
+    Tag "tag" Bytes,
+    // version 4: clients, sessions and state
+    ClientId "client_id" U64,
+    StateOwner "state_owner" Bytes,
+    Session "session" Bytes,
+    SlotNumber "slot" U32,
+    Sequence "sequence" U32,
+    Stateid "stateid" Bytes,
+    ReplyStateid "reply_stateid" Bytes,
+    OpenClaim "open_claim" U8,
+    ShareAccess "share_access" U32,
+    ShareDeny "share_deny" U32,
+    OpenFlags "open_flags" U32,
+    Delegation "delegation" U8,
+    LockType "lock_type" U32,
+    LayoutType "layout_type" U32,
+    LayoutMode "layout_mode" U32,
+    // version 4: ranges that version 3 does not have
+    Length "length" U64,
+    Offset2 "offset2" U64,
+    ReplyOffset "reply_offset" U64,
+    ReplyLength "reply_length" U64,
+    // version 4: attributes that version 3 does not have
+    AskedAttributes "asked_attributes" Bytes,
+    AttributesSet "attributes_set" Bytes,
+    SetUmask "set_umask" U32,
+    SetOwnerName "set_owner_name" Bytes,
+    SetGroupName "set_group_name" Bytes,
+    OwnerName "owner_name" Bytes,
+    GroupName "group_name" Bytes,
+    FsidMinor "fsid_minor" U64,
+    MountedFileid "mounted_fileid" U64,
+    Btime "btime" Time,
+    Change "change" U64,
+    DirChangeAtomic "dir_change_atomic" Bool,
+    DirPreChange "dir_pre_change" U64,
+    DirChange "dir_change" U64,
+    Dir2ChangeAtomic "dir2_change_atomic" Bool,
+    Dir2PreChange "dir2_pre_change" U64,
+    Dir2Change "dir2_change" U64,
+    Xattr "xattr" Bytes,
+    FsLeaseTime "fs_lease_time" U32,
+    // nfsdump text: how the two lines were printed
+    CallForm "call_form" U16,
+    CallCon "call_con" U32,
+    CallLen "call_len" U32,
+    CallText "call_text" Bytes,
+    ReplyForm "reply_form" U16,
+    ReplyCon "reply_con" U32,
+    ReplyLen "reply_len" U32,
+    ReplyText "reply_text" Bytes,
+}
+
+columns! {
+    /// A field of one directory entry in a readdir or readdirplus reply.
+    EntryColumn, ENTRY_COLUMNS:
+    Name "name" Bytes,
+    Fileid "fileid" U64,
+    Cookie "cookie" U64,
+    Fh "fh" Bytes,
+    Ftype "ftype" U8,
+    Mode "mode" U32,
+    Nlink "nlink" U32,
+    Owner "owner" U32,
+    Group "group" U32,
+    Size "size" U64,
+    Used "used" U64,
+    RdevMajor "rdev_major" U32,
+    RdevMinor "rdev_minor" U32,
+    Fsid "fsid" U64,
+    Atime "atime" Time,
+    Mtime "mtime" Time,
+    Ctime "ctime" Time,
+}
+
+/// The entry column of a name, for readers of text.
+pub fn entry_column(name: &[u8]) -> Option<EntryColumn> {
+    ENTRY_COLUMNS.iter().find(|(_, text, _, _)| text.as_bytes() == name).map(|(column, ..)| *column)
+}
+
+/// The Arrow fields of one directory entry.
+pub fn entry_fields() -> Fields {
+    ENTRY_COLUMNS
+        .iter()
+        .map(|(_, name, kind, required)| Field::new(*name, kind.data_type(), !required))
+        .collect()
+}
+
+/// The Arrow field that holds an entry in the `entries` list.
+pub fn entry_item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::Struct(entry_fields()), false))
+}
+
+/// The Arrow field that holds a group in the `gids` list.
+pub fn gid_item() -> Arc<Field> {
+    Arc::new(Field::new("item", DataType::UInt32, false))
+}
+
+/// The Arrow schema of the operations table.
+pub fn operations() -> Arc<Schema> {
+    let mut fields: Vec<Field> = COLUMNS
+        .iter()
+        .map(|(_, name, kind, required)| Field::new(*name, kind.data_type(), !required))
+        .collect();
+    fields.push(Field::new("gids", DataType::List(gid_item()), true));
+    fields.push(Field::new("entries", DataType::List(entry_item()), true));
+    Arc::new(Schema::new(fields))
+}
+
+macro_rules! ops {
+    ($($(#[$meta:meta])* $name:ident $word:literal,)+) => {
+        /// The procedures and operations of the operations table: v3's names in lower case, v2
+        /// and v4 mapped to them where they mean the same, else their own.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // the words are those of RFC 1813, RFC 1094 and NFS version 4's
+        pub enum Op { $($name,)+ }
+
+        /// The words of the `op` column, in the order of [`Op`].
+        pub const OPS: [&str; Op::ALL.len()] = [$($word,)+];
+
+        impl Op {
+            /// All of them, in order.
+            pub const ALL: &[Op] = &[$(Op::$name,)+];
+        }
+    };
+}
+
+ops! {
+    Null "null",
+    Getattr "getattr",
+    Setattr "setattr",
+    Lookup "lookup",
+    Access "access",
+    Readlink "readlink",
+    Read "read",
+    Write "write",
+    Create "create",
+    Mkdir "mkdir",
+    Symlink "symlink",
+    Mknod "mknod",
+    Remove "remove",
+    Rmdir "rmdir",
+    Rename "rename",
+    Link "link",
+    Readdir "readdir",
+    Readdirplus "readdirplus",
+    Fsstat "fsstat",
+    Fsinfo "fsinfo",
+    Pathconf "pathconf",
+    Commit "commit",
+    Root "root",
+    Writecache "writecache",
+    Compound "compound",
+    // NFS version 4.0 (RFC 7530 section 16)
+    Close "close",
+    Delegpurge "delegpurge",
+    Delegreturn "delegreturn",
+    Getfh "getfh",
+    Lock "lock",
+    Lockt "lockt",
+    Locku "locku",
+    Lookupp "lookupp",
+    Nverify "nverify",
+    Open "open",
+    Openattr "openattr",
+    OpenConfirm "open_confirm",
+    OpenDowngrade "open_downgrade",
+    Putfh "putfh",
+    Putpubfh "putpubfh",
+    Putrootfh "putrootfh",
+    Renew "renew",
+    Restorefh "restorefh",
+    Savefh "savefh",
+    Secinfo "secinfo",
+    Setclientid "setclientid",
+    SetclientidConfirm "setclientid_confirm",
+    Verify "verify",
+    ReleaseLockowner "release_lockowner",
+    // 4.1 (RFC 8881 section 18)
+    BackchannelCtl "backchannel_ctl",
+    BindConnToSession "bind_conn_to_session",
+    ExchangeId "exchange_id",
+    CreateSession "create_session",
+    DestroySession "destroy_session",
+    FreeStateid "free_stateid",
+    GetDirDelegation "get_dir_delegation",
+    Getdeviceinfo "getdeviceinfo",
+    Getdevicelist "getdevicelist",
+    Layoutcommit "layoutcommit",
+    Layoutget "layoutget",
+    Layoutreturn "layoutreturn",
+    SecinfoNoName "secinfo_no_name",
+    Sequence "sequence",
+    SetSsv "set_ssv",
+    TestStateid "test_stateid",
+    WantDelegation "want_delegation",
+    DestroyClientid "destroy_clientid",
+    ReclaimComplete "reclaim_complete",
+    // 4.2 (RFC 7862 section 15, RFC 8276)
+    Allocate "allocate",
+    Copy "copy",
+    CopyNotify "copy_notify",
+    Deallocate "deallocate",
+    IoAdvise "io_advise",
+    Layouterror "layouterror",
+    Layoutstats "layoutstats",
+    OffloadCancel "offload_cancel",
+    OffloadStatus "offload_status",
+    ReadPlus "read_plus",
+    Seek "seek",
+    WriteSame "write_same",
+    Clone "clone",
+    Getxattr "getxattr",
+    Setxattr "setxattr",
+    Listxattrs "listxattrs",
+    Removexattr "removexattr",
+    // what the server answers to an operation that there is not
+    Illegal "illegal",
+}
+
+impl Op {
+    /// The word in the `op` column.
+    pub fn word(self) -> &'static str {
+        OPS[self as usize]
+    }
+
+    /// The procedure of that number in NFS version 3 (RFC 1813 section 3.3).
+    pub fn from_v3(procedure: u32) -> Option<Op> {
+        (procedure <= 21).then(|| Op::ALL[procedure as usize])
+    }
+
+    /// The procedure of that number in NFS version 2 (RFC 1094 section 2.2).
+    pub fn from_v2(procedure: u32) -> Option<Op> {
+        const V2: [Op; 18] = [
+            Op::Null,
+            Op::Getattr,
+            Op::Setattr,
+            Op::Root,
+            Op::Lookup,
+            Op::Readlink,
+            Op::Read,
+            Op::Writecache,
+            Op::Write,
+            Op::Create,
+            Op::Remove,
+            Op::Rename,
+            Op::Link,
+            Op::Symlink,
+            Op::Mkdir,
+            Op::Rmdir,
+            Op::Readdir,
+            Op::Fsstat,
+        ];
+        V2.get(procedure as usize).copied()
+    }
+    /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC 8276).
+    /// CREATE is the making of what is no regular file: [`Op::Mknod`] stands for all of it.
+    pub fn from_v4(opcode: u32) -> Option<Op> {
+        const FIRST: u32 = 3;
+        const ILLEGAL: u32 = 10_044;
+        const V4: [Op; 73] = [
+            Op::Access,
+            Op::Close,
+            Op::Commit,
+            Op::Mknod,
+            Op::Delegpurge,
+            Op::Delegreturn,
+            Op::Getattr,
+            Op::Getfh,
+            Op::Link,
+            Op::Lock,
+            Op::Lockt,
+            Op::Locku,
+            Op::Lookup,
+            Op::Lookupp,
+            Op::Nverify,
+            Op::Open,
+            Op::Openattr,
+            Op::OpenConfirm,
+            Op::OpenDowngrade,
+            Op::Putfh,
+            Op::Putpubfh,
+            Op::Putrootfh,
+            Op::Read,
+            Op::Readdir,
+            Op::Readlink,
+            Op::Remove,
+            Op::Rename,
+            Op::Renew,
+            Op::Restorefh,
+            Op::Savefh,
+            Op::Secinfo,
+            Op::Setattr,
+            Op::Setclientid,
+            Op::SetclientidConfirm,
+            Op::Verify,
+            Op::Write,
+            Op::ReleaseLockowner,
+            Op::BackchannelCtl,
+            Op::BindConnToSession,
+            Op::ExchangeId,
+            Op::CreateSession,
+            Op::DestroySession,
+            Op::FreeStateid,
+            Op::GetDirDelegation,
+            Op::Getdeviceinfo,
+            Op::Getdevicelist,
+            Op::Layoutcommit,
+            Op::Layoutget,
+            Op::Layoutreturn,
+            Op::SecinfoNoName,
+            Op::Sequence,
+            Op::SetSsv,
+            Op::TestStateid,
+            Op::WantDelegation,
+            Op::DestroyClientid,
+            Op::ReclaimComplete,
+            Op::Allocate,
+            Op::Copy,
+            Op::CopyNotify,
+            Op::Deallocate,
+            Op::IoAdvise,
+            Op::Layouterror,
+            Op::Layoutstats,
+            Op::OffloadCancel,
+            Op::OffloadStatus,
+            Op::ReadPlus,
+            Op::Seek,
+            Op::WriteSame,
+            Op::Clone,
+            Op::Getxattr,
+            Op::Setxattr,
+            Op::Listxattrs,
+            Op::Removexattr,
+        ];
+        match opcode {
+            ILLEGAL => Some(Op::Illegal),
+            _ => V4.get(opcode.checked_sub(FIRST)? as usize).copied(),
+        }
+    }
+}

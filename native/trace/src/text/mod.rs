@@ -1,0 +1,290 @@
+//! nfsdump text, as Ellard's tool wrote it and as the Harvard traces are published (thesis
+//! 3.6.1): one line per call or reply, everything but times in hexadecimal.
+
+pub mod fields;
+pub mod line;
+pub mod log;
+pub mod recorder;
+pub mod trailer;
+pub mod value;
+pub mod write;
+
+use crate::fields::Fields;
+use crate::input::Input;
+use crate::instants::{Instants, Odd, Verdict};
+use crate::join::{HeldReply, Joiner};
+use crate::message::Procedure;
+use line::{Direction, Endpoints, Line};
+
+/// The longest line that is read as one.
+pub const LONGEST: usize = 1 << 20;
+
+/// Why a line is set aside: a word for counting, and what was expected.
+pub type Damage = (&'static str, &'static str);
+
+/// Reads lines, hands calls and replies to a [`Joiner`].
+#[derive(Default)]
+pub struct TextDecoder {
+    /// What was read so far.
+    pub counts: TextCounts,
+    newlines: u64,
+    endpoints: Endpoints,
+    fields: Fields,
+    instants: Instants<Doubted>,
+}
+
+/// Where a line stands, and whether the trace ends in the middle of it.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    offset: u64,
+    line: u64,
+    cut: bool,
+}
+
+/// A line that waits until its time is judged.
+#[derive(Debug)]
+struct Doubted {
+    text: Vec<u8>,
+    place: Place,
+}
+
+/// What a text trace holds besides calls and replies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextCounts {
+    /// Lines; a block of zero bytes counts as one, and ends the line before it.
+    pub lines: u64,
+    /// Comments and empty lines.
+    pub comments: u64,
+}
+
+/// The first line, if it is a comment, of a text that begins with these bytes: it says where the
+/// trace is from.
+pub fn heading(first: &[u8]) -> Option<Vec<u8>> {
+    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.starts_with(b"#").then(|| line.to_vec())
+}
+
+/// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
+/// tool's own remarks.
+pub fn is_text(first: &[u8]) -> bool {
+    let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let readable = line.iter().all(|byte| (b' '..0x7f).contains(byte) || b"\t\r".contains(byte));
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let time = digits(line);
+    let fraction = line.get(time + 1..).map_or(0, digits);
+    if time > 0
+        && fraction > 0
+        && line[time] == b'.'
+        && line.get(time + 1 + fraction) == Some(&b' ')
+    {
+        return true; // whatever bytes the names on the line are of
+    }
+    let stamped = time > 0 && matches!(line.get(time), Some(b'.') | None);
+    readable && (stamped || line.starts_with(b"#") || line.starts_with(b"XX "))
+}
+
+impl TextDecoder {
+    /// Sets lines aside from now on whose time cannot be theirs, by a clock that shows so many
+    /// microseconds since the epoch; see [`crate::instants`].
+    pub fn judge_by(&mut self, clock: i64) {
+        self.instants.judge_by(clock);
+    }
+
+    /// How many lines the clock showed to be wrong, and how many had a time that is believed.
+    pub fn judged(&self) -> (u64, u64) {
+        (self.instants.too_late, self.instants.plausible)
+    }
+
+    /// Reads the lines at hand, about a megabyte of them; false when the trace has ended.
+    pub fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+        let more = self.read(input, joiner);
+        if !more {
+            self.settle(true, joiner);
+        }
+        more
+    }
+
+    fn read(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+        let position = input.position();
+        let window = input.peek(1);
+        let mut done = 0;
+        // a block of zero bytes ends a line as a newline does
+        while let Some(end) = memchr::memchr2(b'\n', 0, &window[done..]) {
+            let line = &window[done..done + end];
+            let zeros = window[done + end] == 0;
+            if !(zeros && line.is_empty()) {
+                self.line(line, position + done as u64, joiner);
+            }
+            done += end;
+            if zeros {
+                break;
+            }
+            done += 1;
+            self.newlines += 1;
+        }
+        input.consume(done);
+        if input.peek(1).first() == Some(&0) {
+            self.zeros(input, joiner);
+            return true;
+        }
+        done > 0 || self.long_or_last(input, joiner)
+    }
+
+    /// Reads a line longer than what is at hand, or the last one, or finds the end.
+    fn long_or_last(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+        let seen = input.peek(1).len();
+        if seen < LONGEST && input.more() {
+            return true;
+        }
+        let position = input.position();
+        let window = input.peek(1);
+        if window.len() > seen {
+            return true; // the stream's last bytes have just come
+        }
+        if seen == 0 {
+            return false;
+        }
+        let place = Place { offset: position, line: self.newlines + 1, cut: true };
+        self.counts.lines += 1;
+        if window[0] == b'#' {
+            self.counts.comments += 1;
+        } else if seen >= LONGEST {
+            let damage = ("too-long", "a newline within the first megabyte of a line");
+            set_aside(place, damage, window, joiner);
+        } else {
+            self.judge(window, place, joiner);
+        }
+        input.consume(seen);
+        true
+    }
+
+    /// Sets a run of zero bytes aside, however long it is, as one record.
+    fn zeros(&mut self, input: &mut Input, joiner: &mut Joiner) {
+        let start = input.position();
+        let length = input.skip_zeros();
+        self.counts.lines += 1;
+        let line = Some(self.newlines + 1);
+        let expected = "a line of text, not zero bytes";
+        joiner.quarantine.set_aside_long(start, line, length, "zero-block", expected, &[]);
+    }
+
+    /// Reads one line.
+    fn line(&mut self, text: &[u8], position: u64, joiner: &mut Joiner) {
+        self.counts.lines += 1;
+        if matches!(text, [] | [b'\r'] | [b'#', ..]) {
+            self.counts.comments += 1;
+        } else {
+            let place = Place { offset: position, line: self.newlines + 1, cut: false };
+            self.judge(text, place, joiner);
+        }
+    }
+
+    /// Decodes one line, and hands it on as soon as its time is believed.
+    fn judge(&mut self, text: &[u8], place: Place, joiner: &mut Joiner) {
+        let line = match self.parse(text, joiner) {
+            Ok(line) => line,
+            Err(damage) => return set_aside(place, damage, text, joiner),
+        };
+        let time = line.envelope.time;
+        match self.instants.judge(time) {
+            Verdict::Plausible => self.take(line, text, place, joiner),
+            Verdict::Odd(odd) => set_aside_odd(place, odd, text, joiner),
+            Verdict::Doubted => {
+                self.instants.hold(time, Doubted { text: text.to_vec(), place });
+                self.settle(false, joiner);
+            }
+        }
+    }
+
+    /// Hands on, or sets aside, the lines that waited until their times were judged.
+    fn settle(&mut self, ended: bool, joiner: &mut Joiner) {
+        while let Some((Doubted { text, place }, odd)) = self.instants.settled(ended) {
+            match (odd, self.parse(&text, joiner)) {
+                (Some(odd), _) => set_aside_odd(place, odd, &text, joiner),
+                (None, Ok(line)) => self.take(line, &text, place, joiner),
+                (None, Err(damage)) => set_aside(place, damage, &text, joiner),
+            }
+        }
+    }
+
+    fn parse<'a>(&mut self, text: &'a [u8], joiner: &mut Joiner) -> Result<Line<'a>, Damage> {
+        let bare = text.strip_suffix(b"\r").unwrap_or(text);
+        let mut line = Line::parse(bare, &mut self.endpoints, &mut joiner.hosts)?;
+        line.plain &= bare.len() == text.len();
+        Ok(line)
+    }
+
+    fn take(&mut self, line: Line, text: &[u8], place: Place, joiner: &mut Joiner) {
+        if let Err(damage) = self.message(line, text, joiner) {
+            self.fields.clear();
+            set_aside(place, damage, text, joiner);
+        }
+    }
+
+    /// Hands one line on.
+    fn message(&mut self, line: Line, text: &[u8], joiner: &mut Joiner) -> Result<(), Damage> {
+        match line.direction {
+            Direction::Call => {
+                let short = fields::read(&line, text, &mut self.fields)?;
+                let held = joiner.call(line.envelope, line.procedure, short, &mut self.fields);
+                if let Some(held) = held {
+                    return self.held(&held, line.procedure, joiner);
+                }
+                Ok(())
+            }
+            Direction::Reply => match joiner.pending(&line.envelope.key) {
+                Some(procedure) => self.answer(line, text, procedure, joiner),
+                None => {
+                    fields::read(&line, text, &mut self.fields)?;
+                    self.fields.clear();
+                    joiner.hold(line.envelope, line.kind(), text);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Reads again a reply that was held for its call.
+    fn held(
+        &mut self,
+        held: &HeldReply,
+        procedure: Procedure,
+        joiner: &mut Joiner,
+    ) -> Result<(), Damage> {
+        let text = &held.bytes;
+        let mut line = self.parse(text, joiner)?;
+        line.envelope = held.envelope;
+        self.answer(line, text, procedure, joiner)
+    }
+
+    /// Reads a reply to a call of that procedure.
+    fn answer(
+        &mut self,
+        mut line: Line,
+        text: &[u8],
+        procedure: Procedure,
+        joiner: &mut Joiner,
+    ) -> Result<(), Damage> {
+        line.plain &= line.procedure == procedure;
+        let short = fields::read(&line, text, &mut self.fields)?;
+        let status = match line.procedure {
+            Procedure::Other(_) => None,
+            Procedure::Nfs(..) => line.status,
+        };
+        joiner.reply(line.envelope, status, short, &mut self.fields);
+        Ok(())
+    }
+}
+
+/// Sets a line aside that cannot be read; where the trace ends in its middle, for that reason.
+fn set_aside(place: Place, (reason, expected): Damage, text: &[u8], joiner: &mut Joiner) {
+    let (reason, expected) = match place.cut && reason != "too-long" {
+        true => ("cut-short", "a whole line: the trace ends in the middle of this one"),
+        false => (reason, expected),
+    };
+    joiner.quarantine.set_aside(place.offset, Some(place.line), reason, expected, text);
+}
+
+fn set_aside_odd(place: Place, (reason, expected): Odd, text: &[u8], joiner: &mut Joiner) {
+    joiner.quarantine.set_aside(place.offset, Some(place.line), reason, expected, text);
+}

@@ -1,0 +1,116 @@
+//! nfsdump text, written: what [`super`] reads.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `print` | values, as the format has them |
+//! | `fields` | keys and values, in the tool's order |
+//! | `line` | whole lines |
+//! | `messages` | lines from messages as they come |
+//! | `rows`, `values` | where the values come from |
+//! | `sorter` | the order of lines |
+
+mod fields;
+mod line;
+mod messages;
+pub(super) mod print;
+mod rows;
+mod sorter;
+mod values;
+
+pub(super) use fields::ACCESS;
+pub(super) use line::trailer;
+pub use line::Printer;
+pub use messages::MessagePrinter;
+
+use crate::columns::ColumnError;
+use crate::form::{CALL, REPLY};
+use crate::rows::Rows;
+use crate::schema::Column;
+use arrow_array::RecordBatch;
+use line::Head;
+use rows::{printed, Heads};
+use sorter::Sorter;
+
+/// Why rows could not be written as text.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum WriteError {
+    #[error("{0}")]
+    Rows(#[from] ColumnError),
+    #[error(
+        "a host is {0:?}; nfsdump text has IP addresses, or numbers that stand for \
+         them, of up to 8 hexadecimal digits"
+    )]
+    Host(String),
+}
+
+/// Makes lines of the operations table.
+#[derive(Default)]
+pub struct TextWriter {
+    printer: Printer,
+    sorter: Sorter,
+    /// Operations of versions that the format does not know.
+    pub left_out: u64,
+}
+
+impl TextWriter {
+    /// A writer; `all` as in [`Printer`].
+    pub fn new(all: bool) -> TextWriter {
+        TextWriter { printer: Printer { all }, ..TextWriter::default() }
+    }
+
+    /// Takes operations, about in the order of their replies; gives the lines now due.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
+        let rows = Rows::new(batch)?;
+        let heads = Heads::new(&rows);
+        for row in rows.iter() {
+            let Some(head) = heads.of(row)? else {
+                self.left_out += 1;
+                continue;
+            };
+            let out = self.sorter.text();
+            let call = match row.bytes(CALL.text) {
+                Some(text) => printed_text(text, out),
+                None => self.printer.call(&head, &printed(row, CALL), &row, out),
+            };
+            if !call {
+                self.left_out += 1;
+                continue;
+            }
+            self.sorter.end_line(head.time);
+            let Some(time) = row.number(Column::ReplyTime).map(|time| time as i64) else {
+                continue;
+            };
+            let head = Head { time, ..head };
+            let status = row.number(Column::Status).map(|status| status as u32);
+            let out = self.sorter.text();
+            match row.bytes(REPLY.text) {
+                Some(text) => printed_text(text, out),
+                None => self.printer.reply(&head, status, &printed(row, REPLY), &row, out),
+            };
+            self.sorter.end_line(time);
+        }
+        Ok(self.sorter.due())
+    }
+
+    /// Takes messages of which no row of the operations is made, about in the order of their
+    /// times; gives the lines now due.
+    pub fn messages(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
+        for (time, line) in rows::lines(batch)? {
+            printed_text(line, self.sorter.text());
+            self.sorter.end_line(time);
+        }
+        Ok(self.sorter.due())
+    }
+
+    /// The lines that are left.
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.sorter.rest()
+    }
+}
+
+fn printed_text(text: &[u8], out: &mut Vec<u8>) -> bool {
+    out.extend_from_slice(text);
+    out.push(b'\n');
+    true
+}

@@ -1,0 +1,358 @@
+//! A trace file from its first byte to the operations table, whatever its format.
+
+use crate::capture::{self, CaptureCounts, CaptureDecoder};
+use crate::input::Input;
+use crate::join::{Counts, Joiner};
+use crate::loss;
+use crate::quarantine::Damaged;
+use crate::schema;
+use crate::source::{self, Compression};
+use crate::text::log::{Flushing, Log, Taker};
+use crate::text::recorder::Recorder;
+use crate::text::{self, TextCounts, TextDecoder};
+use arrow_array::RecordBatch;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// How many first bytes tell a capture, …
+const MAGIC: usize = 4;
+
+/// … and how many tell text.
+const FIRST: usize = 1 << 12;
+
+/// Why a trace could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened or read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// There is nothing in it.
+    #[error(
+        "is empty, or all zero bytes; expected nfsdump text or a packet capture (pcap or pcapng)"
+    )]
+    Empty,
+    /// It is something else.
+    #[error(
+        "is no trace: it begins with {0}; expected nfsdump text or a packet capture (pcap or pcapng)"
+    )]
+    Unrecognized(String),
+    /// A capture that cannot be decoded.
+    #[error("{0}")]
+    Capture(String),
+    /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
+    #[error(
+        "{too_late} of {judged} records have times later than a day after this host's clock; \
+         expected a trace of the past"
+    )]
+    AfterClock {
+        /// The records whose times are later.
+        too_late: u64,
+        /// All whose times were judged.
+        judged: u64,
+    },
+    /// Arrow refused a batch, which is a defect.
+    #[error("rows that do not fit the operations table: {0}")]
+    Arrow(#[from] arrow_schema::ArrowError),
+}
+
+/// The trace's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// nfsdump text.
+    Text,
+    /// pcap or pcapng.
+    Capture,
+}
+
+impl Format {
+    /// Its usual name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Format::Text => "nfsdump",
+            Format::Capture => "capture",
+        }
+    }
+}
+
+enum Decoder {
+    Text(Box<TextDecoder>),
+    Capture(Box<CaptureDecoder>),
+}
+
+/// Everything that was counted.
+#[derive(Clone, Debug)]
+pub struct TraceCounts {
+    /// Calls and replies.
+    pub joined: Counts,
+    /// Damaged records, by reason.
+    pub damaged: BTreeMap<&'static str, u64>,
+    /// Lines, in text.
+    pub text: Option<TextCounts>,
+    /// Packets and streams, in captures.
+    pub capture: Option<CaptureCounts>,
+    /// Records read: lines of text, RPC messages of a capture, and stretches of damage.
+    pub records: u64,
+    /// Bytes read, after decompression.
+    pub bytes: u64,
+}
+
+impl TraceCounts {
+    /// Where the records went: into the table, among orphans, other programs and comments, or
+    /// into quarantine. It equals `records`.
+    pub fn accounted_for(&self) -> u64 {
+        let joined: u64 = self.joined.procedures.iter().map(|p| p.calls + p.replies).sum();
+        let other: u64 = self.joined.other.values().map(|(calls, replies)| calls + replies).sum();
+        let orphans: u64 = self.joined.orphans.values().sum();
+        let damaged: u64 = self.damaged.values().sum();
+        joined + other + orphans + damaged + self.text.as_ref().map_or(0, |text| text.comments)
+    }
+}
+
+/// Reads a trace batch by batch.
+pub struct Trace {
+    /// How the file was compressed.
+    pub compression: Compression,
+    /// What it is.
+    pub format: Format,
+    /// The first line of text, if it is a comment.
+    pub heading: Option<Vec<u8>>,
+    input: Input,
+    decoder: Decoder,
+    joiner: Joiner,
+    recorder: Recorder,
+    set_aside: u64,
+    ended: bool,
+}
+
+impl Trace {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Trace, TraceError> {
+        let (compression, reader) = source::open(path)?;
+        Trace::new(compression, reader)
+    }
+
+    /// Reads a trace's decompressed bytes; this host's clock says which times are possible.
+    pub fn new(
+        compression: Compression,
+        reader: Box<dyn Read + Send>,
+    ) -> Result<Trace, TraceError> {
+        let mut trace = Trace::with(compression, Input::new(reader))?;
+        trace.judge_by(now());
+        Ok(trace)
+    }
+
+    /// Opens a trace as [`Trace::open`] does, to be printed by [`Trace::print`]: its lines go to
+    /// `taker`, those at hand before more of the trace is waited for; `all` as in
+    /// [`crate::text::write::Printer`]. Times are printed as they are, possible or not.
+    pub fn open_to_print(path: &Path, all: bool, taker: Taker) -> Result<Trace, TraceError> {
+        let (compression, reader) = source::open(path)?;
+        let log = Log::new(taker);
+        let mut input = Input::new(Box::new(Flushing { reader, log: log.clone() }));
+        input.live = source::is_live(path);
+        let mut trace = Trace::with(compression, input)?;
+        trace.record_all(log, all);
+        Ok(trace)
+    }
+
+    fn with(compression: Compression, mut input: Input) -> Result<Trace, TraceError> {
+        let zeros = input.skip_zeros();
+        let mut first = input.peek(MAGIC);
+        if !capture::is_capture(first) {
+            first = input.peek(FIRST);
+        }
+        let format = if first.is_empty() {
+            return Err(input.take_error().map_or(TraceError::Empty, TraceError::Io));
+        } else if capture::is_capture(first) {
+            Format::Capture
+        } else if text::is_text(first) {
+            Format::Text
+        } else {
+            let shown = &first[..first.len().min(16)];
+            return Err(TraceError::Unrecognized(shown.escape_ascii().to_string()));
+        };
+        let heading = (format == Format::Text).then(|| text::heading(first)).flatten();
+        let mut trace = Trace::with_input(compression, format, input);
+        trace.heading = heading;
+        if zeros > 0 {
+            let expected = "the beginning of a trace, not zero bytes";
+            trace.set_aside(0, zeros, "zero-block", expected);
+        }
+        Ok(trace)
+    }
+
+    /// Prints all messages to `log` from now on, instead of keeping those of which no row is made.
+    fn record_all(&mut self, log: Log, all: bool) {
+        let mut record = self.recorder.get();
+        record.log = Some(log);
+        record.printer.printer.all = all;
+        drop(record);
+        self.joiner.tell(Box::new(self.recorder.clone()), true);
+    }
+
+    /// Sets records aside from now on whose time cannot be theirs, by a clock that shows so many
+    /// microseconds since the epoch ([`crate::instants`]).
+    pub fn judge_by(&mut self, clock: i64) {
+        match &mut self.decoder {
+            Decoder::Text(decoder) => decoder.judge_by(clock),
+            Decoder::Capture(decoder) => decoder.judge_by(clock),
+        }
+    }
+
+    /// Reads bytes as a trace of the format given, whatever they begin with. Every time is
+    /// believed.
+    pub fn decode(format: Format, reader: Box<dyn Read + Send>) -> Trace {
+        Trace::with_input(Compression::None, format, Input::new(reader))
+    }
+
+    fn with_input(compression: Compression, format: Format, input: Input) -> Trace {
+        let decoder = match format {
+            Format::Text => Decoder::Text(Box::default()),
+            Format::Capture => Decoder::Capture(Box::new(CaptureDecoder::new())),
+        };
+        let mut joiner = Joiner::default();
+        let recorder = Recorder::new(format == Format::Text);
+        joiner.tell(Box::new(recorder.clone()), false);
+        Trace {
+            compression,
+            format,
+            heading: None,
+            input,
+            decoder,
+            joiner,
+            recorder,
+            set_aside: 0,
+            ended: false,
+        }
+    }
+
+    /// The next rows; `None` at the end of the trace. A batch has none where so much was damaged
+    /// that [`Trace::take_damaged`] should be called before going on.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TraceError> {
+        loop {
+            let joiner = &mut self.joiner;
+            if let Some(batch) = joiner.batches.take(&joiner.hosts, self.ended) {
+                return Ok(Some(batch?));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            if self.step()?
+                && (self.joiner.quarantine.full() || self.recorder.get().messages.full())
+            {
+                return Ok(Some(RecordBatch::new_empty(schema::operations())));
+            }
+        }
+    }
+
+    /// Reads on, a step of a decoder; false at the end.
+    fn step(&mut self) -> Result<bool, TraceError> {
+        let more = match &mut self.decoder {
+            Decoder::Text(decoder) => decoder.step(&mut self.input, &mut self.joiner),
+            Decoder::Capture(decoder) => decoder
+                .step(&mut self.input, &mut self.joiner)
+                .map_err(|error| TraceError::Capture(error.to_string()))?,
+        };
+        if !more {
+            self.end();
+            self.check_clock()?;
+        }
+        Ok(more)
+    }
+
+    /// Prints the rest of a trace that was opened for it, as long as `go_on`. What was damaged is
+    /// only counted.
+    pub fn print(&mut self, go_on: impl Fn() -> bool) -> Result<(), TraceError> {
+        while go_on() && !self.ended {
+            self.step()?;
+            self.joiner.batches.discard();
+            self.joiner.quarantine.take();
+        }
+        if let Some(log) = &self.recorder.get().log {
+            log.flush();
+        }
+        Ok(())
+    }
+
+    /// Messages of NFS that could not be printed, since there is no form for them.
+    pub fn left_out(&self) -> u64 {
+        self.recorder.get().printer.left_out
+    }
+
+    /// The messages that no row is made of, since the last time.
+    pub fn take_messages(&mut self) -> Result<RecordBatch, TraceError> {
+        Ok(self.recorder.get().messages.take(&self.joiner.hosts)?)
+    }
+
+    /// The records set aside since the last time.
+    pub fn take_damaged(&mut self) -> Vec<Damaged> {
+        self.joiner.quarantine.take()
+    }
+
+    /// The times of lost calls that came to be known since the last time ([`loss::gaps`]).
+    pub fn take_gaps(&mut self) -> Result<RecordBatch, TraceError> {
+        Ok(loss::gaps(&self.joiner.losses.take_gaps(), &self.joiner.hosts)?)
+    }
+
+    /// The rows of the loss table that were finished since the last time.
+    pub fn take_loss(&mut self) -> Result<RecordBatch, TraceError> {
+        Ok(loss::periods(&self.joiner.losses.take_periods(), &self.joiner.hosts)?)
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> TraceCounts {
+        let (text, capture, records) = match &self.decoder {
+            Decoder::Text(decoder) => (Some(decoder.counts.clone()), None, decoder.counts.lines),
+            Decoder::Capture(decoder) => {
+                let counts = decoder.counts();
+                (None, Some(counts), counts.messages + counts.damaged_stretches)
+            }
+        };
+        TraceCounts {
+            joined: self.joiner.counts.clone(),
+            damaged: self.joiner.quarantine.counts.clone(),
+            text,
+            capture,
+            records: records + self.set_aside,
+            bytes: self.input.position(),
+        }
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        if let Some(error) = self.input.take_error() {
+            let expected = format!("{} data to its end: {error}", self.compression.word());
+            self.set_aside(self.input.position(), 0, "compression-damaged", &expected);
+        }
+        self.joiner.finish();
+    }
+
+    fn check_clock(&self) -> Result<(), TraceError> {
+        let (too_late, plausible) = match &self.decoder {
+            Decoder::Text(decoder) => decoder.judged(),
+            Decoder::Capture(decoder) => decoder.judged(),
+        };
+        let judged = too_late + plausible;
+        match 2 * too_late > judged {
+            true => Err(TraceError::AfterClock { too_late, judged }),
+            false => Ok(()),
+        }
+    }
+
+    /// Sets aside what no decoder saw.
+    fn set_aside(&mut self, offset: u64, length: u64, reason: &'static str, expected: &str) {
+        self.set_aside += 1;
+        let quarantine = &mut self.joiner.quarantine;
+        quarantine.set_aside_long(offset, None, length, reason, expected, &[]);
+    }
+}
+
+/// What this host's clock shows, in microseconds since the epoch.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+"""What a file system's allocator is told of a create: hot name, hot directory, hot writes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.sizes import size
+from birthmark.features import CREATES
+from birthmark.predictor.allocation.hot_name import HOT_NAME
+from birthmark.predictor.allocation.places import rules_of, tree_of
+from birthmark.predictor.image.format import Image, compile_image, predict
+from birthmark.predictor.image.rules import RulesSection
+from birthmark.predictor.image.trees import TreesSection
+from birthmark.predictor.models.images import sections_of
+from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.parameters import REGION
+from birthmark.predictor.predicates.blocks import BLOCK
+
+if TYPE_CHECKING:
+    from birthmark.predictor.trained import TrainedModel
+
+HINTS = ("HotName", "HotDir", "HotWrite")
+"""The predicates of a hint image, in the order of a verdict's bits: 1, 2 and 4."""
+
+OF_FILE, OF_DIRECTORY = 0b101, 0b010
+"""The bits that a verdict on a file, and one on a directory, can have."""
+
+LEAST_BIRTHS = 1.0
+"""The hot births that a directory must let expect, in a period such as it was learned from."""
+
+DIRECTORIES = 256
+"""So many directories have hot files born in them, at most."""
+
+_HOUR = 3_600_000_000
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much of what is learned to be hot a region is to hold.
+
+    ``directories`` count, of files the ``blocks`` of 4 KB.
+    """
+
+    directories: int
+    blocks: int
+
+    @classmethod
+    def of(cls, data: int, fragment: int = 2048) -> Room:
+        """Return that of a region with so many bytes for data; an eighth of it is spared.
+
+        That is for files that grow more than was expected, and for HotName's that do have data.
+        At most a third of the rest is for directories, of a ``fragment`` each (bytes), and there
+        are 256 at most; what they leave is for what is written.
+        """
+        fragments = data // fragment * 7 // 8
+        directories = min(DIRECTORIES, fragments // 3)
+        return cls(directories, (fragments - directories) * fragment // BLOCK)
+
+
+USUAL_ROOM = Room.of(size(REGION))
+"""That of a region as large as the thesis's, all of it for data."""
+
+
+def hint_image(
+    trained: TrainedModel,
+    kind: str,
+    point: Point,
+    room: Room = USUAL_ROOM,
+    abstaining: Collection[str] = (),
+) -> bytes:
+    """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
+
+    HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what
+    kernels know (``predictor.allocation.hot_name``). HotDir and HotWrite are yes for the
+    directories and files of the highest ``predictor.heat.Places.scores`` for which there is
+    ``room``: more than that would only take the room from what is hotter. So HotWrite is of fewer
+    files than the predicate holds of, and of files that were there before the trace, too. Those
+    ``abstaining`` are never a yes.
+
+    Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and
+    where an image has no room.
+    """
+    trained.of_kind(kind)  # refuses one that there is not
+    if kind not in trained.hints:
+        raise ValueError(f"the model has not learned {HOT_NAME}")
+    asked = {HOT_NAME}.difference(abstaining)
+    sections, abstained = sections_of(trained.hints[kind], point, asked)
+    heat = trained.heat
+    places = [
+        ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
+        ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks, partly=True)),
+    ]
+    places = [place for place in places if place[0] not in abstaining]
+    rules = RulesSection([rule for place in places for rule in rules_of(*place)])
+    trees = TreesSection([tree_of(*place) for place in places])
+    return compile_image(HINTS, [*sections, rules, trees], abstained.union(abstaining))
+
+
+def verdicts(image: Image, asked: pa.Table) -> pa.Array:
+    """Return for each row of ``asked`` the bits of its verdict (uint8).
+
+    ``asked`` has the column ``directory``, whether it is one (boolean), and what is known of the
+    creates, as in ``features.CREATES``; or in place of ``time`` its ``hour``, 0 to 23, UTC. Columns
+    that it lacks are unknown. A directory has at most the bit of HotDir, anything else at most
+    those of HotName and HotWrite.
+    """
+    answers = predict(image, _creates(asked))
+    bits = [
+        pc.multiply(answers[hint].cast(pa.uint8()), pa.scalar(1 << place, pa.uint8()))
+        for place, hint in enumerate(HINTS)
+        if hint in answers
+    ]
+    sides = (pa.scalar(bit, pa.uint8()) for bit in (OF_DIRECTORY, OF_FILE))
+    asked_for = pc.if_else(asked["directory"], *sides).combine_chunks()
+    return pc.bit_wise_and(reduce(pc.bit_wise_or, bits), asked_for)
+
+
+def _creates(asked: pa.Table) -> pa.Table:
+    columns = {name: asked[name] for name in asked.column_names}
+    if "hour" in columns:
+        columns["time"] = pc.multiply(columns["hour"].cast(pa.int64()), _HOUR)
+    unknown = pa.nulls(len(asked))
+    return pa.table([columns.get(f.name, unknown).cast(f.type) for f in CREATES], schema=CREATES)

@@ -1,0 +1,1 @@
+"""What is answered, by how sure models are."""

@@ -1,0 +1,1 @@
+"""Training, and the choice of thresholds on births that were held out."""

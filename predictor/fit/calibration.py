@@ -1,0 +1,160 @@
+"""Which lives a model is asked about that did not see them, to choose its thresholds on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.fit.thresholds import (
+    Bools,
+    Ints,
+    Limits,
+    OperatingPoints,
+    Scores,
+    Slice,
+    choose,
+)
+from birthmark.predictor.models.kinds import POINTS
+from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.predicates.worlds import Worlds
+
+BLOCKS = 100
+"""The births of a period are divided, in order of time, into this many blocks of equal size."""
+
+CROSSED = 200_000
+"""Of so many births, at most, all are learned from and all calibrated on."""
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """The births of a period in stretches of time, each to be scored by who did not see it.
+
+    Stretches, for births of the same minutes are alike: of two such, one learned from, the other
+    would tell little of tomorrow. ``block`` numbers 100 blocks of time; ``fold`` the stretches to
+    calibrate on, -1 elsewhere.
+
+    Of few births none can be spared. If all are in a fold (``crossed``), the model learns from all,
+    and each fold is scored by another that learned from the others: as in cross-conformal
+    prediction (Vovk, "Cross-conformal predictors", 2015; Barber, Candès, Ramdas and Tibshirani,
+    "Predictive inference with the jackknife+", 2021). These models, which share most of what they
+    learned from, err less independently than rows do: as the latter prove for intervals, half of
+    the risk is to be allowed for the whole of it. The folds are long stretches, so that what they
+    tell of is drift, too: a model that knows the minutes before and after does better than
+    tomorrow. Else there is one fold, of every so many blocks, and the model learns from the rest.
+    """
+
+    block: Ints
+    fold: Ints
+
+    @classmethod
+    def of(cls, births: pa.Table, share: float, crossed: bool | None = None) -> Holdout:
+        """Divide ``births``: about ``share`` of them in a fold (a half at most; 0: no folds).
+
+        ``crossed`` is as the number of births is (``CROSSED``) unless it is said.
+        """
+        if not 0 <= share <= 0.5:
+            raise ValueError(f"the share of lives to calibrate on is 0 to 0.5, not {share!r}")
+        n = len(births)
+        block = np.empty(n, dtype=np.int64)
+        order = np.argsort(births["born"].cast(pa.int64()).to_numpy(), kind="stable")
+        block[order] = np.arange(n) * BLOCKS // max(n, 1)
+        if not share:
+            return cls(block, np.full(n, -1))
+        folds = round(1 / share)
+        if crossed or (crossed is None and n <= CROSSED):
+            return cls(block, block * folds // BLOCKS)
+        return cls(block, np.where(block % folds == folds - 1, 0, -1))
+
+    @property
+    def crossed(self) -> bool:
+        """Whether every birth is in a fold, and learned from as well."""
+        return bool(len(self.fold)) and bool((self.fold >= 0).all())
+
+    @property
+    def learned(self) -> Bools:
+        """The births that the model learns from."""
+        return np.full(len(self.fold), True) if self.crossed else np.asarray(self.fold < 0)
+
+    @property
+    def held(self) -> Bools:
+        """The births that thresholds are chosen on."""
+        return np.asarray(self.fold >= 0)
+
+    @property
+    def folds(self) -> range:
+        """The numbers of the folds."""
+        return range(self.fold.max(initial=-1) + 1)
+
+    def choose(
+        self,
+        models: ModelSet[Any],
+        found: Sequence[Mapping[str, Scores]],
+        labels: Mapping[str, pa.BooleanArray],
+        limits: Limits,
+        worlds: Sequence[Worlds] | None = None,
+    ) -> None:
+        """Choose the operating points of ``models`` by how the births in folds were scored.
+
+        ``models`` learned from the births ``learned``. ``found`` has the scores of each fold by
+        key: given by ``models``, or where births are ``crossed`` by others, that learned from the
+        births of the other folds. ``labels`` are of all births; those whose label is unknown do not
+        count. ``worlds`` are those of the predicates; without (None) only a yes gets thresholds.
+        """
+        if self.crossed:
+            limits = limits.surer()
+        scores = {key: np.zeros(len(self.fold)) for key in labels}
+        for number, answers in zip(self.folds, found, strict=True):
+            for key, some in answers.items():
+                scores[key][self.fold == number] = some
+        decision = models.decision if models.is_baseline else None
+        for key, labelled in labels.items() if self.held.any() else ():
+            known = self.held & labelled.is_valid().to_numpy(zero_copy_only=False)
+            truth = labelled.filter(pa.array(known)).to_numpy(zero_copy_only=False)
+            fold = self.fold[known] if self.crossed else None
+            part = Slice(scores[key][known], truth, self.block[known], fold)
+            no_limit = None if worlds is None else limits.no
+            models.points[key] = choose(part, limits.yes, decision, no_limit)
+        if worlds is not None and self.held.any():
+            self._let_follow(models, scores, labels, limits, worlds)
+
+    def _let_follow(
+        self,
+        models: ModelSet[Any],
+        scores: Mapping[str, Scores],
+        labels: Mapping[str, pa.BooleanArray],
+        limits: Limits,
+        worlds: Sequence[Worlds],
+    ) -> None:
+        """Let what follows from other answers be said of the predicates that keep bounds with it.
+
+        What follows is wrong where that is wrong from which it follows, so that it could break a
+        bound which both keep. At the accurate point a yes has none.
+        """
+        related = {key for each in worlds for key in each if key in scores}
+        asked = {key: scores[key][self.held] for key in scores if key in related}
+        for point in POINTS:
+            points = {key: replace(models.points[key], follows=(point,)) for key in asked}
+            for key, said in certainty.say(asked, points, worlds, point).items():
+                label = labels[key].filter(pa.array(self.held))
+                known = label.is_valid().to_numpy(zero_copy_only=False)
+                truth = label.drop_null().to_numpy(zero_copy_only=False).astype(bool)
+                block = self.block[self.held][known]
+                false_yes, false_no = (
+                    said.is_word("yes")[known] & ~truth,
+                    said.is_word("no")[known] & truth,
+                )
+                if limits.no.keeps(false_no, block) and (
+                    point == "accurate" or limits.yes.keeps(false_yes, block)
+                ):
+                    own = models.points[key]
+                    models.points[key] = replace(own, follows=(*own.follows, point))
+
+
+def points_from_json(saved: Mapping[str, dict[str, float]]) -> dict[str, OperatingPoints]:
+    """Return operating points by key; raise ``ValueError`` or ``TypeError`` if they are none."""
+    return {key: OperatingPoints.from_json(dict(points)) for key, points in saved.items()}

@@ -1,0 +1,215 @@
+"""Training in tasks that do not depend on each other, who hand files to each other.
+
+A lesson is a table in a file. Its rows are counted slice by slice and fold by fold: for models that
+are made of counts (``predictor.models.components.set``) these add up, to all births and to all but
+those of a fold. The other kinds are not made of what adds up. Of them each set that learns from
+births of its own is a task: that which is kept, and those that score the births of a fold. The
+models are the same as if they learned in one process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from joblib import delayed
+
+from birthmark.data import durable
+from birthmark.features.columns import names_of
+from birthmark.predictor.fit.calibration import Holdout
+from birthmark.predictor.fit.learning import Lesson, Sets
+from birthmark.predictor.fit.thresholds import Bools, Scores
+from birthmark.predictor.models.components.counts import COUNTS, added, count
+from birthmark.predictor.models.components.set import ComponentModels
+from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.predicates.worlds import Worlds
+
+SLICE = 1 << 20
+"""How many rows are counted by one task."""
+
+_LABEL = "label "
+_PARAMETERS = b"parameters"
+_SCORES = "scores.npy"
+_COUNTED = pa.schema([("fold", pa.int64()), ("predicate", pa.utf8()), *COUNTS])
+
+Run = Callable[[Iterable[Any]], list[Any]]
+"""Runs tasks of joblib and returns what they return, in their order."""
+
+
+class Apart:
+    """Lets models learn in tasks, run by ``run``, that use files in ``directory``."""
+
+    def __init__(self, directory: Path, run: Run, slice_rows: int = SLICE) -> None:
+        self._directory, self._run, self._slice_rows = directory, run, slice_rows
+        self._lessons: list[tuple[Path, Sets, Sequence[Worlds] | None]] = []
+
+    def learn(
+        self,
+        sets: Sets,
+        lives: pa.Table,
+        creates: pa.Table,
+        labels: Mapping[str, pa.BooleanArray],
+        parameters: Mapping[str, Any],
+        worlds: Sequence[Worlds] | None = None,
+    ) -> Bools:
+        """See ``predictor.fit.learning.Learner``."""
+        holdout = Holdout.of(lives, parameters["calibration"])
+        if not labels:
+            return holdout.learned
+        folder = self._directory / f"lesson{len(self._lessons)}"
+        folder.mkdir()
+        write_lesson(Lesson(creates, labels, holdout, parameters), folder, self._slice_rows)
+        self._lessons.append((folder, sets, worlds))
+        return holdout.learned
+
+    def finish(self) -> None:
+        """Train all."""
+        read = {folder: read_lesson(folder) for folder, *_ in self._lessons}
+        slices = {folder: range(_slices(folder)) for folder in read}
+        self._run(
+            delayed(count_slice)(folder, number)
+            for folder, sets, _ in self._lessons
+            if any(isinstance(models, ComponentModels) for models in sets.values())
+            for number in slices[folder]
+        )
+        self._run(
+            delayed(train_apart)(folder, type(models), fold)
+            for folder, sets, _ in self._lessons
+            for models in reversed(list(sets.values()))  # the slowest kind first
+            for fold in _trained(read[folder].holdout)
+        )
+        for folder, sets, worlds in self._lessons:
+            for models in sets.values():
+                part = _gathered(read[folder], folder, type(models), worlds)
+                models.update(part)
+                models.points |= part.points
+
+
+def _trained(holdout: Holdout) -> list[int | None]:
+    """Return whom a kind of models is trained for: itself (None), and folds to score."""
+    return [None, *(holdout.folds if holdout.crossed else ())]
+
+
+def write_lesson(lesson: Lesson, folder: Path, slice_rows: int) -> None:
+    """Write a lesson to a folder, in slices of so many rows."""
+    table = lesson.creates
+    columns = {_LABEL + key: answers for key, answers in lesson.labels.items()}
+    columns |= {"fold": pa.array(lesson.holdout.fold), "block": pa.array(lesson.holdout.block)}
+    for name, column in columns.items():
+        table = table.append_column(name, column)
+    parameters = json.dumps(dict(lesson.parameters)).encode()
+    table = table.unify_dictionaries().replace_schema_metadata({_PARAMETERS: parameters})
+    with pa.ipc.new_file(str(folder / "lesson.arrow"), table.schema) as writer:
+        writer.write_table(table.combine_chunks(), max_chunksize=slice_rows)
+
+
+def read_lesson(folder: Path, number: int | None = None) -> Lesson:
+    """Return the lesson in a folder, or one slice of it."""
+    with pa.memory_map(str(folder / "lesson.arrow")) as file, pa.ipc.open_file(file) as reader:
+        if number is None:
+            table = reader.read_all()
+        else:
+            table = pa.Table.from_batches([reader.get_batch(number)])
+    labels = [name for name in table.column_names if name.startswith(_LABEL)]
+    holdout = Holdout(table["block"].to_numpy(), table["fold"].to_numpy())
+    return Lesson(
+        table.drop_columns([*labels, "fold", "block"]),
+        {name.removeprefix(_LABEL): table[name].combine_chunks() for name in labels},
+        holdout,
+        json.loads(table.schema.metadata[_PARAMETERS]),
+    )
+
+
+def _slices(folder: Path) -> int:
+    with pa.memory_map(str(folder / "lesson.arrow")) as file, pa.ipc.open_file(file) as reader:
+        return int(reader.num_record_batches)
+
+
+def count_slice(folder: Path, number: int) -> None:
+    """Count the components of a slice's names, fold by fold, into a file."""
+    durable.made(folder / f"counts{number}.arrow", lambda aside: _count(folder, number, aside))
+
+
+def _count(folder: Path, number: int, out: Path) -> None:
+    lesson = read_lesson(folder, number)
+    names, fold = names_of(lesson.creates.select(["name"])), lesson.holdout.fold
+    tables = [_COUNTED.empty_table()]
+    for own in np.unique(fold):
+        rows = pa.array(fold == own)
+        labels = {key: answers.filter(rows) for key, answers in lesson.labels.items()}
+        for key, counts in count(names.filter(rows), labels, lesson.parameters["prefix"]).items():
+            which = [pa.repeat(pa.scalar(int(own)), len(counts)), pa.repeat(key, len(counts))]
+            tables.append(pa.table([*which, *counts.columns], schema=_COUNTED))
+    with pa.ipc.new_file(str(out), _COUNTED) as writer:
+        writer.write_table(pa.concat_tables(tables))
+
+
+def train_apart(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> None:
+    """Train a kind of models on a lesson, or on all of it but a fold.
+
+    What is kept are the models, or how they score the births of the fold.
+    """
+    durable.made(_place(folder, kind, fold), lambda aside: _train(folder, kind, fold, aside))
+
+
+def _place(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> Path:
+    return folder / f"{kind.kind}-{'all' if fold is None else fold}"
+
+
+def _train(folder: Path, kind: type[ModelSet[Any]], fold: int | None, out: Path) -> None:
+    lesson = read_lesson(folder)
+    holdout = lesson.holdout
+    mask = holdout.learned if fold is None else holdout.fold != fold
+    if issubclass(kind, ComponentModels):
+        models: ModelSet[Any] = _from_counts(
+            folder, kind, lesson, np.unique(holdout.fold[mask]).tolist()
+        )
+    else:
+        models = lesson.train(kind(), mask)
+    out.mkdir()
+    if fold is None:
+        models.save(out)
+    if fold is not None or not holdout.crossed:
+        scored = [
+            lesson.scores(models, own) for own in ([fold] if fold is not None else holdout.folds)
+        ]
+        for scores in scored:
+            np.save(out / _SCORES, np.stack([scores[key] for key in lesson.labels]))
+
+
+def _from_counts(
+    folder: Path, kind: type[ComponentModels[Any]], lesson: Lesson, folds: Sequence[int]
+) -> ModelSet[Any]:
+    """Return the models that are made of what was counted in folds, all slices together."""
+    tables = [_COUNTED.empty_table()]
+    for number in range(_slices(folder)):
+        with pa.memory_map(str(folder / f"counts{number}.arrow")) as file:
+            table = pa.ipc.open_file(file).read_all()
+        tables.append(table.filter(pc.is_in(table["fold"], pa.array(folds, pa.int64()))))
+    every = pa.concat_tables(tables)
+    models = kind()
+    for key in lesson.labels:
+        own = every.filter(pc.equal(every["predicate"], key)).select(COUNTS.names)
+        models[key] = kind.model.from_counts(added(own), **kind.own(lesson.parameters))
+    return models
+
+
+def _gathered(
+    lesson: Lesson, folder: Path, kind: type[ModelSet[Any]], worlds: Sequence[Worlds] | None
+) -> ModelSet[Any]:
+    """Return trained models with their operating points."""
+    own = kind.own(lesson.parameters)
+    models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
+    for key in lesson.labels:  # in the order in which they were learned
+        models[key] = models.pop(key)
+    found: list[dict[str, Scores]] = []
+    for fold in lesson.holdout.folds:
+        path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
+        found.append(dict(zip(lesson.labels, np.load(path, allow_pickle=False), strict=True)))
+    lesson.finish(models, found, worlds)
+    return models

@@ -1,0 +1,283 @@
+"""Decision thresholds: the most accurate one, and one that keeps a bound on false positives.
+
+A false YES makes a file system worse and a false NO leaves it as it was (thesis section 6.3.4), so
+a threshold is chosen on lives that training did not see, such that the rate of false positives, as
+a share of all files (FalsePos of Table 6.5), is at most what the user states, with stated
+confidence (``predictor.fit.calibration`` says who scored them).
+
+The method is risk control by upper confidence bounds (Bates, Angelopoulos, Lei, Malik and Jordan,
+"Distribution-free, risk-controlling prediction sets", 2021): the rate can only grow as the
+threshold falls, so the lowest threshold will do for which the upper confidence limit of its rate,
+and of every higher threshold's, is within the bound; no correction for the many thresholds tried is
+needed. It equals fixed-sequence testing in "Learn then test" (Angelopoulos et al., 2021). The limit
+is that of Clopper and Pearson (1934), which is exact for lives that err independently. Lives of the
+same minutes do not: they are counted for fewer than they are, by the design effect of blocks of
+time, as Korn and Graubard do for surveys ("Confidence intervals for proportions with small expected
+number of positive counts estimated from survey data", 1998). It holds for lives like those it was
+chosen on: tomorrow's drift is for an audit to find.
+
+What is no yes is not yet a no. A no has a bound of its own, on false negatives as a share of all
+files, and a threshold that is chosen by the same method, from the lowest score on; between the two
+the answer is that the model is unsure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from birthmark.data.invalid import check
+from birthmark.predictor.answers.levels import NO_LEVELS, Levels, levels_of
+from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.parameters import DEFAULTS, Parameters
+
+ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
+"""Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
+
+CANDIDATES = 2000
+"""How many thresholds are tried, at most: every so many lives, by rank of their scores."""
+
+_BETTER = 0.95
+"""How surely another threshold than one half must be right more often to be taken."""
+
+Scores = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What is promised of wrong answers: their greatest share of all files, and how surely."""
+
+    bound: float = DEFAULTS.bound
+    confidence: float = DEFAULTS.confidence
+
+    def __post_init__(self) -> None:
+        check(Parameters, bound=self.bound, confidence=self.confidence)
+
+    def keeps(self, wrong: Bools, block: Ints) -> bool:
+        """Return whether so many are ``wrong``, of the rows of blocks of time, that it is kept."""
+        return len(wrong) > 0 and upper_limit(wrong, block, self.confidence) <= self.bound
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is promised of a ``yes``, about false positives, and of a ``no``, of false negatives."""
+
+    yes: Limit = Limit(DEFAULTS.bound)
+    no: Limit = Limit(DEFAULTS.false_negative_bound)
+
+    def surer(self) -> Limits:
+        """Return limits of half the risk."""
+        half = [replace(own, confidence=(1 + own.confidence) / 2) for own in (self.yes, self.no)]
+        return Limits(*half)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The scores, truths and blocks of time of the lives that thresholds are chosen on.
+
+    ``scores`` are from 0 to 1, the surer of a yes the higher; rows of one ``block`` may err
+    together. Those of a ``fold`` were scored by a model of its own, where there are folds.
+    """
+
+    scores: Scores
+    truth: Bools
+    block: Ints
+    fold: Ints | None = None
+
+    def said(self, threshold: float | None) -> Bools:
+        """Return the answers at ``threshold``."""
+        return says_yes(self.scores, threshold)
+
+    def correct(self, threshold: float | None) -> float:
+        """Return the share of right answers at ``threshold``."""
+        return float(np.mean(self.said(threshold) == self.truth))
+
+
+@dataclass(frozen=True)
+class OperatingPoints:
+    """The thresholds of one model: a score of at least that much is a yes.
+
+    ``accurate`` is right most often, ``bounded`` keeps the limit on false positives; ``None``
+    abstains: no threshold keeps it and is right as often as a constant answer, so it is never a
+    yes. ``n`` lives were calibrated on; ``false_positives`` is the share of them that ``bounded``
+    is wrongly yes on, and ``upper`` the upper confidence limit that admitted it.
+
+    What is no yes is a no where the score is below ``no``, which keeps the limit on false
+    negatives (``None``: never); ``false_negatives`` and ``no_upper`` are those of it.
+    ``levels`` say how likely each score makes a yes. At the points in ``follows`` what follows from
+    other answers is said of the predicate, too (``predictor.answers.certainty``).
+    """
+
+    accurate: float
+    bounded: float | None = None
+    n: int = 0
+    false_positives: float | None = None
+    upper: float | None = None
+    no: float | None = None
+    false_negatives: float | None = None
+    no_upper: float | None = None
+    levels: Levels = NO_LEVELS
+    follows: tuple[Point, ...] = ()
+
+    def at(self, point: Point) -> float | None:
+        """Return the threshold at ``point``."""
+        return self.accurate if point == "accurate" else self.bounded
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> OperatingPoints:
+        """Return what ``dataclasses.asdict`` wrote; raise ``ValueError`` if it is none."""
+        levels = saved.get("levels")
+        follows = tuple(saved.get("follows", ()))
+        points = cls(
+            **{**saved, "levels": Levels(**levels) if levels else NO_LEVELS, "follows": follows}
+        )
+        for threshold in (points.accurate, points.bounded, points.no, *points.levels.cuts):
+            if threshold is not None and not ALWAYS <= threshold <= NEVER:
+                raise ValueError(f"a threshold is from 0 to 1, not {threshold!r}")
+        return points
+
+
+def says_yes(scores: Scores, threshold: float | None) -> Bools:
+    """Return where ``scores`` reach ``threshold``; ``None`` is never reached."""
+    if threshold is None:
+        return np.zeros(len(scores), dtype=bool)
+    return np.asarray(scores >= threshold)
+
+
+def choose(
+    slice_: Slice, limit: Limit, decision: float | None = None, no_limit: Limit | None = None
+) -> OperatingPoints:
+    """Return the operating points of a model by how it scores ``slice_``.
+
+    ``limit`` is that of a yes, ``no_limit`` that of a no (None: only a yes is asked for).
+    ``decision`` is the threshold that the model's own definition gives, where it gives one: it is
+    then ``accurate``.
+    """
+    accurate = most_accurate(slice_) if decision is None else decision
+    points = OperatingPoints(accurate, within_limit(slice_, limit), len(slice_.truth))
+    if points.bounded is not None:
+        wrong = slice_.said(points.bounded) & ~slice_.truth
+        upper = upper_limit(wrong, slice_.block, limit.confidence)
+        points = replace(points, false_positives=float(wrong.mean()), upper=upper)
+    if no_limit is None:
+        return points
+    points = replace(points, no=surely_no(slice_, no_limit))
+    if points.no is not None:
+        missed = ~slice_.said(points.no) & slice_.truth
+        upper = upper_limit(missed, slice_.block, no_limit.confidence)
+        points = replace(points, false_negatives=float(missed.mean()), no_upper=upper)
+    thresholds = (points.no, points.accurate, points.bounded)
+    return replace(points, levels=levels_of(slice_.scores, slice_.truth, thresholds))
+
+
+def within_limit(slice_: Slice, limit: Limit) -> float | None:
+    """Return the lowest threshold that keeps ``limit``; ``None`` where there is none.
+
+    It is not less often right on the slice than the best constant answer that keeps the limit: a
+    model that is has nothing to say.
+    """
+    n = len(slice_.truth)
+    if not n:
+        return None
+    thresholds, wrong, yes, true = _cumulated(slice_)
+    kept = upper_limits(wrong, n, limit.confidence) <= limit.bound
+    kept = np.logical_and.accumulate(kept)
+    correct = (n - int(slice_.truth.sum()) + 2 * true - yes) / n
+    constant = 1 - float(slice_.truth.mean())
+    if upper_limit(~slice_.truth, slice_.block, limit.confidence) <= limit.bound:
+        constant = max(constant, float(slice_.truth.mean()))
+        if not np.any(kept & (correct >= constant)):
+            return ALWAYS
+    useful = np.flatnonzero(kept & (correct >= constant) & (true > 0))
+    return float(thresholds[useful[-1]]) if len(useful) else None
+
+
+def surely_no(slice_: Slice, limit: Limit) -> float | None:
+    """Return the highest threshold below which a no keeps ``limit``; ``None`` where none is."""
+    turned = Slice(-slice_.scores, ~slice_.truth, slice_.block)
+    if not len(turned.truth):
+        return None
+    thresholds, wrong, _, _ = _cumulated(turned)
+    kept = upper_limits(wrong, len(turned.truth), limit.confidence) <= limit.bound
+    kept = np.logical_and.accumulate(kept)
+    if not kept[0]:
+        return None
+    last = -thresholds[np.flatnonzero(kept)[-1]]
+    above = slice_.scores[slice_.scores > last]
+    return float(above.min()) if len(above) else NEVER
+
+
+def most_accurate(slice_: Slice) -> float:
+    """Return the threshold that is right most often.
+
+    It is one half, as for any score that is a probability, unless the best one on the slice is
+    better by more than chance: by a paired t-test over the folds, or else the blocks of time.
+    """
+    from scipy.stats import t  # slow to import, and needed only to learn
+
+    if not len(slice_.truth):
+        return EVEN
+    thresholds, _, yes, true = _cumulated(slice_)
+    best = int(np.argmax(2 * true - yes))
+    threshold = float(thresholds[best]) if 2 * true[best] > yes[best] else NEVER
+    better = (slice_.said(threshold) == slice_.truth).astype(float)
+    better -= slice_.said(EVEN) == slice_.truth
+    gains = _in_blocks(better, slice_.block if slice_.fold is None else slice_.fold)
+    if len(gains) < 2 or gains.std() == 0:
+        return EVEN
+    statistic = gains.mean() / (gains.std(ddof=1) / np.sqrt(len(gains)))
+    return threshold if statistic > t.ppf(_BETTER, len(gains) - 1) else EVEN
+
+
+def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:
+    """Return the upper confidence limit of a share, for each column of counts per block.
+
+    ``wrong`` has a row per block of time and a column per share; ``n`` is the number of all rows.
+    The blocks' scatter gives the design effect (at least 1), and that the number of independent
+    rows which tell as much (Korn and Graubard 1998); on these the limit is Clopper and Pearson's.
+    """
+    from scipy.stats import beta, t  # slow to import, and needed only to learn
+
+    blocks, share = len(wrong), wrong.sum(axis=0) / n
+    effective = np.full(len(share), float(n))
+    if blocks > 1:
+        scatter = ((wrong - wrong.mean(axis=0)) ** 2).sum(axis=0) * blocks / (blocks - 1) / n**2
+        single = share * (1 - share) / n
+        effect = np.divide(scatter, single, out=np.ones(len(share)), where=single > 0)
+        fewer = (t.ppf(confidence, max(n - 1, 1)) / t.ppf(confidence, blocks - 1)) ** 2
+        clustered = effect > 1
+        effective[clustered] = np.maximum(n / effect[clustered] * fewer, 1.0)
+    limits = beta.ppf(confidence, share * effective + 1, np.maximum((1 - share) * effective, 1e-9))
+    return np.asarray(np.where(share >= 1, 1.0, limits))
+
+
+def upper_limit(wrong: Bools, block: Ints, confidence: float) -> float:
+    """Return the upper confidence limit of the share of rows that are ``wrong``."""
+    return float(upper_limits(_in_blocks(wrong, block)[:, None], len(wrong), confidence)[0])
+
+
+def _cumulated(slice_: Slice) -> tuple[Scores, Scores, Ints, Ints]:
+    """Return the distinct scores from the highest on, and what a threshold there would do.
+
+    That is: false positives per block, and the numbers of yes and of true yes.
+    """
+    order = np.argsort(-slice_.scores, kind="stable")
+    scores, truth = slice_.scores[order], slice_.truth[order]
+    last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))
+    last = last[np.unique(np.linspace(0, len(last) - 1, CANDIDATES).round().astype(int))]
+    names, block = np.unique(slice_.block[order], return_inverse=True)
+    wrong = np.zeros((len(names), len(last)))
+    np.add.at(wrong, (block[~truth], np.searchsorted(last, np.flatnonzero(~truth))), 1.0)
+    return scores[last], wrong.cumsum(axis=1), last + 1, np.cumsum(truth)[last]
+
+
+def _in_blocks(values: Any, block: Ints) -> Scores:
+    """Return the sum of ``values`` in each block."""
+    _, place = np.unique(block, return_inverse=True)
+    sums: Scores = np.bincount(place, np.asarray(values, dtype=float)).astype(float)
+    return sums

@@ -1,0 +1,1 @@
+"""The compiled image: its format, and a module for each kind of section."""

@@ -1,0 +1,76 @@
+"""Texts in an image, each with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from birthmark.predictor.image.format import Writer
+
+BUCKET = 16
+"""How many entries a bucket has at most: what a lookup compares."""
+
+_BASIS, _PRIME, _MIX = 0x811C9DC5, 0x01000193, 0x9E3779B1
+_LONGEST = 2**16 - 1
+_SEEDS = 64
+
+Hashes = npt.NDArray[np.uint32]
+
+Entry = tuple[int, bytes, int]
+"""The kind of a text, below 32; the text; its number."""
+
+
+def write_dictionary(writer: Writer, entries: Iterable[Entry], finds: int) -> list[int]:
+    """Add a dictionary of distinct texts; return the 8 numbers that begin its section's head.
+
+    A lookup finds so many texts in it, at most.
+    """
+    entries = sorted(entries)
+    longest = max((len(text) for _, text, _ in entries), default=0)
+    if longest > _LONGEST:
+        raise ValueError(f"a text of {longest} bytes: an image has room for {_LONGEST}")
+    buckets = 1 << max(len(entries) - 1, 0).bit_length()
+    seed, hashes = _spread(entries, buckets)
+    bucket = hashes & np.uint32(buckets - 1)
+    order = np.argsort(bucket, kind="stable")
+    starts = np.searchsorted(bucket[order], np.arange(buckets + 1))
+    writer.steps += finds * (1 + int(np.diff(starts).max()))
+    rows, text = [], bytearray()
+    for place in order.tolist():
+        kind, own, value = entries[place]
+        rows.append((hashes[place], len(text), len(own) | kind << 16, value))
+        text += own
+    kinds = sum({1 << kind for kind, _, _ in entries})
+    at_buckets, at_entries = writer.put_u32(starts), writer.put_u32(rows)
+    at_text = writer.put(bytes(text), 1)
+    return [seed, buckets, at_buckets, len(rows), at_entries, at_text, len(text), kinds]
+
+
+def _spread(entries: list[Entry], buckets: int) -> tuple[int, Hashes]:
+    """Return the first seed that overfills no bucket, and the hashes that it makes."""
+    kinds = np.array([kind for kind, _, _ in entries], dtype=np.uint32)
+    texts = [text for _, text, _ in entries]
+    for seed in range(_SEEDS):
+        hashes = _finish(_hashes(texts, seed), kinds)
+        if np.bincount(hashes & np.uint32(buckets - 1), minlength=1).max() <= BUCKET:
+            return seed, hashes
+    raise ValueError(f"more than {BUCKET} texts share a bucket, whatever the seed")
+
+
+def _hashes(texts: list[bytes], seed: int) -> Hashes:
+    """Return the FNV-1a hashes of ``texts``, all at once, byte by byte."""
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    every = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    hashes = np.full(len(texts), _BASIS ^ seed, dtype=np.uint32)
+    for place in range(int(lengths.max(initial=0))):
+        left = np.flatnonzero(lengths > place)
+        hashes[left] = (hashes[left] ^ every[starts[left] + place]) * np.uint32(_PRIME)
+    return hashes
+
+
+def _finish(hashes: Hashes, kinds: Hashes) -> Hashes:
+    mixed = (hashes ^ (kinds + np.uint32(1))) * np.uint32(_MIX)
+    return np.asarray(mixed ^ (mixed >> np.uint32(16)), dtype=np.uint32)

@@ -1,0 +1,138 @@
+"""The compiled image: what models answer, as one flat block for kernels.
+
+``docs/image-format.md`` writes the format down. ``birthmark_native.Image`` reads it, and so does
+the C header ``layout_hint/include/birthmark.h``. Equal models make equal bytes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from birthmark.predictor.image.steps import STEPS
+from birthmark_native import Image
+
+__all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "is_older", "predict"]
+
+VERSION = 2
+"""The version of the format that is written."""
+
+PREDICATES, SECTIONS = 256, 16
+"""How many predicates and sections an image has at most."""
+
+_MAGIC = b"BMIMAGE\n"
+_LONGEST = 2**16 - 1
+_LARGEST = 2**32 - 1
+_CHECKSUM, _CHECKED_FROM = 16, 20
+
+
+class Writer:
+    """A block of bytes to which arrays are added; offsets count from its beginning.
+
+    ``steps`` are those that a lookup in what was added takes at most; who adds it adds them.
+    """
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.steps = 0
+
+    def put(self, data: bytes, align: int = 4) -> int:
+        """Add ``data`` at the next multiple of ``align``; return its offset."""
+        self.content += bytes(-len(self.content) % align)
+        offset = len(self.content)
+        self.content += data
+        return offset
+
+    def put_u32(self, numbers: npt.ArrayLike, align: int = 4) -> int:
+        """Add numbers of 4 bytes each, row by row."""
+        return self.put(np.asarray(numbers, dtype="<u4").tobytes(), align)
+
+
+class Section(Protocol):
+    """A part of an image that answers some of its predicates."""
+
+    kind: ClassVar[int]
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        """Add the section and its steps, and return the offset of its head.
+
+        ``places`` are the predicates' numbers by key.
+        """
+
+
+def compile_image(
+    predicates: Sequence[str], sections: Sequence[Section], abstained: Collection[str] = ()
+) -> bytes:
+    """Return the image whose answers are those of any of ``sections``.
+
+    ``predicates`` are the keys in the order of the answers' bits. Those ``abstained`` are marked as
+    such; that they are never a yes is for the sections to see to. Raises ``ValueError`` where
+    something is more or longer than the format has room for.
+    """
+    _check(predicates, sections)
+    writer = Writer()
+    writer.put(bytes(40 + 8 * len(sections)))
+    keys = [key.encode() for key in predicates]
+    marks = [
+        (writer.put(key, 1), len(key) | (name in abstained) << 16)
+        for key, name in zip(keys, predicates, strict=True)
+    ]
+    table = writer.put_u32(marks)
+    places = {key: place for place, key in enumerate(predicates)}
+    directory = [(section.kind, section.write(writer, places)) for section in sections]
+    content = writer.content
+    if len(content) > _LARGEST:
+        raise ValueError(f"the image would have {len(content)} bytes: at most {_LARGEST} fit")
+    if writer.steps > STEPS:
+        raise ValueError(f"a lookup would take {writer.steps} steps: an image has at most {STEPS}")
+    content[40 : 40 + 8 * len(sections)] = np.asarray(directory, dtype="<u4").tobytes()
+    head = [VERSION, len(content), 0, len(keys), table, len(sections), writer.steps, 0]
+    content[:40] = _MAGIC + np.asarray(head, dtype="<u4").tobytes()
+    check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:_CHECKSUM]))
+    content[_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
+    return bytes(content)
+
+
+def checksum(content: bytes) -> int:
+    """Return the checksum that an image carries."""
+    return int.from_bytes(content[_CHECKSUM:_CHECKED_FROM], "little")
+
+
+def is_older(content: bytes) -> bool:
+    """Return whether an image is of a version before this one's, which readers refuse."""
+    return content.startswith(_MAGIC) and 0 < int.from_bytes(content[8:12], "little") < VERSION
+
+
+def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:
+    """Return by key every predicate's answer for each row of ``creates`` (``features.CREATES``).
+
+    Raises ``ValueError``, naming the column, if one that the image uses is missing or of another
+    type.
+    """
+    columns = [
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in creates.columns
+    ]
+    plain = pa.table(columns, names=creates.column_names).combine_chunks()
+    batches = plain.to_batches() or [pa.RecordBatch.from_pylist([], plain.schema)]
+    parts = [image.predict(batch) for batch in batches]
+    answers = zip(*parts, strict=True)
+    return {
+        key: pa.concat_arrays(chunks) for key, chunks in zip(image.predicates, answers, strict=True)
+    }
+
+
+def _check(predicates: Sequence[str], sections: Sequence[Section]) -> None:
+    if not 1 <= len(predicates) <= PREDICATES:
+        raise ValueError(f"an image has 1 to {PREDICATES} predicates, not {len(predicates)}")
+    if len(set(predicates)) < len(predicates):
+        raise ValueError("two predicates have the same key")
+    if max(len(key.encode()) for key in predicates) > _LONGEST:
+        raise ValueError(f"the key of a predicate is longer than {_LONGEST} bytes")
+    if len(sections) > SECTIONS:
+        raise ValueError(f"an image has at most {SECTIONS} sections, not {len(sections)}")

@@ -1,0 +1,1 @@
+"""The models, a folder for each kind, and what they have in common."""

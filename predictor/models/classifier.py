@@ -1,0 +1,107 @@
+"""Models by scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from birthmark.features.tabular import read_table
+from birthmark.predictor.models.learned import Answers, Learned, Scores
+
+
+class BinaryClassifier(ClassifierMixin, BaseEstimator, Learned):  # type: ignore[misc]  # untyped
+    """A classifier over a table of create-time columns that answers yes or no.
+
+    ``X`` is a pandas DataFrame or an Arrow table with named columns, or a 2-D array. ``y`` holds
+    booleans (rows whose label is unknown are the caller's to leave out), or any two labels, of
+    which the second in sorted order means yes. ``classes_`` is always ``[False, True]`` for
+    booleans, even where only one of them occurs.
+
+    Subclasses are of a subclass of ``Learned``, which says what is learned, and of this.
+    """
+
+    _columns: Sequence[str] | None = None
+    """The only columns of a named table that count; ``None``: all."""
+
+    @classmethod
+    def of(cls, learned: Learned) -> Self:
+        """Return the classifier that has learned what ``learned`` has, of the same kind."""
+        model = cls()
+        model.__dict__.update(learned.__dict__)
+        return model
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows of ``X`` and their labels, forgetting what was learned before.
+
+        Raises ``ValueError`` where the two differ in length, ``y`` has nulls or more than two
+        labels, or ``X`` is no table.
+        """
+        table = read_table(self, X, reset=True, columns=self._columns)
+        labels = read_labels(y, len(table))
+        self.classes_ = classes_of(labels)
+        self._learn(table, self._positive(labels))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the label that each row of ``X`` will have."""
+        yes = self._is_yes(self.scores(self._read(X)))
+        return self.classes_[yes.astype(int)]
+
+    def predict_proba(self, X: Any) -> Scores:
+        """Return a score per row and class, in the order of ``classes_``; rows add up to one."""
+        scores = self.scores(self._read(X))
+        return np.column_stack([1 - scores, scores])[:, : len(self.classes_)]
+
+    def _read(self, X: Any) -> pa.Table:
+        check_is_fitted(self, "classes_")
+        return read_table(self, X, reset=False, columns=self._columns)
+
+    def _positive(self, labels: npt.NDArray[Any]) -> Answers:
+        strange = np.setdiff1d(labels, self.classes_)
+        if len(strange):
+            raise ValueError(f"label {strange[0]!r} is none of {self.classes_.tolist()}")
+        if len(self.classes_) < 2:
+            return np.zeros(len(labels), dtype=bool)
+        return np.asarray(labels == self.classes_[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # the checks' numbers are no names or categories
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def read_labels(y: Any, rows: int) -> npt.NDArray[Any]:
+    """Return ``y`` as an array of at most two labels without nulls, one for each of ``rows``."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if isinstance(y, (pa.Array, pa.ChunkedArray)):
+        if y.null_count:
+            raise ValueError("y has nulls: leave out the rows whose label is unknown")
+        y = y.to_numpy(zero_copy_only=False) if isinstance(y, pa.Array) else y.to_numpy()
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_consistent_length(labels, range(rows))
+    if len(labels):
+        check_classification_targets(labels)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            message = f"The type of the target is {kind}."
+            raise ValueError(f"Only binary classification is supported. {message}")
+    return np.asarray(labels)
+
+
+def classes_of(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the classes that ``labels`` are of, in order."""
+    return np.array([False, True]) if labels.dtype == bool else np.unique(labels)

@@ -1,0 +1,157 @@
+"""Models of names, one per predicate, that are made of components and their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.schema import WORD
+from birthmark.features.columns import names_of
+from birthmark.features.components import component_text
+from birthmark.predictor import parts
+from birthmark.predictor.models.components.counts import ComponentCounts, count
+from birthmark.predictor.models.model_set import RULES, ModelSet
+
+Model = TypeVar("Model", bound=ComponentCounts)
+
+
+class ComponentModels(ModelSet[Model]):
+    """One model of names per predicate, counted in one pass.
+
+    Stored as two files: the rules, which are all that prediction needs, and the counts of all
+    components, from which learning goes on: a row per component, two columns per predicate.
+    """
+
+    model: ClassVar[type[ComponentCounts]]
+    rules_schema: ClassVar[pa.Schema]
+    """The columns of the models' ``rules_``."""
+
+    @staticmethod
+    def columns(creates: pa.Table) -> pa.Table:
+        """Return the names of ``creates``."""
+        return creates.select(["name"])
+
+    def train(
+        self, columns: pa.Table, labels: Mapping[str, pa.BooleanArray], **parameters: Any
+    ) -> None:
+        """Train the model of each key in ``labels`` on the rows whose label is known."""
+        prefix = self.model(**parameters).prefix
+        for key, counts in count(names_of(columns), labels, prefix).items():
+            model: Any = self.model.from_counts(counts, **parameters)
+            self[key] = model
+
+    def save(self, directory: Path) -> list[str]:
+        """Write the rules, and the counts where the models have them."""
+        schema = stored(self.rules_schema)
+        rules = [with_predicate(key, model.rules_).cast(schema) for key, model in self.items()]
+        every = pa.concat_tables([schema.empty_table(), *rules])
+        parts.write_table(directory / self._file("rules"), every)
+        if not all(hasattr(model, "counts_") for model in self.values()):
+            return [self._file("rules")]
+        parts.write_table(directory / self._file("counts"), self._counts())
+        return [self._file("rules"), self._file("counts")]
+
+    @classmethod
+    def load(
+        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+    ) -> Self:
+        """Return the saved models; without ``counts`` they predict and cannot learn."""
+        keys = list(keys)
+        rules = cls._read_rules(directory / cls._file("rules"))
+        counted = cls._read_counts(directory / cls._file("counts"), keys) if counts else {}
+        models = cls()
+        for key in keys:
+            own = rules.filter(pc.equal(rules["predicate"], key)).drop_columns("predicate")
+            model: Any = cls.model.from_rules(own, counted.get(key), **parameters)
+            models[key] = model
+        return models
+
+    @classmethod
+    def check_rules(cls, rules: pa.Table) -> None:
+        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        raise NotImplementedError
+
+    @cached_property
+    def index(self) -> dict[bytes, list[tuple[str, int]]]:
+        """The predicates that a component is a rule of, and its rank among their rules."""
+        index: dict[bytes, list[tuple[str, int]]] = {}
+        for key, model in self.items():
+            for rank, component in enumerate(model.rules_["component"].to_pylist()):
+                index.setdefault(component, []).append((key, rank))
+        return index
+
+    @cached_property
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The models' rules as they are shown, with the component as text."""
+        return {
+            key: [
+                rule | {"component": component_text(rule["component"])}
+                for rule in model.rules_.to_pylist()
+            ]
+            for key, model in self.items()
+        }
+
+    @classmethod
+    def _file(cls, part: str) -> str:
+        return f"{cls.kind}-{part}.arrow"
+
+    @classmethod
+    def _read_rules(cls, path: Path) -> pa.Table:
+        rules = parts.read_table(path, stored(cls.rules_schema))
+        try:
+            cls.check_rules(rules)
+        except ValueError as error:
+            raise parts.DamagedModelError(path, str(error)) from error
+        return rules
+
+    @classmethod
+    def _counts_schema(cls, keys: Iterable[str]) -> pa.Schema:
+        component, *numbers = cls.model.counts_schema
+        fields = [field.with_name(f"{key} {field.name}") for key in keys for field in numbers]
+        return pa.schema([component, *fields])
+
+    def _counts(self) -> pa.Table:
+        every = pa.concat_tables(model.counts_.select(["component"]) for model in self.values())
+        components = pc.unique(every["component"])
+        components = components.take(pc.array_sort_indices(components))
+        columns = [components]
+        for model in self.values():
+            place = pc.index_in(components, value_set=model.counts_["component"].combine_chunks())
+            columns += [pc.fill_null(model.counts_[n].take(place), 0) for n in ("n_a", "n_m")]
+        return pa.table(columns, schema=self._counts_schema(self))
+
+    @classmethod
+    def _read_counts(cls, path: Path, keys: list[str]) -> dict[str, pa.Table]:
+        table = parts.read_table(path, cls._counts_schema(keys))
+        schema = cls.model.counts_schema
+        counts = {}
+        for key in keys:
+            own = table.select(["component", f"{key} n_a", f"{key} n_m"])
+            own = own.rename_columns(schema.names)
+            counts[key] = own.filter(pc.greater(own["n_a"], 0)).combine_chunks()
+            if pc.any(pc.greater(own["n_m"], own["n_a"])).as_py():
+                raise parts.DamagedModelError(path, f"n_m <= n_a for {key!r}")
+        return counts
+
+
+def as_rules(key: str, rules: pa.Table) -> pa.Table:
+    """Return the rules of ``key``, with their columns ``yes`` and ``decides``, as ``RULES``."""
+    shown = pa.array(map(component_text, rules["component"].to_pylist()), pa.utf8())
+    counts = [rules[n].cast(pa.float64()) for n in ("decides", "n_m", "n_a")]
+    return pa.table([pa.repeat(key, len(rules)), shown, rules["yes"], *counts], schema=RULES)
+
+
+def stored(rules: pa.Schema) -> pa.Schema:
+    """Return the schema of a file of the ``rules`` of every predicate."""
+    return pa.schema([pa.field("predicate", WORD, nullable=False), *rules])
+
+
+def with_predicate(key: str, rules: pa.Table) -> pa.Table:
+    """Return ``rules`` with the column ``predicate`` before the others."""
+    predicate = pa.array([key] * len(rules), pa.utf8()).dictionary_encode().cast(WORD)
+    return rules.add_column(0, pa.field("predicate", WORD, nullable=False), predicate)

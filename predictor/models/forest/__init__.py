@@ -1,0 +1,1 @@
+"""Forests over all that is known of a create."""

@@ -1,0 +1,76 @@
+"""Forests and their encodings, as an image has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from birthmark.features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
+from birthmark.features.history import HISTORY_BYTES
+from birthmark.predictor.image.forest import (
+    NEVER,
+    ByteTree,
+    CodeTable,
+    Feature,
+    ForestSection,
+    Group,
+)
+from birthmark.predictor.models.forest.forest import FULL, LEAF, Floats, Forest
+
+
+def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection:
+    """Return the section of ``groups`` over rows of ``features.encoding.COLUMNS``."""
+    features = [
+        *(Feature("history", byte) for byte in range(HISTORY_BYTES)),
+        *(Feature("name", number) for number in range(len(NUMBERS))),
+        *(Feature("code", place, place) for place in range(len(CODED))),
+        Feature("hour"),
+    ]
+    return ForestSection(features, [_table(encoding, attribute) for attribute in CODED], groups)
+
+
+def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, float]) -> Group:
+    """Return the trees of ``forest``, with the scores of some of its ``outputs`` alone.
+
+    ``thresholds``, of scores from 0 to 1, are by the outputs' keys.
+    """
+    ends = [*forest.roots[1:].tolist(), len(forest.column)]
+    trees = [
+        _tree(forest, root, end, outputs)
+        for root, end in zip(forest.roots.tolist(), ends, strict=True)
+    ]
+    sums = forest.score(np.arange(FULL * len(trees) + 1)[:, None])
+    least = {
+        key: _least(sums[:, output], threshold)
+        for output, (key, threshold) in zip(outputs, thresholds.items(), strict=True)
+    }
+    return Group(least, trees)
+
+
+def _table(encoding: Encoding, attribute: str) -> CodeTable:
+    values = encoding.values[attribute].to_numpy()
+    order = np.argsort(values)
+    return CodeTable(values[order], (order + FIRST).astype(np.uint8), UNSEEN, NULL)
+
+
+def _least(scores: Floats, threshold: float) -> int:
+    """Return the first place of ``scores``, which ascend, that reaches ``threshold``."""
+    place = int(np.searchsorted(scores, threshold))
+    return place if place < len(scores) else NEVER
+
+
+def _tree(forest: Forest, root: int, end: int, outputs: Sequence[int]) -> ByteTree:
+    """Return the nodes from ``root`` to ``end``, with equal leaves made one."""
+    column, target = forest.column[root:end], forest.target[root:end].astype(np.int64)
+    leaf = column == LEAF
+    own = forest.scores[target[leaf]][:, list(outputs)]
+    scores, place = np.unique(own, axis=0, return_inverse=True)
+    inner = np.flatnonzero(~leaf)
+    if not len(inner):
+        return ByteTree(np.zeros(1, int), np.zeros(1, np.uint8), np.ones((1, 2), int), scores)
+    number = np.cumsum(~leaf) - 1
+    number[leaf] = len(inner) + place.ravel()
+    children = np.column_stack([number[inner + 1], number[target[inner] - root]])
+    threshold = forest.threshold[root:end][inner]
+    return ByteTree(column[inner].astype(np.int64), threshold, children, scores)

@@ -1,0 +1,130 @@
+"""The forests of all predicates, asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark.features.encoding import Encoding
+from birthmark.predictor.models.forest.evidence import evidence_of
+from birthmark.predictor.models.forest.forest import Forest
+from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
+from birthmark.predictor.models.forest.table import read_forests, write_forests
+from birthmark.predictor.models.learned import Scores
+from birthmark.predictor.models.model_set import ModelSet
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A forest, the encoding of its rows, and the keys of its outputs in order."""
+
+    keys: tuple[str, ...]
+    encoding: Encoding
+    forest: Forest
+
+
+class ForestModels(ModelSet[CreateForest]):
+    """One ``CreateForest`` per predicate, of forests that predicates share.
+
+    The predicates that are trained together are of one subject and share one encoding; those share
+    a forest whose labels are known of (nearly) the same lives
+    (``predictor.models.forest.model.shared``).
+    """
+
+    kind = "forest"
+    model = CreateForest
+    parameters = ("trees", "rounds", "seed")
+
+    @staticmethod
+    def columns(creates: pa.Table) -> pa.Table:
+        """Return the columns that the forests see."""
+        return creates.select(list(SEEN))
+
+    def train(
+        self, columns: pa.Table, labels: Mapping[str, pa.BooleanArray], **parameters: Any
+    ) -> None:
+        """Train the models of all keys in ``labels``."""
+        encoding = Encoding.learn(columns)
+        matrix = encoding.transform(columns)
+        keys = list(labels)
+        known = [labels[key].is_valid().to_numpy(zero_copy_only=False) for key in keys]
+        for group in shared(known):
+            rows = np.logical_and.reduce([known[label] for label in group])
+            answers = np.column_stack(
+                [labels[keys[label]].fill_null(False).to_numpy(False)[rows] for label in group]
+            )
+            forest = CreateForest(**parameters).grow(matrix[rows], answers)
+            self._plant(
+                Planted(tuple(keys[label] for label in group), encoding, forest), parameters
+            )
+        for key in keys:  # in the order that was asked for, whichever forest each is of
+            self[key] = self.pop(key)
+
+    def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
+        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
+        asked = list(self if keys is None else keys)
+        columns = self.columns(creates)
+        found: dict[str, Scores] = {}
+        for encoding, planted in self._by_encoding(asked):
+            matrix = encoding.transform(columns)
+            for tree in planted:
+                every = tree.forest.predict(matrix)
+                found |= {key: every[:, place] for place, key in enumerate(tree.keys)}
+        return {key: found[key] for key in asked}
+
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return the leaves, and the columns that moved the scores most."""
+        columns = self.columns(creates)
+        rows: list[dict[str, tuple[float, dict[str, Any]]]] = [{} for _ in range(len(columns))]
+        for encoding, planted in self._by_encoding(list(self)):
+            matrix = encoding.transform(columns)
+            for tree in planted:
+                for answers, row, create in zip(rows, matrix, columns.to_pylist(), strict=True):
+                    found = evidence_of(tree.forest, row, create)
+                    answers |= dict(zip(tree.keys, found, strict=True))
+        return [{key: answers[key] for key in self} for answers in rows]
+
+    def save(self, directory: Path) -> list[str]:
+        """Write the forests and the codes."""
+        return write_forests(directory, [(p.keys, p.encoding, p.forest) for p in self._planted()])
+
+    @classmethod
+    def load(
+        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+    ) -> Self:
+        """Return the saved forests; they cannot be learned on, so ``counts`` means nothing."""
+        models = cls()
+        for parts in read_forests(directory, keys):
+            models._plant(Planted(*parts), parameters)
+        return models
+
+    def _plant(self, planted: Planted, parameters: Mapping[str, Any]) -> None:
+        for output, key in enumerate(planted.keys):
+            self[key] = CreateForest.from_forest(
+                planted.encoding, planted.forest, output, **parameters
+            )
+
+    def _planted(self) -> list[Planted]:
+        """Return the forests in the order of their first keys."""
+        by_forest: dict[int, list[str]] = {}
+        for key, model in self.items():
+            by_forest.setdefault(id(model.forest_), []).append(key)
+        return [self._of(keys) for keys in by_forest.values()]
+
+    def _of(self, keys: list[str]) -> Planted:
+        model = self[keys[0]]
+        in_order = sorted(keys, key=lambda key: self[key].output_)
+        return Planted(tuple(in_order), model.encoding_, model.forest_)
+
+    def _by_encoding(self, keys: list[str]) -> list[tuple[Encoding, list[Planted]]]:
+        """Return the forests that answer ``keys``, with those of one encoding together."""
+        found: dict[int, tuple[Encoding, list[Planted]]] = {}
+        for planted in self._planted():
+            if not set(keys).isdisjoint(planted.keys):
+                found.setdefault(id(planted.encoding), (planted.encoding, []))[1].append(planted)
+        return list(found.values())

@@ -1,0 +1,50 @@
+"""What the models have in common: tables in, yes or no out.
+
+They know no scikit-learn, which takes a second to import and half of a service's memory: who
+answers and explains does without. ``predictor.models.estimators`` holds them to its conventions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Answers = npt.NDArray[np.bool_]
+Scores = npt.NDArray[np.float64]
+
+
+class Learned:
+    """A model over Arrow tables of create-time columns that answers yes or no.
+
+    Subclasses learn from a table and score one: ``_learn``, ``scores`` and ``_is_yes``.
+    """
+
+    def learn(self, table: pa.Table, positive: Answers) -> Self:
+        """Learn from the rows of ``table`` and where the answer is yes; forget what was before."""
+        self._learn(table, positive)
+        return self._prepared(table.column_names)
+
+    def scores(self, table: pa.Table) -> Scores:
+        """Return for each row how sure a yes is, from 0 to 1."""
+        raise NotImplementedError
+
+    def _learn(self, table: pa.Table, positive: Answers) -> None:
+        raise NotImplementedError
+
+    def _is_yes(self, scores: Scores) -> Answers:
+        raise NotImplementedError
+
+    def _read(self, X: Any) -> pa.Table:
+        """Return what is asked about as a table; here it is one."""
+        return X
+
+    def _prepared(self, columns: Sequence[str]) -> Self:
+        """Take note of what was learned, as scikit-learn has it: of ``columns``, and booleans."""
+        self.classes_: npt.NDArray[Any] = np.array([False, True])
+        self.n_features_in_ = len(columns)
+        self.feature_names_in_ = np.array(columns, dtype=object)
+        return self

@@ -1,0 +1,165 @@
+"""Models of one kind, one per predicate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+import pyarrow as pa
+
+from birthmark.predictor.fit.thresholds import EVEN, OperatingPoints, says_yes
+from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.predictor.models.learned import Learned, Scores
+
+Model = TypeVar("Model", bound=Learned)
+
+
+RULES = pa.schema(
+    [
+        pa.field("predicate", pa.utf8(), nullable=False),
+        pa.field("rule", pa.utf8(), nullable=False),
+        pa.field("yes", pa.bool_(), nullable=False),
+        pa.field("decides", pa.float64(), nullable=False),
+        pa.field("n_m", pa.float64(), nullable=False),
+        pa.field("n_a", pa.float64(), nullable=False),
+    ]
+)
+"""Rules as people read them: the answer of each, the number of files trained on that it decides,
+and of the ``n_a`` that it applies to the ``n_m`` for which the predicate holds."""
+
+
+def most_decisive_first(tables: Iterable[pa.Table]) -> pa.Table:
+    """Return tables of ``RULES`` as one, in the order that they are shown in."""
+    order = [("decides", "descending"), ("predicate", "ascending"), ("rule", "ascending")]
+    return pa.concat_tables([RULES.empty_table(), *tables]).sort_by(order)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether a predicate is predicted to hold, and why.
+
+    ``evidence`` is what JSON can carry. The answer is yes where ``score``, from 0 to 1, is at least
+    ``threshold`` (``None``: the model abstains). ``upper`` is the upper confidence limit of false
+    positives, as a share of all files, that admitted the threshold; ``None``: no limit was asked.
+    """
+
+    answer: bool
+    evidence: dict[str, Any]
+    score: float
+    threshold: float | None
+    upper: float | None = None
+
+
+class ModelSet(dict[str, Model]):
+    """Models of one kind by the key of the predicate that each predicts.
+
+    ``points`` are their operating points, by key; a model without is one that was not calibrated:
+    its accurate threshold is ``decision``, and bounded it abstains.
+
+    Subclasses say what the kind's models see of a create, how they explain themselves, and how
+    they are stored.
+    """
+
+    kind: ClassVar[Kind]
+    model: ClassVar[type[Learned]]
+    parameters: ClassVar[tuple[str, ...]]
+    """The constructor parameters of the kind's models."""
+    decision: ClassVar[float] = EVEN
+    """The threshold before any calibration."""
+    is_baseline: ClassVar[bool] = False
+    """Whether ``decision`` is a part of the model's definition, which no calibration changes."""
+
+    def __init__(self, models: Mapping[str, Model] = {}) -> None:
+        super().__init__(models)
+        self.points: dict[str, OperatingPoints] = {}
+
+    @classmethod
+    def own(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of ``parameters`` that the kind's models are constructed with."""
+        return {name: parameters[name] for name in cls.parameters}
+
+    def train(
+        self, columns: pa.Table, labels: Mapping[str, pa.BooleanArray], **parameters: Any
+    ) -> None:
+        """Train the model of each key in ``labels`` on the rows whose label is known."""
+        for key, answers in labels.items():
+            known = answers.is_valid()
+            model: Any = self.model(**parameters)
+            yes = answers.filter(known).to_numpy(zero_copy_only=False)
+            self[key] = model.learn(columns.filter(known), yes)
+
+    def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
+        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1.
+
+        ``creates`` has the columns of ``features.CREATES``.
+        """
+        columns = self.columns(creates)
+        keys = self if keys is None else keys
+        return {key: self[key].scores(columns) for key in keys}
+
+    def predict(
+        self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
+    ) -> dict[str, pa.BooleanArray]:
+        """Return for each row the answers of the models of ``keys`` (None: all)."""
+        return {
+            key: pa.array(says_yes(scores, self.point(key).at(point)))
+            for key, scores in self.scores(creates, keys).items()
+        }
+
+    def point(self, key: str) -> OperatingPoints:
+        """Return the operating points of the model of ``key``."""
+        return self.points.get(key, OperatingPoints(self.decision))
+
+    def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
+        """Drop of the models of ``keys`` what their operating points do not need, if anything.
+
+        For training's rows and for those of ``creates`` all answers stay as they are.
+        """
+
+    @staticmethod
+    def columns(creates: pa.Table) -> pa.Table:
+        """Return what models of the kind see of ``creates``."""
+        raise NotImplementedError
+
+    def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
+        """Return for each row every model's answer at ``point``, by key, with its evidence."""
+        return [
+            {key: self._answer(key, *found, point) for key, found in row.items()}
+            for row in self.evidence(creates)
+        ]
+
+    def _answer(self, key: str, score: float, evidence: dict[str, Any], point: Point) -> Answer:
+        points = self.point(key)
+        threshold = points.at(point)
+        upper = points.upper if point == "bounded" else None
+        yes = threshold is not None and score >= threshold
+        return Answer(yes, evidence, score, threshold, upper)
+
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return for each row every model's score, as ``scores`` has it, and its evidence."""
+        raise NotImplementedError
+
+    def rules(self, point: Point) -> pa.Table:
+        """Return what decides at ``point`` as a table of ``RULES``, most decisive first.
+
+        A predicate that abstains there has none. Raises ``ValueError`` for a kind whose models are
+        not made of rules, and for models that were loaded without what they learned from.
+        """
+        raise ValueError(f"models of kind {self.kind} are not made of rules: see birthmark explain")
+
+    def save(self, directory: Path) -> list[str]:
+        """Write the models to files in ``directory``; return the files' names."""
+        raise NotImplementedError
+
+    @classmethod
+    def load(
+        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+    ) -> Self:
+        """Return the models of ``keys`` that were saved in ``directory``.
+
+        Without ``counts``, what is needed only to learn on is left out. Raises
+        ``predictor.parts.DamagedModelError`` where a file is not as it was saved.
+        """
+        raise NotImplementedError

@@ -1,0 +1,68 @@
+"""The name models of all predicates, asked together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.features.components import match_components, name_components
+from birthmark.predictor.fit.thresholds import NEVER
+from birthmark.predictor.models.components.counts import COUNTS
+from birthmark.predictor.models.components.set import ComponentModels, as_rules
+from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.models.model_set import most_decisive_first
+from birthmark.predictor.models.name.model import NameRules
+
+
+class NameModels(ComponentModels[NameRules]):
+    """One ``NameRules`` per predicate."""
+
+    kind = "name"
+    model = NameRules
+    parameters = ("minfrac", "mincount", "prefix")
+    decision = math.ulp(0.0)  # any rule that matches says yes
+    is_baseline = True
+    rules_schema = COUNTS
+
+    @classmethod
+    def check_rules(cls, rules: pa.Table) -> None:
+        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        impossible = pc.or_(pc.greater(rules["n_m"], rules["n_a"]), pc.equal(rules["n_m"], 0))
+        if pc.any(impossible).as_py():
+            raise ValueError("0 < n_m <= n_a")
+        try:
+            match_components(pa.array([], pa.binary()), rules["component"].combine_chunks(), True)
+        except ValueError as error:
+            raise ValueError(f"name components ({error})") from error
+
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return the component of strongest evidence (None: no rule matched)."""
+        return [self._strongest(name) for name in creates["name"].to_pylist()]
+
+    def rules(self, point: Point) -> pa.Table:
+        """Return the rules that say yes at ``point``: the strongest one in a name decides."""
+        tables = []
+        for key, model in self.items():
+            threshold = self.point(key).at(point)
+            decided = model.decided()
+            share = pc.divide(decided["n_m"].cast(pa.float64()), decided["n_a"].cast(pa.float64()))
+            kept = pc.greater_equal(share, NEVER if threshold is None else threshold)
+            tables.append(as_rules(key, decided.filter(kept)))
+        return most_decisive_first(tables)
+
+    def _strongest(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
+        prefix = any(model.prefix for model in self.values())
+        best: dict[str, int] = {}
+        for component in () if name is None else name_components(name, prefix):
+            for key, rank in self.index.get(component, ()):
+                best[key] = min(rank, best.get(key, rank))
+        return {key: self._rule(key, best.get(key)) for key in self}
+
+    def _rule(self, key: str, rank: int | None) -> tuple[float, dict[str, Any]]:
+        if rank is None:
+            return 0.0, dict.fromkeys(("component", "n_m", "n_a"))
+        rule = self.rows[key][rank]
+        return rule["n_m"] / rule["n_a"], {n: rule[n] for n in ("component", "n_m", "n_a")}

@@ -1,0 +1,1 @@
+"""Lists of rules about the components of names."""

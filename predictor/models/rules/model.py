@@ -1,0 +1,184 @@
+"""A decision list over the components of names: the name-based model, with rules chosen well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import NormalDist
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.features.columns import names_of
+from birthmark.features.components import (
+    decide_components,
+    prune_components,
+    score_components,
+    whole_names,
+)
+from birthmark.predictor.models.components.counts import COUNTS, TRACE, ComponentCounts
+from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.parameters import DEFAULTS
+
+Numbers = npt.NDArray[np.float64]
+
+_COMPONENT = COUNTS.field("component")
+
+WEIGHTS = pa.schema([_COMPONENT, *(pa.field(n, pa.float64(), False) for n in ("n_a", "n_m"))])
+"""As ``COUNTS``, but aged: the longer ago a row was learned, the less it counts."""
+
+EVIDENCE = pa.schema([*WEIGHTS, *(pa.field(n, pa.float64(), False) for n in ("lower", "upper"))])
+"""Rules: ``lower`` and ``upper`` are confidence limits of the share n_M/n_A."""
+
+ANY = b".*"
+"""The component that every name has: its rule is what is known of a name of which nothing is."""
+
+
+class RuleList(ComponentCounts):
+    """Predict by the components of a name, each as far as its evidence goes.
+
+    The counts are those of ``NameRules``, and those of all names under the component ``.*``. A
+    component's evidence is an interval for its share n_M/n_A: the limits of Wilson ("Probable
+    inference, the law of succession, and statistical inference", 1927), each kept with confidence
+    ``level``. (Brown, Cai and DasGupta, "Interval estimation for a binomial proportion", 2001,
+    recommend it for small samples; it needs only a square root.) At a threshold *t* a component is
+    a rule for yes if its lower limit is at least *t*, a rule for no if its upper limit is below
+    *t*, and else says nothing: 6 of 6 is more than 1 of 1.
+
+    Rules that contradict each other are weighed by what they are to the name. The whole name is
+    asked first, then the pieces between periods, the first five bytes (with ``prefix``), the last
+    piece, the first, and ``.*``. The first of these that has a rule decides; where several pieces
+    between periods have one, a no beats a yes; where nothing has one the answer is no. (Of the
+    orders that begin with the whole name this one, and of the levels 0.8, 0.9 and 0.95 this one,
+    did best within the first captured day: the fewest errors for a list of a few kilobytes.)
+
+    The score of a name is the highest *t* at which it is a yes. So a score of at least *t* is
+    exactly a yes of the rules cut at *t*: a yes at *t* is one at every lower threshold, where there
+    are more rules for yes and fewer for no. It equals the lower limit of the deciding rule unless
+    an upper limit that was asked before is below it. ``predict`` says yes from ``threshold`` on.
+
+    A rule is dropped where without it the score of every name that was learned stays the same
+    (those with the least evidence are tried first, until none can go: of the rules that stay each
+    is needed, though another choice might need fewer). ``condense`` asks it only of decisions at
+    given thresholds, and leaves some kilobytes or less. Of names that were not learned the answer
+    may differ: then a rule for no or yes, which always went together with others, is missed.
+
+    With ``half_life``, in days, rows that were learned earlier count less: ``age``.
+
+    After fitting, ``counts_`` has every component with its counts (schema ``WEIGHTS``), and
+    ``rules_`` the rules, those of most names first (schema ``EVIDENCE``).
+    """
+
+    counts_schema = WEIGHTS
+
+    def __init__(
+        self,
+        level: float = 0.9,
+        threshold: float = 0.5,
+        prefix: bool = DEFAULTS.prefix,
+        half_life: float | None = None,
+    ) -> None:
+        self.level = level
+        self.threshold = threshold
+        self.prefix = prefix
+        self.half_life = half_life
+
+    def condense(self, thresholds: Iterable[float], X: Any = None) -> Self:
+        """Keep only the rules that decisions at ``thresholds`` need.
+
+        They stay the same for the names that were learned and those of ``X``. Scores then mean
+        something only beside these thresholds. What is learned later brings all rules back.
+        """
+        learned = self._learned()["component"].combine_chunks()
+        names = [whole_names(learned).drop_null()]
+        names += [] if X is None else [names_of(self._read(X))]
+        at = np.unique(np.fromiter(thresholds, dtype=np.float64))
+        self.rules_ = condensed(pa.concat_arrays(names), self.rules_, at, self.prefix)
+        return self
+
+    def decided(self, threshold: float) -> pa.Table:
+        """Return the ``rules_`` with a verdict at ``threshold``, and how much each decides.
+
+        Column ``yes`` is the verdict, ``decides`` the number of learned rows that it is decisive
+        for, by which the table is sorted, largest first.
+        """
+        names = whole_names(self._learned()["component"].combine_chunks())
+        rules = arrays_of(self.rules_)
+        by = decide_components(names.drop_null(), *rules, threshold, self.prefix)
+        weights = np.asarray(self.counts_["n_a"].filter(names.is_valid()))
+        some = np.asarray(by.is_valid())
+        decides = np.bincount(
+            np.asarray(by.drop_null()), weights[some], minlength=len(self.rules_)
+        ).astype(np.float64)
+        _, lower, upper = (np.asarray(column) for column in rules)
+        table = self.rules_.append_column("yes", pa.array(lower >= threshold))
+        table = table.append_column("decides", pa.array(decides))
+        said = pa.array((lower >= threshold) | (upper < threshold))
+        return table.filter(said).sort_by([("decides", "descending"), ("component", "ascending")])
+
+    def _derive(self, counts: pa.Table) -> pa.Table:
+        if not 0.5 < self.level < 1:
+            raise ValueError(f"level must be between 0.5 and 1, not {self.level!r}")
+        names = whole_names(counts["component"].combine_chunks())
+        every = counts.filter(names.is_valid())
+        total = {n: [pc.sum(every[n]).as_py() or 0.0] for n in ("n_a", "n_m")}
+        counts = pa.concat_tables([counts, pa.table({"component": [ANY]} | total, schema=WEIGHTS)])
+        limits = interval(np.asarray(counts["n_m"]), np.asarray(counts["n_a"]), self.level)
+        evidence = pa.table([*counts.columns, *limits], schema=EVIDENCE)
+        return condensed(names, evidence, np.unique(np.concatenate(limits)), self.prefix)
+
+    def scores(self, table: pa.Table) -> Scores:
+        """Return for each row the highest threshold at which it is a yes."""
+        return np.asarray(score_components(names_of(table), *arrays_of(self.rules_), self.prefix))
+
+    def _is_yes(self, scores: Scores) -> Answers:
+        return np.asarray(scores >= self.threshold)
+
+
+def interval(n_m: Numbers, n_a: Numbers, level: float) -> tuple[Numbers, Numbers]:
+    """Return the lower and upper limit of the share ``n_m``/``n_a`` (Wilson 1927, equation 8).
+
+    Each holds with confidence ``level``. Where nothing was counted they are 0 and 1.
+    """
+    z2 = NormalDist().inv_cdf(level) ** 2
+    share = n_m / np.maximum(n_a, TRACE)
+    centre = (n_m + z2 / 2) / (n_a + z2)
+    half = np.sqrt(z2 * (n_m * (1 - share) + z2 / 4)) / (n_a + z2)
+    lower = np.where(n_m > 0, np.maximum(centre - half, 0), 0.0)
+    return lower, np.where(n_m < n_a, np.minimum(centre + half, 1), 1.0)
+
+
+def condensed(names: pa.Array, rules: pa.Table, thresholds: Numbers, prefix: bool) -> pa.Table:
+    """Return those of ``rules`` that decisions about ``names`` at ``thresholds`` need.
+
+    The thresholds are in ascending order; at 0 everything is a yes, whatever the rules. A rule
+    says something if it reaches any of them, or falls short of any.
+    """
+    thresholds = thresholds[thresholds > 0]
+    limits = (np.asarray(rules[n]) for n in ("lower", "upper"))
+    lower, upper = (np.searchsorted(thresholds, limit, side="right") for limit in limits)
+    place = np.flatnonzero((lower > 0) | (upper < len(thresholds)))
+    place = place[_least_first(rules.take(place))]
+    low, high = (pa.array(rank[place], pa.uint32()) for rank in (lower, upper))
+    component = rules["component"].take(place).combine_chunks()
+    kept = prune_components(names, component, low, high, len(thresholds), prefix)
+    return rules.take(place[np.asarray(kept)][::-1]).combine_chunks()
+
+
+def _least_first(rules: pa.Table) -> npt.NDArray[np.int64]:
+    """Return the order in which ``rules`` are tried: of equal evidence, the longer one first.
+
+    It is about fewer names.
+    """
+    length = pc.binary_length(rules["component"])
+    keys = pa.table({"n_a": rules["n_a"], "length": length, "component": rules["component"]})
+    order = [("n_a", "ascending"), ("length", "descending"), ("component", "ascending")]
+    return np.asarray(pc.sort_indices(keys, order)).astype(np.int64)
+
+
+def arrays_of(rules: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Return the components of ``rules`` and their limits."""
+    component, lower, upper = (rules[n].combine_chunks() for n in ("component", "lower", "upper"))
+    return component, lower, upper

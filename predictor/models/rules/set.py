@@ -1,0 +1,108 @@
+"""The rule models of all predicates, asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.features.columns import names_of
+from birthmark.features.components import rank_components, score_components
+from birthmark.predictor.models.components.set import ComponentModels, as_rules
+from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.models.learned import Scores
+from birthmark.predictor.models.model_set import most_decisive_first
+from birthmark.predictor.models.rules.model import ANY, EVIDENCE, RuleList, arrays_of
+
+_SHOWN = ("component", "n_m", "n_a")
+
+
+class RuleModels(ComponentModels[RuleList]):
+    """One ``RuleList`` per predicate."""
+
+    kind = "rules"
+    model = RuleList
+    parameters = ("prefix",)
+    rules_schema = EVIDENCE
+
+    @classmethod
+    def check_rules(cls, rules: pa.Table) -> None:
+        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        pairs = [*pairwise((0.0, rules["lower"], rules["upper"], 1.0))]
+        pairs += [*pairwise((0.0, rules["n_m"], rules["n_a"]))]
+        if not all(pc.all(pc.less_equal(*pair), min_count=0).as_py() for pair in pairs):
+            raise ValueError("0 <= lower <= upper <= 1 and 0 <= n_m <= n_a")
+        try:
+            score_components(pa.array([], pa.binary()), *arrays_of(rules), True)
+        except ValueError as error:
+            raise ValueError(f"name components ({error})") from error
+
+    def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
+        """Keep only the rules that the operating points need, on training's names and these."""
+        for key in keys:
+            points = self.point(key)
+            at = {t for t in (points.accurate, points.bounded) if t is not None}
+            self[key].condense(at.union(points.levels.cuts), self.columns(creates))
+        self.__dict__.pop("index", None)
+        self.__dict__.pop("rows", None)
+
+    def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
+        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
+        names = names_of(self.columns(creates)).dictionary_encode("encode")
+        places = np.asarray(names.indices)
+        distinct = pa.table({"name": names.dictionary})
+        keys = self if keys is None else keys
+        return {key: self[key].scores(distinct)[places] for key in keys}
+
+    def rules(self, point: Point) -> pa.Table:
+        """Return the rules with a verdict at ``point``."""
+        thresholds = {key: self.point(key).at(point) for key in self}
+        return most_decisive_first(
+            as_rules(key, self[key].decided(threshold))
+            for key, threshold in thresholds.items()
+            if threshold is not None
+        )
+
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        """Return the rule that makes the score (``None``: there is none), and who contradicts it.
+
+        Its ``lower`` limit is the score, but where one in ``against`` that was asked before it has
+        an ``upper`` limit below.
+        """
+        return [self._weighed(name) for name in creates["name"].to_pylist()]
+
+    def _weighed(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
+        prefix = any(model.prefix for model in self.values())
+        roles = [*([] if name is None else rank_components(name, prefix)), [ANY]]
+        found: dict[str, list[list[dict[str, Any]]]] = {key: [] for key in self}
+        for role in roles:
+            rules: dict[str, list[dict[str, Any]]] = {}
+            for component in role:
+                for key, rank in self.index.get(component, ()):
+                    rules.setdefault(key, []).append(self.rows[key][rank])
+            for key, own in rules.items():
+                found[key].append(own)
+        return {key: weigh(own) for key, own in found.items()}
+
+
+def weigh(roles: list[list[dict[str, Any]]]) -> tuple[float, dict[str, Any]]:
+    """Return the score that rules give, by role in order of precedence, and the evidence for it."""
+    score, ceiling, best = 0.0, 1.0, None
+    for role in roles:
+        strongest = max(role, key=lambda rule: float(rule["lower"]))
+        ceiling = min(ceiling, *(rule["upper"] for rule in role))
+        if min(strongest["lower"], ceiling) > score:
+            score, best = min(strongest["lower"], ceiling), strongest
+    if best is None:
+        return score, {**dict.fromkeys((*_SHOWN, "lower")), "against": []}
+    against = [
+        {n: rule[n] for n in (*_SHOWN, "upper")}
+        for role in roles
+        for rule in role
+        if rule["upper"] < best["lower"]
+    ]
+    return score, {**{n: best[n] for n in (*_SHOWN, "lower")}, "against": against}

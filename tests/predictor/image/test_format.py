@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+import random
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from birthmark.data.datasets import read_files, read_names
+from birthmark.data.ingest import ingest
+from birthmark.data.samples import DAYS
+from birthmark.features import CREATES as EVERY_COLUMN
+from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.fit.thresholds import NEVER, OperatingPoints
+from birthmark.predictor.image import dictionary as image_dictionary
+from birthmark.predictor.image import format as image_format
+from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image.format import compile_image, predict
+from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.predictor.image.steps import STEPS
+from birthmark.predictor.image.trees import ImageTree, TreesSection
+from birthmark.predictor.labels import births
+from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.predicates.predicate import Subject
+from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark_native import Image
+from tests.layout_hint.laid import STEPS_AT, declared, sealed
+from tests.layout_hint.made import (
+    CREATES,
+    made,
+    rust_answers,
+    some_creates,
+    told,
+)
+
+POINTS = ("accurate", "bounded")
+
+
+def table(*names: bytes | None) -> pa.Table:
+    return pa.table({"name": pa.array(names, pa.binary())})
+
+
+def rules_image(*rules: ImageRule, keys: tuple[str, ...] = ("a", "b")) -> bytes:
+    return compile_image(keys, [RulesSection(rules)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_image_answers_as_the_model_that_it_was_made_of(seed):
+    model = made(seed)
+    creates = some_creates(random.Random(-seed), 150)
+    answers = rust_answers(model.image, pa.Table.from_pylist(creates, schema=CREATES))
+    assert answers == model.answers(creates)
+
+
+def test_rows_beyond_one_block_and_one_thread_keep_their_order():
+    model = made(3, ("rules",), n=70)
+    creates = some_creates(random.Random(1), 300)
+    rows = pa.Table.from_pylist(creates, schema=CREATES)
+    once = model.answers(creates)
+    many = pa.concat_tables([rows] * 150)
+    assert rust_answers(model.image, many) == once * 150
+    assert rust_answers(model.image, many.slice(41, 1000)) == (once * 5)[41:1041]
+    assert rust_answers(model.image, rows.slice(0, 0)) == []
+
+
+def test_of_the_places_in_order_the_first_with_a_verdict_decides_and_a_no_beats_a_yes():
+    rules = [
+        ImageRule("a", "last", b"c", True),
+        ImageRule("a", "middle", b"no", False),
+        ImageRule("a", "middle", b"yes", True),
+        ImageRule("a", "whole", b"x.no.c", True),
+    ]
+    section = RulesSection(rules, ("whole", "middle", "prefix", "last", "first", "any"))
+    names = table(b"x.c", b"y.no.c", b"y.yes", b"y.yes.no.d", b"x.no.c", b"y.yes.d", None)
+    answers = told(predict(Image(compile_image(["a"], [section])), names))
+    expected = [True, False, False, False, True, True, False]
+    assert answers == [{"a"} if yes else set() for yes in expected]
+
+
+def test_equal_models_make_equal_bytes():
+    rules = list(made(5, ("rules",)).sections[0].rules)
+    keys = sorted({rule.predicate for rule in rules})
+    assert len(rules) > 10
+    shuffled = random.Random(0).sample(rules, len(rules))
+    assert rules_image(*rules, keys=keys) == rules_image(*shuffled, keys=keys)
+    assert made(6).image == made(6).image
+
+
+def test_what_a_tree_answers_as_its_parent_does_is_left_out():
+    values = [pa.array([b"a", b"b"])] + [pa.array([], pa.binary())] * 2
+    values += [pa.array([1, 2])] + [pa.array([], pa.int64())] * 2
+    parent, split, code = [-1, 0, 0, 1, 1], [0, 3, -1, -1, -1], [-1, 0, 1, 0, 1]
+    for answer, left in [
+        ([False] * 5, 1),
+        ([False, False, True, False, False], 2),
+        ([False, False, False, False, True], 3),
+        ([False, True, False, True, False], 3),
+    ]:
+        arrays = [np.array(each) for each in (parent, split, code, answer)]
+        tree = ImageTree("a", *arrays, values)
+        assert len(tree.pruned().parent) == left
+        creates = {"name": pa.array([b"a", b"a", b"a", b"b", b"c"]), "mode": [1, 2, 3, 1, 1]}
+        creates |= {"uid": pa.nulls(5), "gid": pa.nulls(5)}
+        schema = pa.schema([CREATES.field(c) for c in creates])
+        found = predict(
+            Image(compile_image(["a"], [TreesSection([tree])])), pa.table(creates, schema)
+        )
+        assert found["a"].to_pylist() == [answer[3], answer[4], answer[1], answer[2], answer[0]]
+
+
+def test_every_flipped_bit_is_refused():
+    whole = min((made(seed, n=1).image for seed in range(30)), key=len)
+    assert len(whole) < 2000
+    Image(whole)
+    for bit in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(ValueError, match=r"image|truncated|checksum"):
+            Image(bytes(flipped))
+
+
+def test_what_is_wrong_with_an_image_is_told():
+    whole = rules_image(ImageRule("a", "whole", b"x", True))
+    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (3, 1))
+    for content, message in [
+        (newer, "newer version than this reader knows \\(2\\)"),
+        (older, "older version than this reader knows \\(2\\)"),
+        (whole[:-1], "truncated"),
+        (whole[:20], "truncated"),
+        (b"", "truncated"),
+        (whole + b"\0", "more bytes than the image has"),
+        (whole[:-1] + bytes([whole[-1] ^ 1]), "checksum does not match"),
+        (b"GIF89a" + whole[6:], "not a compiled image"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            Image(content)
+
+
+def test_a_missing_column_and_one_of_another_type_are_named():
+    trees, forest = made(1, ("trees",)), made(2, ("forest",), n=7)
+    names = table(b"x")
+    with pytest.raises(ValueError, match='no column "mode"'):
+        predict(Image(trees.image), names)
+    with pytest.raises(ValueError, match='no column "name"'):
+        predict(Image(rules_image()), pa.table({"names": [b"x"]}))
+    with pytest.raises(ValueError, match='column "name" must be of type Binary, not Utf8'):
+        predict(Image(rules_image()), pa.table({"name": ["x"]}))
+    with pytest.raises(ValueError, match="no column"):
+        predict(Image(forest.image), names)
+    rules = Image(rules_image(ImageRule("a", "whole", b"x", True)))
+    assert told(predict(rules, names)) == [{"a"}]
+
+
+def forest_of(tree: ByteTree, features: int = 1) -> ForestSection:
+    every = [Feature("history", byte) for byte in range(features)]
+    return ForestSection(every, [], [Group({"a": 1}, [tree])])
+
+
+ONE_SPLIT = ByteTree(
+    np.zeros(1, int), np.zeros(1, np.uint8), np.array([[1, 2]]), np.array([[0], [1]], np.uint8)
+)
+
+
+def chain(length: int) -> ByteTree:
+    """Return a tree of so many levels, with one leaf for each and the last."""
+    first = np.arange(1, length + 1)
+    children = np.column_stack([np.where(first < length, first, 2 * length), length + first - 1])
+    zeros = np.zeros(length, np.int64)
+    return ByteTree(zeros, zeros.astype(np.uint8), children, np.ones((length + 1, 1), np.uint8))
+
+
+def test_a_tree_of_as_many_levels_as_can_be_is_answered():
+    image = Image(compile_image(["a"], [forest_of(chain(255))]))
+    creates = pa.table({"name": [b"x", b"x"], "history": pa.array([b"\0", b"\1"])})
+    assert predict(image, creates)["a"].to_pylist() == [True, True]
+
+
+def test_what_has_no_room_in_an_image_is_refused():
+    with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
+        compile_image([str(n) for n in range(257)], [])
+    with pytest.raises(ValueError, match="same key"):
+        compile_image(["a", "a"], [])
+    with pytest.raises(ValueError, match="at most 16 sections, not 17"):
+        compile_image(["a"], [RulesSection([])] * 17)
+    with pytest.raises(ValueError, match="a text of 65536 bytes"):
+        rules_image(ImageRule("a", "whole", b"x" * 65536, True))
+    with pytest.raises(ValueError, match="257 trees"):
+        compile_image(["a"], [ForestSection([Feature("hour")], [], [Group({}, [ONE_SPLIT] * 257)])])
+    wide = replace(ONE_SPLIT, scores=np.zeros((32769, 1), np.uint8))
+    with pytest.raises(ValueError, match="a tree of 32769 leaves"):
+        compile_image(["a"], [forest_of(wide)])
+    with pytest.raises(ValueError, match="a tree of more than 255 levels"):
+        compile_image(["a"], [forest_of(chain(256))])
+    wide, key = chain(250), [str(n) for n in range(256)]
+    group = Group(
+        dict.fromkeys(key, 1), [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256
+    )
+    with pytest.raises(ValueError, match="would take 16705 steps: an image has at most 16384"):
+        compile_image(key, [ForestSection([Feature("hour")], [], [group])])
+    with pytest.raises(ValueError, match="order must name each"):
+        compile_image(["a"], [RulesSection([], ("whole",))])
+
+
+def test_features_that_no_tree_uses_take_no_room():
+    late = replace(ONE_SPLIT, feature=np.array([999]))
+    image = compile_image(["a"], [forest_of(late, 1000)])
+    assert len(image) == len(compile_image(["a"], [forest_of(ONE_SPLIT)]))
+    creates = pa.table(
+        {
+            "name": [b"x", b"x"],
+            "history": pa.array([bytes(999) + b"\1", bytes(1000)]),
+        }
+    )
+    assert predict(Image(image), creates)["a"].to_pylist() == [True, False]
+
+
+def test_texts_that_share_a_bucket_get_another_seed(monkeypatch):
+    monkeypatch.setattr(image_dictionary, "BUCKET", 1)
+    rules = [ImageRule("a", "whole", b"n%d" % n, True) for n in range(5)]
+    content = rules_image(*rules)
+    seed = struct.unpack_from("<I", content, struct.unpack_from("<I", content, 44)[0])[0]
+    assert seed > 0
+    names = [b"n%d" % n for n in range(20)]
+    assert predict(Image(content), table(*names))["a"].to_pylist() == [n < 5 for n in range(20)]
+    monkeypatch.setattr(image_dictionary, "BUCKET", 0)
+    with pytest.raises(ValueError, match="whatever the seed"):
+        rules_image(*rules)
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedModel, list[pa.Table]]:
+    """Return models of all kinds of the first bundled day, and the creates of both."""
+    folder = tmp_path_factory.mktemp("days")
+    for number, day in enumerate(DAYS):
+        ingest([str(day)], folder / str(number))
+    files, names = read_files(folder / "0"), read_names(folder / "0")
+    model = TrainedModel(trees=8, rounds=5).fit(files, names, kinds=tuple(KINDS))
+    return model, creates_of(model, [folder / "0", folder / "1"])
+
+
+def creates_of(model: TrainedModel, folders: list[Path]) -> list[pa.Table]:
+    readers: dict[Subject, object] = {"file": read_files, "name": read_names}
+    return [
+        model.creates(subject, births(read(folder)))
+        for folder in folders
+        for subject, read in readers.items()
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("point", POINTS)
+def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, point, sampled):
+    model, tables = sampled
+    models = model.models[kind]
+    image = Image(compile_models(models, point))
+    assert image.predicates == list(models)
+    assert image.abstained == [key for key in models if models.point(key).at(point) is None]
+    said = set()
+    for creates in tables:
+        assert len(creates) > 500
+        expected = model.predict(creates, kind, point)
+        found = predict(image, creates)
+        assert list(found) == list(expected)
+        for key, answers in expected.items():
+            assert found[key].equals(answers), key
+        said |= {key for key, answers in found.items() if answers.true_count}
+    assert said
+    assert said.isdisjoint(image.abstained)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
+    model, tables = sampled
+    models = model.models[kind]
+    images = [Image(content) for content in compile_levels(models)]
+    cuts = {key: models.point(key).levels.cuts for key in models}
+    assert sum(len(image.predicates) for image in images) == sum(map(len, cuts.values())) > 50
+    for creates in tables:
+        reached = {
+            name: found for image in images for name, found in predict(image, creates).items()
+        }
+        for key, scores in model.scores(creates, kind).items():
+            found = [np.asarray(reached[f"{place} {key}"]) for place in range(len(cuts[key]))]
+            assert np.array_equal(
+                sum(found, np.zeros(len(scores))), models.point(key).levels.of(scores)
+            )
+
+
+def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monkeypatch):
+    model, tables = sampled
+    models = model.models["rules"]
+    (whole,) = compile_levels(models)
+    monkeypatch.setattr(image_format, "PREDICATES", 60)
+    parts = [Image(content) for content in compile_levels(models)]
+    assert len(parts) > 2
+    whole = predict(Image(whole), tables[0])
+    assert {k: v for part in parts for k, v in predict(part, tables[0]).items()} == whole
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, captured_days):
+    files, names = read_files(captured_days[0]), read_names(captured_days[0])
+    model = TrainedModel(trees=8, rounds=5, calibration=0).fit(files, names, kinds=(kind,))
+    image = Image(compile_models(model.models[kind], "accurate"))
+    for creates in creates_of(model, captured_days):
+        found = predict(image, creates)
+        for key, answers in model.predict(creates, kind).items():
+            assert found[key].equals(answers), key
+
+
+def test_the_ends_of_the_scale_of_thresholds_say_always_yes_and_always_no(sampled):
+    model, tables = sampled
+    creates = tables[0].slice(0, 200)
+    for models in model.models.values():
+        before = dict(models.points)
+        try:
+            keys = list(models)
+            models.points[keys[0]] = OperatingPoints(0.0)
+            models.points[keys[1]] = OperatingPoints(NEVER)
+            found = predict(Image(compile_models(models, "accurate")), creates)
+            assert found[keys[0]].true_count == 200
+            assert found[keys[1]].true_count == 0
+            for key, answers in models.predict(creates, "accurate").items():
+                assert found[key].equals(answers)
+        finally:
+            models.points = before
+
+
+def test_a_model_is_compiled_within_its_budget(sampled):
+    model, _ = sampled
+    for models in model.models.values():
+        image = Image(compile_models(models, "accurate"))
+        assert image.size / len(image.predicates) <= 64 * 1024
+
+
+def test_the_image_of_a_model_declares_just_the_steps_that_it_may_take(sampled):
+    model, _ = sampled
+    images = [compile_models(m, point) for m in model.models.values() for point in POINTS]
+    images += [hint_image(model, kind, point) for kind in model.hints for point in POINTS]
+    assert len(images) > 8
+    for image in images:
+        steps = declared(image)
+        assert 0 < steps <= STEPS // 4, "little of what is allowed"
+        Image(sealed(image, STEPS_AT, STEPS))
+        for wrong in (steps - 1, STEPS + 1):
+            with pytest.raises(ValueError, match="more steps than the image declares, or than are"):
+                Image(sealed(image, STEPS_AT, wrong))
+
+
+def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
+    """Forests of the usual size, of 256 predicates of four kinds of lives, and as many trees."""
+    grown = made(3, ("trees",), n=256).sections
+    keys = [f"trees {number}" for number in range(256)]
+    wide = replace(chain(40), scores=np.zeros((41, 64), np.uint8))
+    own = [keys[place : place + 64] for place in range(0, 256, 64)]
+    groups = [Group(dict.fromkeys(some, 1), [wide] * 92) for some in own]
+    forest = ForestSection([Feature("hour")], [], groups)
+    rules = [RulesSection([ImageRule(key, "any", b"", True) for key in keys])] * 2
+    image = compile_image(keys, [*grown, forest, *rules])
+    assert declared(image) < STEPS * 3 // 4
+    assert Image(image).predicates == keys
+
+
+def test_a_kind_without_a_section_is_refused(sampled):
+    models = sampled[0].models["name"]
+    other = type("Other", (type(models),), {"kind": "other"})(models)
+    with pytest.raises(ValueError, match="of kind 'other'"):
+        compile_models(other, "accurate")
+
+
+def test_creates_of_requests_have_every_column_that_images_use():
+    assert {field.name for field in CREATES} <= set(EVERY_COLUMN.names)
+    for field in CREATES:
+        assert EVERY_COLUMN.field(field.name).type == field.type

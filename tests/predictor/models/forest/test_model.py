@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
+from birthmark.features.encoding import COLUMNS
+from birthmark.predictor.models.estimators import ForestModel
+from birthmark.predictor.models.forest.model import IDLE, shared
+
+SMALL = ForestModel(trees=5)
+
+
+def creates(count: int = 200) -> pa.Table:
+    names = [b"%d.lock" % n if n % 2 else b"page%d.html" % n for n in range(count)]
+    return from_requests([{"name": name, "uid": n % 7} for n, name in enumerate(names)])
+
+
+def test_it_tells_files_apart_by_what_is_known_of_them():
+    labels = np.arange(200) % 2 == 1
+    model = clone(SMALL).fit(creates(), labels)
+    assert np.array_equal(model.predict(creates()), labels)
+    new = from_requests([{"name": b"987654.lock"}, {"name": b"page987654.html"}])
+    assert model.predict(new).tolist() == [True, False]
+
+
+def test_one_seed_makes_one_model():
+    labels = np.random.default_rng(0).random(200) < 0.3
+    first, second, other = (
+        ForestModel(trees=5, seed=seed).fit(creates(), labels).predict_proba(creates())
+        for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(ValueError, match="the table has no column 'uid'"):
+        SMALL.fit(creates().drop_columns("uid"), [True] * 200)
+
+
+def noise(rows: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    chance = np.random.default_rng(3)
+    matrix = chance.integers(0, 256, (rows, len(COLUMNS))).astype(np.uint8)
+    return matrix, chance.random((rows, outputs)) < 0.5
+
+
+@pytest.mark.parametrize("outputs", [1, 9])
+def test_it_fits_in_the_kilobytes_allowed(outputs):
+    matrix, answers = noise(6000, outputs)
+    whole = ForestModel(trees=8, leaf_rows=1, kilobytes=4096).grow(matrix, answers)
+    assert whole.compiled_bytes > 8 * 1024 * outputs
+    small = ForestModel(trees=8, leaf_rows=1, kilobytes=8).grow(matrix, answers)
+    assert 6 * 1024 * outputs < small.compiled_bytes <= 8 * 1024 * outputs
+
+
+def test_each_tree_is_grown_on_no_more_rows_than_allowed():
+    forest = ForestModel(trees=3, rounds=2, rows_per_tree=100).grow(*noise(1000, 2))
+    assert forest.rows.sum() == (3 + 2) * 100
+    assert len(forest.roots) == 3 + 2
+
+
+def test_trees_that_correct_others_make_it_better():
+    matrix, answers = noise(3000, 3)
+    answers = (matrix[:, 100:103].astype(int) + matrix[:, 103:106] + matrix[:, 120:121]) > 380
+    wrong = [
+        np.mean((forest.predict(matrix[2000:]) - answers[2000:]) ** 2)
+        for rounds in (0, 60)
+        for forest in [ForestModel(trees=8, rounds=rounds).grow(matrix[:2000], answers[:2000])]
+    ]
+    assert wrong[1] < 0.95 * wrong[0]
+
+
+def test_an_unknown_history_is_not_taken_for_an_empty_one():
+    matrix, _ = noise(4000, 1)
+    new, byte = matrix[:, :HISTORY_BYTES], COLUMNS.index("last byte")
+    new[::2] = 0
+    new[::2, 1] = 1  # one byte tells that the first of its kind is meant
+    answers = (matrix[:, byte] > 127) | (new[:, 1] == 1)
+    unknown = matrix[:400].copy()
+    unknown[:, :HISTORY_BYTES] = 0
+    sure, blind = (
+        ForestModel(trees=16, tried=0.9, blind=share).grow(matrix, answers[:, None])
+        for share in (0.25, 0.0)
+    )
+    yes = unknown[:, byte] > 127
+    right = [np.mean((forest.predict(unknown)[:, 0] >= 0.75) == yes) for forest in (sure, blind)]
+    assert right[0] > max(right[1], 0.9)
+
+
+def test_what_only_grows_with_the_trace_is_not_looked_at():
+    forest = ForestModel(trees=8, leaf_rows=1).grow(*noise(2000, 1))
+    looked_at = {COLUMNS[column] for column in set(forest.column.tolist()) - {2**16 - 1}}
+    idle = {name for name, _ in HISTORY if name.split(".")[1] in IDLE}
+    assert idle
+    assert looked_at == set(COLUMNS) - idle
+
+
+def test_labels_share_a_forest_if_that_costs_none_of_them_its_rows():
+    always, nearly, seldom = np.ones(1000, bool), np.arange(1000) >= 15, np.arange(1000) >= 300
+    assert shared([always, nearly, seldom, always, seldom]) == [[0, 1, 3], [2, 4]]
+    first, last = np.arange(1000) >= 30, np.arange(1000) < 970
+    assert shared([first, last]) == [[0], [1]]
+    assert shared([]) == []
+
+
+@parametrize_with_checks([SMALL], expected_failed_checks=lambda _: {})
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
