@@ -119,9 +119,9 @@ def refused(error: ValidationError) -> typer.BadParameter:
     first = error.errors()[0]
     if not first["loc"]:
         return typer.BadParameter(expected(first))
-    member = str(first["loc"][0]).removesuffix("_percent").replace("_", "-")
+    member = str(first["loc"][0]).removesuffix("_percent")
     message = f"{expected(first)}, found {first['input']!r}"
-    return typer.BadParameter(message, param_hint=f"--{member}")
+    return typer.BadParameter(message, param_hint=member)
 
 
 def kind_of(setting: FieldInfo) -> Any:

@@ -44,11 +44,11 @@ _FILE = "model.json"
 class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
-    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
-    ``seed`` are parameters of the kinds of models. Thresholds are chosen on
-    births by models that did not learn from them, a share ``calibration`` at a time
-    (``predictor.fit.calibration``; 0: not at all), so that false positives are at most ``bound`` of
-    all files, and false negatives ``false_negative_bound``, each with ``confidence``
+    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. The parameters
+    are those of ``predictor.parameters.Parameters``, given by name; ``ValueError`` refuses others.
+    Thresholds are chosen on births by models that did not learn from them, a share ``calibration``
+    at a time (``predictor.fit.calibration``; 0: not at all), so that false positives are at most
+    ``bound`` of all files, and false negatives ``false_negative_bound``, each with ``confidence``
     (``predictor.fit.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
