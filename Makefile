@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/sim \
 	-name '*.rs' -o -name '*.[ch]' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+# As setuptools-rust sets them, so that lint and install do not build pyo3 in turns.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
+export PYO3_BUILD_EXTENSION_MODULE := 1
 
 .PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server pytest freebsd-sources lock clean
 
