@@ -11,9 +11,8 @@ from pathlib import Path
 
 from benchmarks.repeat import make
 from benchmarks.serving import FILE, HERE, in_arrow, names, request
-from birthmark.data.captures import write_capture
 from birthmark.data.samples import DAYS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces import open_trace, write_capture
 
 
 def write_inputs(folder: Path, size: int) -> None:

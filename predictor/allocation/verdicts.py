@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.sizes import size
 from birthmark.features import CREATES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.places import rules_of, tree_of
@@ -18,6 +19,7 @@ from birthmark.predictor.image.format import Image, compile_image, predict
 from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
 from birthmark.predictor.models.images import sections_of
+from birthmark.predictor.parameters import REGION
 from birthmark.predictor.predicates.blocks import BLOCK
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ class Room:
         return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-USUAL_ROOM = Room.of(4 << 20)
+USUAL_ROOM = Room.of(size(REGION))
 """That of a region as large as the thesis's, all of it for data."""
 
 

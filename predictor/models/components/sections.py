@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from birthmark.features.components import PREFIX, Component
 from birthmark.predictor.image.rules import ImageRule
-
-Verdicts = Callable[[Any, float], Iterable[tuple[bytes, bool]]]
-"""Returns the components of a model that say something at a threshold above 0: yes, or no."""
+from birthmark.predictor.models.components.counts import ComponentCounts
 
 
 def rules_of(
-    models: Mapping[str, Any], thresholds: Mapping[str, float | None], verdicts: Verdicts
+    models: Mapping[str, ComponentCounts], thresholds: Mapping[str, float | None]
 ) -> Iterator[ImageRule]:
     """Yield the rules by which ``models`` answer at ``thresholds``; ``None`` has none."""
     for key, model in models.items():
@@ -23,7 +20,7 @@ def rules_of(
         if threshold <= 0:  # which the score of a name without a rule reaches
             yield ImageRule(key, "any", b"", True)
             continue
-        for spelled, yes in verdicts(model, threshold):
+        for spelled, yes in model.verdicts(threshold):
             for place in places_of(component := Component.of(spelled), model.prefix):
                 yield ImageRule(key, place, component.text, yes)
 

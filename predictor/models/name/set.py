@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +11,7 @@ import pyarrow.compute as pc
 from birthmark.features.components import match_components, name_components
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.answers.points import NEVER
-from birthmark.predictor.image.format import Section
-from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.models.components.counts import COUNTS
-from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.name.model import NameRules
@@ -56,13 +52,6 @@ class NameModels(ComponentModels[NameRules]):
             kept = pc.greater_equal(share, NEVER if threshold is None else threshold)
             tables.append(as_rules(key, decided.filter(kept)))
         return most_decisive_first(tables)
-
-    @classmethod
-    def sections(
-        cls, models: Mapping[str, NameRules], thresholds: Mapping[str, float | None]
-    ) -> list[Section]:
-        """Return the rules whose share of names with the property reaches the threshold."""
-        return [RulesSection(list(rules_of(models, thresholds, NameRules.reaching)))]
 
     def _strongest(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
         prefix = any(model.prefix for model in self.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -13,16 +13,10 @@ import pyarrow.compute as pc
 from birthmark.features.columns import names_of
 from birthmark.features.components import ANY, rank_components, score_components
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.image.format import Section
-from birthmark.predictor.image.rules import RulesSection
-from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
 from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.rules.model import EVIDENCE, RuleList, arrays_of
-
-PRECEDENCE = ("whole", "middle", "prefix", "last", "first", "any")
-"""The places in a name in the order in which they are asked (``RuleList``)."""
 
 _SHOWN = ("component", "n_m", "n_a")
 
@@ -34,6 +28,7 @@ class RuleModels(ComponentModels[RuleList]):
     model = RuleList
     parameters = ("prefix",)
     rules_schema = EVIDENCE
+    precedence = ("whole", "middle", "prefix", "last", "first", "any")
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
@@ -80,13 +75,6 @@ class RuleModels(ComponentModels[RuleList]):
         an ``upper`` limit below.
         """
         return [self._weighed(name) for name in creates["name"].to_pylist()]
-
-    @classmethod
-    def sections(
-        cls, models: Mapping[str, RuleList], thresholds: Mapping[str, float | None]
-    ) -> list[Section]:
-        """Return the rules that say yes or no at the threshold."""
-        return [RulesSection(list(rules_of(models, thresholds, RuleList.saying)), PRECEDENCE)]
 
     def _weighed(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
         prefix = any(model.prefix for model in self.values())

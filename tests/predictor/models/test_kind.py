@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ models.FOLDERS += ("toy",)
 def run(program: str, *arguments: object) -> str:
     """Return what a program prints in whose installation there is the kind ``toy``."""
     command = [sys.executable, "-c", WITH_TOY + program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    wide = os.environ | {"COLUMNS": "200"}  # no word is broken
+    done = subprocess.run(command, capture_output=True, check=False, text=True, env=wide)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -16,4 +16,4 @@ class Share(Learned):
         return np.full(len(table), self.share_)
 
     def _is_yes(self, scores: Scores) -> Answers:
-        return scores >= 0.5
+        return scores > 0.5
