@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import pytest
 import typer
 import typer.main
-from birthmark.data.invalid import reasons
+from birthmark.data.common.setting_errors import reasons
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import PydanticUndefined
 from typer.models import ArgumentInfo, OptionInfo
