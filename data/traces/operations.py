@@ -26,52 +26,32 @@ class DamagedTraceError(ValueError):
     """A Parquet file of operations turned out to be damaged."""
 
 
-class OperationsTrace(Trace):
-    """A Parquet file of the operations table, read as a trace.
+class RowsTrace(Trace):
+    """A trace that holds operations already: what a reader of such a format is a subclass of.
 
-    Columns that came to the table after the file was written are null. Of what was lost it shows
-    calls without a reply, and no more. Rows with times before 1970 or after this host's clock are
-    set aside; what those of their neighbours tell was seen to when the table was made.
+    Of what was lost it shows calls without a reply, and no more. Rows with times before 1970 or
+    after this host's clock are set aside.
     """
 
     tells_loss = False
 
-    def __init__(self, path: str) -> None:
-        self.path, self.format, self.compression = path, "operations", "none"
-        try:
-            self._file = pq.ParquetFile(path, page_checksum_verification=True)
-        except (OSError, ValueError, pa.ArrowException) as error:
-            raise DamagedTraceError(f"{path}: is damaged: {error}") from error
+    def __init__(self, path: str, format: str) -> None:
+        self.path, self.format, self.compression = path, format, "none"
         self._tallies = Tallies()
         self._latest = time.time_ns() // 1000 + AHEAD_US
         self._rows = self._aside = 0
         self._damaged: list[Damaged] = []
-        schema = self._file.schema_arrow
-        self.generated = generated.in_metadata(schema)
-        for wanted in OPERATIONS:
-            index = schema.get_field_index(wanted.name)
-            if index < 0 and wanted.nullable:
-                continue  # a column younger than the file
-            found = schema.field(index).type if index >= 0 else "no such column"
-            if found != wanted.type:
-                raise ValueError(
-                    f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
-                    f"table, found {found}"
-                )
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Yield the operations, of `data.schema.OPERATIONS`; columns that it lacks are null.
+
+        Raises ValueError where they cannot be read.
+        """
+        raise NotImplementedError
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows; raise `DamagedTraceError` where they cannot be read.
-
-        Raises ValueError where most are later than this host's clock.
-        """
-        batches = row_groups.batches(self._file, BATCH_ROWS, OPERATIONS.names)
-        while True:
-            try:
-                batch = next(batches, None)
-            except (OSError, ValueError, pa.ArrowException) as error:
-                raise DamagedTraceError(f"{self.path}: is damaged: {error}") from error
-            if batch is None:
-                break
+        """Yield the rows; raise ValueError where most are later than this host's clock."""
+        for batch in self.rows():
             whole = self._plausible(_whole(batch))
             self._tallies.add(whole)
             yield whole
@@ -100,7 +80,7 @@ class OperationsTrace(Trace):
         return damaged
 
     def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return none: the table does not hold what was not seen."""
+        """Return none: operations do not tell what was not seen."""
         return []
 
     def take_loss(self) -> list[pa.RecordBatch]:
@@ -123,6 +103,40 @@ class OperationsTrace(Trace):
             + sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
         }
+
+
+class OperationsTrace(RowsTrace):
+    """A Parquet file of the operations table, read as a trace.
+
+    Columns that came to the table after the file was written are null. What the neighbours of a
+    row tell of its time was seen to when the table was made.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "operations")
+        try:
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedTraceError(f"{path}: is damaged: {error}") from error
+        schema = self._file.schema_arrow
+        self.generated = generated.in_metadata(schema)
+        for wanted in OPERATIONS:
+            index = schema.get_field_index(wanted.name)
+            if index < 0 and wanted.nullable:
+                continue  # a column younger than the file
+            found = schema.field(index).type if index >= 0 else "no such column"
+            if found != wanted.type:
+                raise ValueError(
+                    f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
+                    f"table, found {found}"
+                )
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows; raise `DamagedTraceError` where they cannot be read."""
+        try:
+            yield from row_groups.batches(self._file, BATCH_ROWS, OPERATIONS.names)
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedTraceError(f"{self.path}: is damaged: {error}") from error
 
 
 _ODD = "impossible-time"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from birthmark_native.results import Damaged
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
 """Operations in a batch: enough that its own cost does not count, few enough for memory."""
+
+READERS = {PARQUET_MAGIC: "birthmark.data.traces.operations:OperationsTrace"}
+"""Formats that are read here rather than in `birthmark_native`, by their first bytes.
+
+Each is a module and its subclass of :class:`Trace`, imported when a trace of it is opened.
+"""
 
 
 class Trace:
@@ -89,11 +96,12 @@ def open_trace(path: str | Path) -> Trace:
     name = str(path)
     if name != "-" and Path(name).is_file():
         with Path(name).open("rb") as file:
-            if file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC:
-                # It reads Parquet; others do not.
-                from birthmark.data.traces.operations import OperationsTrace
-
-                return OperationsTrace(name)
+            first = file.read(max(map(len, READERS)))
+        for magic, reader in READERS.items():
+            if first.startswith(magic):
+                module, kind = reader.split(":")
+                trace: Trace = getattr(import_module(module), kind)(name)
+                return trace
     return Trace(name)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.sizes import size
 from birthmark.features import CREATES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.places import rules_of, tree_of
@@ -20,6 +21,7 @@ from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
 from birthmark.predictor.models.images import sections_of
 from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.parameters import REGION
 from birthmark.predictor.predicates.blocks import BLOCK
 
 HINTS = ("HotName", "HotDir", "HotWrite")
@@ -60,7 +62,7 @@ class Room:
         return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-USUAL_ROOM = Room.of(4 << 20)
+USUAL_ROOM = Room.of(size(REGION))
 """That of a region as large as the thesis's, all of it for data."""
 
 

@@ -20,9 +20,10 @@ from birthmark.serving.models.published import load_model
 from birthmark.training.config import read_config
 from birthmark.training.nightly.intake import datasets
 from birthmark.training.registry.versions import Registry
+from tests.builders.lives import MONDAY, day_of_lives
+from tests.builders.traces import trace_of
 from tests.faults import commands
 from tests.faults.disks import Disk
-from tests.training.conftest import MONDAY, day_of_lives, trace_of
 
 CONFIG = """
 [traces]

@@ -16,6 +16,8 @@ from birthmark.training.registry.versions import Registry
 from tests.faults.damage import KINDS, damaged
 from tests.faults.site import WRITTEN, Site
 
+pytestmark = pytest.mark.deep
+
 Tell = Callable[[str], None]
 
 

@@ -15,6 +15,8 @@ from birthmark.data.ingest.run import ingest
 from tests.data.ingest.test_run import create
 from tests.faults import commands
 
+pytestmark = pytest.mark.deep
+
 NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 
 

@@ -9,11 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from birthmark.serving.answers import json_answers
 from birthmark.serving.models.published import load_model
 from birthmark.training.registry.versions import Registry
 from tests.faults.asking import ask, asking, version
-from tests.serving.conftest import eventually, publish, started
+from tests.serving.services import publish, started
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.deep
 
 SWAPS = 100
 WORKERS = 2

@@ -24,6 +24,8 @@ from birthmark.serving.client.names import written
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
 
+pytestmark = pytest.mark.deep
+
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 KINDS = {"name": 1, "able": 1, "rules": 1, "forest": 50}
 """The kinds of models, and of how many rows each is asked one."""

@@ -17,6 +17,8 @@ from birthmark.layout_hint.model_image import read_image
 from birthmark.predictor.allocation.verdicts import USUAL_ROOM
 from tests.s3 import SECRET, running
 
+pytestmark = pytest.mark.deep
+
 
 def version(client: httpx.Client) -> str:
     """Return which version answers a prediction."""

@@ -65,6 +65,7 @@ def asked(model: LoadedModel, **file: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.deep
 def test_images_say_of_every_file_what_the_models_say(
     model: LoadedModel, creates: pa.Table
 ) -> None:

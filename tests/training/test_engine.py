@@ -25,6 +25,8 @@ from birthmark.training.config import Config, Directory, Engine, Server, Traces,
 from birthmark.training.engine import EngineError, current, opened
 from birthmark.training.nightly.run import nightly
 
+pytestmark = pytest.mark.deep
+
 Day = tuple[pa.Table, pa.Table]
 Say = Callable[[str], None]
 

@@ -18,6 +18,8 @@ from birthmark.cli import app
 from birthmark.data.ingest.run import ingest
 from birthmark.training.registry.versions import Registry, RegistryError
 
+pytestmark = pytest.mark.deep
+
 SMALL = ("--trees", "4", "--rounds", "2")
 ALONE = {"PYTHONHASHSEED": "0", "LOKY_MAX_CPU_COUNT": "1"}
 ALONE |= {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}

@@ -20,6 +20,8 @@ from birthmark.training.config import Settings
 from birthmark.training.evaluate.evaluation import evaluate
 from birthmark.training.learn.train import train
 
+pytestmark = pytest.mark.deep
+
 SMALL = {"trees": 4, "rounds": 2}
 """Parameters of the forest, which is not what is tested here."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from birthmark.data.common import durable
-from tests.serving.conftest import eventually
+from tests.waiting import eventually
 
 
 def test_what_was_written_takes_the_place_of_what_was_there(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.replay.calls import read_calls
 from birthmark.data.scan.sources import Source
 from tests.data.ingest.test_run import create
-from tests.serving.conftest import eventually
+from tests.waiting import eventually
 
 NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 INGEST = [sys.executable, "-m", "birthmark", "ingest"]

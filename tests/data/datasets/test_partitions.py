@@ -34,6 +34,7 @@ def folders(dataset: Path, table: str) -> set[str]:
     return {path.name.removeprefix("server=") for path in (dataset / table).iterdir()}
 
 
+@pytest.mark.deep
 def test_two_thousand_servers_make_no_more_partitions_than_are_kept_apart(tmp_path: Path) -> None:
     trace = many(tmp_path / "trace", 2000)
     summary = ingest([trace], tmp_path / "whole")
@@ -69,6 +70,7 @@ def test_a_server_that_comes_late_with_more_traffic_displaces_one_with_little(
     assert {server: rows.count(server) for server in set(rows)} == {"a": 6, "c": 3, OTHERS: 7}
 
 
+@pytest.mark.deep
 def test_days_that_are_too_many_stand_together(tmp_path: Path) -> None:
     days = PARTITIONS + 200
     lines = [call(START + n * DAY, 0x30, n) for n in range(days)]

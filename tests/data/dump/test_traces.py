@@ -176,6 +176,7 @@ def exchange(draw: st.DrawFn, xid: int) -> list[str]:
     return [lines[at] for at in which]
 
 
+@pytest.mark.deep
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_well_formed_line_comes_back_through_the_tables(

@@ -108,6 +108,7 @@ def test_what_was_decoded_before_there_were_records_of_it_is_not_lost(
     assert read_table(tmp_path / "combined", "operations").num_rows == 4
 
 
+@pytest.mark.deep
 def test_tables_of_operations_and_captures_are_decoded_likewise(tmp_path: Path) -> None:
     capture = tmp_path / "campus.pcap"
     write(Workload("eecs03", 3, "2003-06-02", days=0.02, rate=0.1), capture)

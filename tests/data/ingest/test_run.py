@@ -98,6 +98,7 @@ def test_damaged_records_are_kept_with_their_place_and_reason(trace: Path, tmp_p
     assert base64.b64decode(second["base64"]) == b"1.0 \xff\xfe damaged"
 
 
+@pytest.mark.deep
 def test_of_much_damage_every_record_is_kept(tmp_path: Path) -> None:
     trace = tmp_path / "bad.txt"
     trace.write_text(create(1000, 1) + "1.0 x\n" * 200_000)

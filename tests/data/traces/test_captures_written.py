@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from birthmark.data.schema import OPERATIONS
 from birthmark.data.traces.captures import write_capture
 from birthmark.data.traces.reader import open_trace
+from tests import needs
 
 SAMPLE = Path(__file__).parents[3] / "data" / "samples" / "day1.parquet"
 # RFC 1813, section 3.3
@@ -80,15 +80,14 @@ def test_whole_and_cut_messages_of_a_real_capture_come_back(
 
 def tshark(path: Path, *arguments: str) -> Iterator[list[str]]:
     """The fields that tshark prints of each packet, checksums looked at."""
-    if shutil.which("tshark") is None:
-        pytest.skip("needs tshark")
     checks = [f"{layer}.check_checksum:TRUE" for layer in ("ip", "tcp", "udp")]
     options = [word for check in checks for word in ("-o", check)]
-    command = ["tshark", "-r", str(path), *options, *arguments]
+    command = [needs.program("tshark"), "-r", str(path), *options, *arguments]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return (line.split("\t") for line in done.stdout.splitlines())
 
 
+@pytest.mark.deep
 def test_tshark_counts_the_same_calls_and_replies(sample: pa.Table, tmp_path: Path) -> None:
     path = tmp_path / "sample.pcap"
     write_capture(sample.to_batches(), path, cut_data=True)
@@ -102,6 +101,7 @@ def test_tshark_counts_the_same_calls_and_replies(sample: pa.Table, tmp_path: Pa
         assert found == expected
 
 
+@pytest.mark.deep
 def test_tshark_finds_whole_packets_sound(sample: pa.Table, tmp_path: Path) -> None:
     path = tmp_path / "sample.pcap"
     write_capture(sample.slice(0, 3000).to_batches(), path)
@@ -115,6 +115,7 @@ def test_tshark_finds_whole_packets_sound(sample: pa.Table, tmp_path: Path) -> N
     assert len(opened) == conversations.num_rows
 
 
+@pytest.mark.deep
 def test_numbered_hosts_of_text_become_addresses_and_datagrams_stay_datagrams(
     tmp_path: Path,
 ) -> None:

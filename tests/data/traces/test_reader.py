@@ -7,7 +7,7 @@ import gzip
 import lzma
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ import pytest
 
 import birthmark_native
 from birthmark.data import schema
-from birthmark.data.traces.reader import Trace, open_trace
+from birthmark.data.schema import OPERATIONS
+from birthmark.data.traces.operations import RowsTrace
+from birthmark.data.traces.reader import READERS, Trace, open_trace
 
 CALL = (
     "1006231501.396310 31.03f7 30.0801 U C3 b953f2e4 3 lookup fh cfbc6584 "
@@ -287,3 +289,28 @@ def test_a_reply_of_text_may_come_before_its_call(read: Any) -> None:
     rows, trace = read(f"{REPLY}\n{CALL}\n".encode())
     assert rows == in_order
     assert trace.counts()["orphans"] == {}
+
+
+class Lines(RowsTrace):
+    """A format of somebody's own: a line with the time of each getattr."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "lines")
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        always = {"server": "a", "client": "b", "op": "getattr", "version": 3, "status": 0}
+        always |= {"retransmits": 0, "duplicate_replies": 0, "short": False}
+        for line in Path(self.path).read_text().split()[1:]:
+            row = always | {"time": int(line), "reply_time": int(line)}
+            yield pa.RecordBatch.from_pylist([row], schema=OPERATIONS)
+
+
+def test_a_reader_that_is_entered_reads_its_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(READERS, b"LINES", f"{__name__}:Lines")
+    (tmp_path / "trace").write_text("LINES\n1000000\n-5\n2000000\n")
+    trace = open_trace(tmp_path / "trace")
+    assert sum(batch.num_rows for batch in trace) == 2
+    assert [record["line"] for record in trace.take_damaged()] == [2]
+    assert trace.counts()["procedures"]["getattr"]["calls"] == 2

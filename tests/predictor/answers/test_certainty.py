@@ -35,6 +35,7 @@ def said_of(scores: dict[str, float], points: dict[str, OperatingPoints]) -> dic
 files = st.fixed_dictionaries({key: st.floats(0, 1) for key in KEYS})
 
 
+@pytest.mark.deep
 @given(files, st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_answers_about_one_file_never_contradict_each_other(

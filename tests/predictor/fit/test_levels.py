@@ -24,6 +24,7 @@ def test_a_level_says_how_many_came_true_also_of_later_files() -> None:
     assert len(levels.cuts) == 7
 
 
+@pytest.mark.deep
 def test_probabilities_grow_with_scores_and_nothing_is_certain() -> None:
     levels = levels_of(np.repeat([0.1, 0.2, 0.9], 1000), np.repeat([False, False, True], 1000), ())
     assert list(levels.probabilities) == sorted(levels.probabilities)

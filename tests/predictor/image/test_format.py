@@ -252,6 +252,7 @@ def creates_of(model: TrainedModel, folders: list[Path]) -> list[pa.Table]:
     ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("point", POINTS)
 def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, point, sampled):
@@ -273,6 +274,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
     assert said.isdisjoint(image.abstained)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
     model, tables = sampled
@@ -291,6 +293,7 @@ def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kin
             )
 
 
+@pytest.mark.deep
 def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monkeypatch):
     model, tables = sampled
     models = model.models["rules"]
@@ -338,6 +341,7 @@ def test_a_model_is_compiled_within_its_budget(sampled):
         assert image.size / len(image.predicates) <= 64 * 1024
 
 
+@pytest.mark.deep
 def test_the_image_of_a_model_declares_just_the_steps_that_it_may_take(sampled):
     model, _ = sampled
     images = [compile_models(m, point) for m in model.models.values() for point in POINTS]

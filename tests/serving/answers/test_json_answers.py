@@ -91,6 +91,7 @@ def table(files: FileRequest | list[FileRequest]) -> pa.Table:
     return from_requests([file.create() for file in listed])
 
 
+@pytest.mark.deep
 @given(bodies)
 def test_what_is_read_natively_is_what_the_schema_reads(text: str) -> None:
     body = text.encode("utf-8", "surrogatepass")

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from birthmark.serving.access import tokens
 from birthmark.serving.app.application import create_app
 from birthmark.serving.messages.errors import TYPES
@@ -35,6 +37,7 @@ def test_every_type_of_error_is_described_under_its_status() -> None:
     assert found == TYPES
 
 
+@pytest.mark.deep
 def test_schemathesis_finds_nothing(
     served: Callable[..., Any],
     settings_for: Callable[..., Settings],

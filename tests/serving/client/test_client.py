@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import select
 import socket
 import ssl
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import birthmark
 from birthmark import AsyncClient, Client, ServiceError
 from birthmark.serving.client.breaker import FAILURES
 from birthmark.serving.settings import Settings
+from tests.waiting import reserved_port
 
 PATIENT = 60.0
 """A deadline that a loaded machine keeps."""
@@ -107,11 +109,13 @@ def silent(connection: socket.socket) -> None:
 
 
 def dripping(connection: socket.socket) -> None:
-    """Answer a byte at a time, each sooner than any timeout between two."""
+    """Answer a byte at a time, each sooner than any timeout between two, until the client goes."""
     connection.recv(65536)
-    for byte in b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n" + b" " * 1000:
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n"
+    for byte in chain(head, repeat(ord(" "))):
         connection.sendall(bytes([byte]))
-        time.sleep(0.02)
+        if select.select([connection], [], [], 0.02)[0]:
+            return
 
 
 def test_a_client_predicts_hints_and_explains(url: str) -> None:
@@ -217,12 +221,10 @@ def test_a_unix_socket_is_asked_with_a_token(
 @pytest.mark.parametrize("behave", [silent, dripping])
 def test_a_deadline_holds_for_the_whole_call(behave: Callable[[socket.socket], None]) -> None:
     with peer(behave) as (url, _), Client(url, deadline=0.3) as client:
-        begin = time.monotonic()
         for found in (client.predict("a"), client.predict_many(["a"]), client.hint("a")):
             assert not found.answered
             assert found.model is None
             assert str(found.why).startswith("no answer in time")
-        assert time.monotonic() - begin < 10, "not the 20 s that the whole answer takes"
         with pytest.raises(ServiceError, match="in time"):
             client.explain("a", deadline=0.1)
 
@@ -281,9 +283,10 @@ def test_a_service_that_is_not_there_is_a_no_and_one_that_comes_is_asked(
     served: Callable[..., Any], publish: Callable[..., str], settings: Settings
 ) -> None:
     publish(settings.registry)
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = unused.getsockname()[1]
-    with Client(f"http://127.0.0.1:{port}", deadline=PATIENT) as client:
+    with (
+        reserved_port() as port,
+        Client(f"http://127.0.0.1:{port}", deadline=PATIENT) as client,
+    ):
         assert str(client.predict("u1.lock").why).startswith("no answer: ")
         with served(settings.model_copy(update={"port": port})):
             assert client.predict("u1.lock").yes("size=zero")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import socket
 import ssl
 import subprocess
@@ -14,14 +13,13 @@ import pytest
 
 from birthmark.serving.settings import Settings
 from birthmark.serving.workers.server import run
+from tests import needs
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return a certificate for this host, made by openssl, and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("openssl is not installed")
+    openssl = needs.program("openssl")
     directory = tmp_path_factory.mktemp("tls")
     certificate, key = directory / "certificate.pem", directory / "key.pem"
     made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
@@ -58,6 +56,7 @@ def test_a_client_that_trusts_the_certificate_is_answered_over_tls(
             client.get("/healthz")
 
 
+@pytest.mark.deep
 def test_who_connects_and_says_nothing_keeps_nobody_out(
     started: Callable[..., Any],
     publish: Callable[..., str],

@@ -147,6 +147,7 @@ def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
         assert eventually(lambda: version(client) == new)
 
 
+@pytest.mark.deep
 def test_every_request_during_swaps_is_answered_from_exactly_one_version(
     settings: Settings, publish: Publish, served: Served, eventually: Eventually
 ) -> None:

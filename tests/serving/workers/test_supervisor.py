@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+pytestmark = pytest.mark.deep
+
 WORKERS = 2
 
 

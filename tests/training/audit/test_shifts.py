@@ -63,6 +63,7 @@ def stationary() -> Stationary:
     return Stationary(files.select(["name", "mode", "uid", "client", "born"]), 2)
 
 
+@pytest.mark.deep
 def test_where_nothing_changes_no_more_nights_are_told_of_than_said(
     stationary: Stationary,
 ) -> None:

@@ -98,6 +98,7 @@ def test_only_regular_files_whose_birth_was_seen_are_tested(life: Make, files_of
     assert births(files)["name"].to_pylist() == [b"new"]
 
 
+@pytest.mark.deep
 def test_a_model_that_learned_monday_is_right_about_a_tuesday_like_it(days: Days) -> None:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     table = evaluate(model, *days[1])

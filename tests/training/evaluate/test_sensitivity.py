@@ -47,6 +47,7 @@ def test_at_the_models_own_minfrac_the_figures_are_those_of_its_evaluation(day: 
     assert tried.drop_columns(["minfrac", "rules"]).to_pylist() == expected
 
 
+@pytest.mark.deep
 def test_trying_other_thresholds_leaves_the_model_as_it_was(day: Lives) -> None:
     model, _ = fit(day, Settings(calibration=0))
     before = evaluate(model, day.files, day.names)

@@ -35,6 +35,7 @@ def test_each_window_learns_from_the_last_days_before_the_test(days: list[Path])
     assert set(table["n"].to_pylist()) == {60}
 
 
+@pytest.mark.deep
 def test_windows_longer_than_all_there_is_are_one(days: list[Path]) -> None:
     lock = FILE_PREDICATES["lock"]
     table = windows(days[:2], days[2], Settings(), [lock])
@@ -58,6 +59,7 @@ def test_a_day_without_creations_is_no_test(days: list[Path], tmp_path: Path) ->
         windows(days[:1], tmp_path / "quiet", Settings())
 
 
+@pytest.mark.deep
 def test_the_command_prints_a_line_for_each_window_and_model(days: list[Path]) -> None:
     arguments = ["windows", *map(str, days[:2]), "--test", str(days[2]), "--days", "1"]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)

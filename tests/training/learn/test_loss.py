@@ -68,6 +68,7 @@ def figures(folder: Path, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.deep
 def test_evaluate_leaves_touched_lives_out_and_says_how_many(folder: Path) -> None:
     whole, without = figures(folder), figures(folder, "--without-loss")
     touched = whole["loss"]["files"]
@@ -84,6 +85,7 @@ def test_evaluate_leaves_touched_lives_out_and_says_how_many(folder: Path) -> No
     assert f"Loss may have touched {told}, left out." in printed
 
 
+@pytest.mark.deep
 def test_the_report_says_how_many_lives_were_left_out(folder: Path, tmp_path: Path) -> None:
     figures(folder)
     page = tmp_path / "page.html"
@@ -94,6 +96,7 @@ def test_the_report_says_how_many_lives_were_left_out(folder: Path, tmp_path: Pa
     assert re.search(r"names?, not left out", page.read_text())
 
 
+@pytest.mark.deep
 def test_training_leaves_touched_lives_out_and_the_manifest_says_so(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -107,6 +110,7 @@ def test_training_leaves_touched_lives_out_and_the_manifest_says_so(
     assert without["left_out"] == loss["files"] + loss["names"]
 
 
+@pytest.mark.deep
 def test_the_nightly_run_leaves_touched_lives_out_where_its_configuration_says_so(
     folder: Path, tmp_path: Path
 ) -> None:

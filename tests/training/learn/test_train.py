@@ -57,6 +57,7 @@ def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:
     assert older.datasets == ("monday",)
 
 
+@pytest.mark.deep
 def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) -> None:
     lives = Lives(("monday",), *days[0])
     model, manifest = fit(lives, Settings(trees=4, rounds=2))
@@ -76,6 +77,7 @@ def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) ->
         )
 
 
+@pytest.mark.deep
 def test_a_damaged_model_is_not_loaded(days: Days, tmp_path: Path) -> None:
     model, manifest = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     registry = Registry(tmp_path)

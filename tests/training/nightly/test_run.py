@@ -20,6 +20,8 @@ from birthmark.training.nightly.compare import Decision
 from birthmark.training.nightly.run import Night
 from birthmark.training.registry.versions import Registry
 
+pytestmark = pytest.mark.deep
+
 Bring = Callable[[int], None]
 
 

@@ -20,6 +20,8 @@ from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 from tests.s3 import SECRET, Store, running
 
+pytestmark = pytest.mark.deep
+
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 
 
@@ -166,7 +168,7 @@ def test_a_publisher_killed_at_any_moment_leaves_only_whole_versions(
         )
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(wait.uniform(0.01, 0.4))
+        time.sleep(wait.uniform(0.01, 0.4))  # it waits for nothing: any moment will do
         process.send_signal(signal.SIGKILL)
         process.communicate()
         registry = remote("two")

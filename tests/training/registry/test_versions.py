@@ -355,7 +355,7 @@ def test_a_publisher_killed_at_any_moment_leaves_only_whole_versions(tmp_path: P
         )
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(wait.uniform(0.002, 0.25))
+        time.sleep(wait.uniform(0.002, 0.25))  # it waits for nothing: any moment will do
         process.send_signal(signal.SIGKILL)
         process.communicate()
         for version in registry.versions():

@@ -33,6 +33,7 @@ def test_all_models_and_predicates_are_in_one_picture(
     assert {"Tuesday", "name", "able", "lock", "name: lock", "size&gt;1M"} <= words(out)
 
 
+@pytest.mark.deep
 def test_the_same_figures_give_the_same_picture(assessment: Assessment, tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg"):
         draw(assessment.evaluation, assessment.curves, tmp_path / name)

@@ -161,6 +161,7 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
     assert "@import" not in html
 
 
+@pytest.mark.deep
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     tables = (assess(model, *days[1]), sensitivity(model, *days[1]))

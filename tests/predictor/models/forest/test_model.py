@@ -47,6 +47,7 @@ def noise(rows: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     return matrix, chance.random((rows, outputs)) < 0.5
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("outputs", [1, 9])
 def test_it_fits_in_the_kilobytes_allowed(outputs):
     matrix, answers = noise(6000, outputs)
@@ -73,6 +74,7 @@ def test_trees_that_correct_others_make_it_better():
     assert wrong[1] < 0.95 * wrong[0]
 
 
+@pytest.mark.deep
 def test_an_unknown_history_is_not_taken_for_an_empty_one():
     matrix, _ = noise(4000, 1)
     new, byte = matrix[:, :HISTORY_BYTES], COLUMNS.index("last byte")

@@ -151,6 +151,7 @@ def test_what_is_learned_after_condensing_brings_all_rules_back():
     assert model.rules_.equals(trained(rows).rules_)
 
 
+@pytest.mark.deep
 @settings(deadline=None)
 @given(ROWS, ROWS)
 def test_learning_in_two_parts_is_learning_at_once_and_forgetting_undoes_it(one, two):
@@ -167,6 +168,7 @@ def weights(model: RuleModel) -> dict[bytes, tuple[float, float]]:
     return {r["component"]: (r["n_a"], r["n_m"]) for r in model.counts_.to_pylist()}
 
 
+@pytest.mark.deep
 @settings(deadline=None)
 @given(ROWS, ROWS, st.sampled_from([0.0, 1.0, 2.5, 7.0]))
 def test_a_row_weighs_half_after_each_half_life(old, new, days):
