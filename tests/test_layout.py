@@ -104,18 +104,7 @@ def circles() -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(
-            each,
-            marks=pytest.mark.xfail(reason="its packages are still being parted", strict=False),
-        )
-        if each == "predictor"
-        else each
-        for each in ROAD
-    ],
-)
+@pytest.mark.parametrize("folder", ROAD)
 def test_no_circle_of_imports_crosses_a_package(circles: list[list[str]], folder: str) -> None:
     inside = f"birthmark.{folder}"
     assert not [circle for circle in circles if f"{circle[0]}.".startswith(f"{inside}.")]
