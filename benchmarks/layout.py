@@ -40,7 +40,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.schema import OPERATIONS
 from birthmark.data.workloads import WORKLOADS, Workload
@@ -52,8 +52,8 @@ from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.training.config import Settings
-from birthmark.training.registry import Registry
-from birthmark.training.train import train
+from birthmark.training.learn.train import train
+from birthmark.training.registry.versions import Registry
 
 CACHE_MB = 800
 READS = 0.01

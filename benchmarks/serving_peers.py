@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from birthmark.serving.requests import FileRequest
-from birthmark.serving.responses import OneResponse
+from birthmark.serving.messages.requests import FileRequest
+from birthmark.serving.messages.responses import OneResponse
 from birthmark.serving.settings import Settings
-from birthmark.training.registry import Registry
+from birthmark.training.registry.versions import Registry
 
 REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
 
@@ -27,7 +27,7 @@ def answer(name: str) -> OneResponse:
 
 
 def _head() -> tuple[Any, dict[str, Any]]:
-    from birthmark.serving.published import load_model
+    from birthmark.serving.models.published import load_model
 
     model = load_model(Registry(REGISTRY))
     head = {"model": model.version, "kind": model.kind, "point": model.point}
@@ -52,7 +52,7 @@ async def _fastapi(file: FileRequest) -> OneResponse:
 
 
 def _birthmark() -> FastAPI:
-    from birthmark.serving.app import create_app
+    from birthmark.serving.app.application import create_app
 
     return create_app(Settings(registry=REGISTRY))
 

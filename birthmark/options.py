@@ -23,7 +23,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from birthmark.data.invalid import expected
+from birthmark.data.common.setting_errors import expected
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark.data.choices import expect
+from birthmark.data.common.choices import expect
 from birthmark.layout_hint.comparison import (
     DEFAULT,
     INVERTED,

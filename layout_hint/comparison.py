@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.generated import Mark
-from birthmark.layout_hint.place import Region
+from birthmark.layout_hint.region import Region
 from birthmark.layout_hint.settings import MODES, STATES
 
 BLOCK = 4096
@@ -36,7 +36,7 @@ POLICIES = {
 """The verdicts that a policy follows (bits of ``birthmark_hint.h``), in the tables' order."""
 
 ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
-"""Further policies, whose hints are no model's: ``layout_hint.hints`` says what they are."""
+"""Further policies, whose hints are no model's: ``layout_hint.hint_sources`` says what they are."""
 
 
 @dataclass(frozen=True)

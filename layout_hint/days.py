@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from joblib import Parallel, delayed
 
-from birthmark.data import row_groups
+from birthmark.data.datasets import row_groups
+from birthmark.data.datasets.ingests import table_files
 from birthmark.data.generated import Mark
-from birthmark.data.ingests import table_files
 from birthmark.data.replay import build
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.layout_hint.settings import Options
 
 BUILD, MANIFEST, OPERATIONS = "build.json", "manifest.parquet", "operations.parquet"
@@ -30,6 +30,7 @@ _MICROS = 1_000_000
 _DAY = 86_400 * _MICROS
 _EPOCH = date(1970, 1, 1)
 ROWS = 1 << 18
+"""Rows read at a time, of one column: 2 MB."""
 
 
 @dataclass(frozen=True)

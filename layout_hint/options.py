@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import date
 from typing import TypeVar
 
-from birthmark.data.scan.words import duration
-from birthmark.data.sizes import size
+from birthmark.data.common.durations import duration
+from birthmark.data.common.sizes import size
 from birthmark.layout_hint.compare import Plan, read_policies
 from birthmark.layout_hint.comparison import Settings
 from birthmark.layout_hint.days import Hours, read_dates
-from birthmark.layout_hint.place import geometry, region_start
+from birthmark.layout_hint.region import geometry, region_start
 from birthmark.layout_hint.settings import ALL, BOTH, MODES, STATES, Options
 
 AGE = {"fill": 0.7, "rounds": 8}

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from birthmark.data.settings import Strict
-from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.answers.point import Point
 from birthmark.predictor.parameters import REGION
 
 Geometry = Literal["freebsd48", "freebsd14"]

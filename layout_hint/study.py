@@ -13,8 +13,8 @@ from birthmark.layout_hint.compare import compare
 from birthmark.layout_hint.comparison import Comparison
 from birthmark.layout_hint.days import Day, is_build, make_days
 from birthmark.layout_hint.disks import read_disk
-from birthmark.layout_hint.model import read_image
-from birthmark.layout_hint.place import geometry
+from birthmark.layout_hint.model_image import read_image
+from birthmark.layout_hint.region import geometry
 from birthmark.layout_hint.settings import Options
 from birthmark.predictor.allocation.verdicts import Room
 

@@ -17,9 +17,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from birthmark.data.choices import meant
-from birthmark.data.sizes import size
-from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.data.common.choices import meant
+from birthmark.data.common.sizes import size
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import REGION
 from birthmark.serving.address import HOST, PORT
 

@@ -20,14 +20,15 @@ from pydantic import (
     model_validator,
 )
 
-from birthmark.data.invalid import InvalidError, reasons
-from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import Parameters
-from birthmark.training.registry import is_remote
+from birthmark.training.registry.versions import is_remote
 
 if TYPE_CHECKING:  # options are made of these settings without what learns
+    from birthmark.data.prediction_log import Joining
     from birthmark.predictor import Predicate
-    from birthmark.training.join import Joining
 
 Matched = Literal["uid", "gid", "client", "dir_name"]
 """What a prediction and a life may have to agree in, besides the name, where both tell it."""
@@ -175,7 +176,7 @@ class Matching(_Strict):
 
     def joining(self) -> Joining:
         """Return how an audit is to join."""
-        from birthmark.training.join import Joining  # slow to import
+        from birthmark.data.prediction_log import Joining  # slow to import
 
         return Joining(self.tolerance_seconds, self.match)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
-from birthmark.data.plurals import counted
 from birthmark.data.settings import Drawing
 from birthmark.exits import warn
 from birthmark.options import Options, with_options

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.options import Options, described, with_options
 from birthmark.outputs import named
 from birthmark.serving.settings import Settings as Serving
@@ -17,7 +17,7 @@ from birthmark.terminal import line, show, working
 from birthmark.training.config import Matching, Settings
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.audit import Audit
+    from birthmark.training.audit.run import Audit
 
 
 @with_options
@@ -35,10 +35,10 @@ def audit(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""
-    from birthmark.training.audit import audit as compare
-    from birthmark.training.audit import keep
-    from birthmark.training.audit_page import render
-    from birthmark.training.registry import Registry
+    from birthmark.training.audit.page import render
+    from birthmark.training.audit.run import audit as compare
+    from birthmark.training.audit.run import keep
+    from birthmark.training.registry.versions import Registry
 
     versions = Registry(registry)
     with working("auditing"):
@@ -95,7 +95,7 @@ _FIGURES = (
 
 
 def _figures(found: Audit) -> Table:
-    from birthmark.training.tables import styled
+    from birthmark.training.reports.terminal import styled
 
     table = Table("predicate", "subject", title="As served")
     for column in _FIGURES:

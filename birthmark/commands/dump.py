@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
 from birthmark.data.settings import Printing, Source
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
 from birthmark.terminal import line
 
 if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
-    from birthmark.data.dump import Dump
+    from birthmark.data.dump.traces import Dump
 
 STREAM = Path("-")
 
@@ -51,10 +51,10 @@ def dump(
 
 def _lines(trace: str, source: Source, all_attributes: bool) -> Dump:
     if source == "operations":
-        from birthmark.data.dump_tables import TablesDump
+        from birthmark.data.dump.tables import TablesDump
 
         return TablesDump(trace, all_attributes)
-    from birthmark.data.dump import TraceDump
+    from birthmark.data.dump.traces import TraceDump
 
     return TraceDump(trace, all_attributes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,13 +12,13 @@ from rich.table import Table
 from rich.tree import Tree
 
 from birthmark.commands.serve import Published, file_of
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
 from birthmark.serving.settings import Listing
 from birthmark.terminal import line, show, styled
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.responses import Answer, Explanation, ListExplained
+    from birthmark.serving.messages.responses import Answer, Explanation, ListExplained
 
 
 @with_options
@@ -33,9 +34,9 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
-    from birthmark.serving.answers import explain_list
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.answers.json_answers import explain_list
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
     files = [file_of(name, directory, mode=mode, uid=uid, gid=gid) for name in names]
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
@@ -47,13 +48,15 @@ def explain(
 
 
 def _draw(response: ListExplained, names: list[str]) -> None:
+    from birthmark.predictor import KINDS
+
     for name, prediction in zip(names, response["predictions"], strict=True):
-        show(_tree(name, prediction))
+        show(_tree(name, prediction, KINDS[response["kind"]].in_words))
     line(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
-def _tree(name: str, prediction: Explanation) -> Tree:
-    from birthmark.serving.evidence import STYLES, in_percent, in_words
+def _tree(name: str, prediction: Explanation, in_words: Callable[[Any], str]) -> Tree:
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
     tree = Tree(styled(name, "bold"))
     predicates, answers = prediction["predicates"], prediction["answers"]
@@ -90,9 +93,9 @@ def rules(
     as_json: Annotated[bool, typer.Option("--json", help="print all rules as a JSON list")] = False,
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
-    from birthmark.data.choices import expect
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.data.common.choices import expect
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point, counts=True)
     found = loaded.trained.rules(loaded.kind, loaded.point).to_pylist()

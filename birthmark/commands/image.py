@@ -30,12 +30,12 @@ def image(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
-    from birthmark.data.durable import replaced
-    from birthmark.data.sizes import size
+    from birthmark.data.common.durable import replaced
+    from birthmark.data.common.sizes import size
     from birthmark.predictor.allocation.verdicts import Room, hint_image
     from birthmark.predictor.models.images import compile_models
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
     from birthmark_native import Image
 
     source = context.get_parameter_source("region")

@@ -40,7 +40,7 @@ def freebsd(config: _Config, account: _Account, socket: _Socket = None, out: _Ou
 
 
 def _make(system: str, config: Path, user: str, socket: Path | None, out: Path | None) -> None:
-    from birthmark.data.durable import replaced
+    from birthmark.data.common.durable import replaced
     from birthmark.install import Site, files
     from birthmark.training.config import read_config
 

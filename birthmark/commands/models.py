@@ -11,14 +11,14 @@ import typer
 from rich import box
 from rich.table import Table
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import fields, line, show, working
 from birthmark.training.config import Keeping
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.registry import Registry
+    from birthmark.training.registry.versions import Registry
 
 app = typer.Typer(no_args_is_help=True, help="Keep, choose and check trained models.")
 
@@ -132,7 +132,7 @@ def verify(
     import tempfile
     from dataclasses import asdict
 
-    from birthmark.training.reproduce import reproduce
+    from birthmark.training.nightly.reproduce import reproduce
 
     with tempfile.TemporaryDirectory() as cache:
         kept = _registry(place.registry, cache=Path(cache))  # what is stored, and no copy of it
@@ -169,7 +169,7 @@ def prune(
 
 
 def _registry(place: Path | str, cache: Path | None = None) -> Registry:
-    from birthmark.training.registry import Registry, RegistryError
+    from birthmark.training.registry.versions import Registry, RegistryError
 
     kept = Registry(place, cache=cache)
     if why := kept.missing():
@@ -178,7 +178,7 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
 
 
 def _published(kept: Registry) -> str:
-    from birthmark.training.registry import RegistryError
+    from birthmark.training.registry.versions import RegistryError
 
     version = kept.current()
     if version is None:

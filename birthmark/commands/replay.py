@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
-from birthmark.data.plurals import counted
 from birthmark.data.settings import Replay
 from birthmark.options import Options, with_options
 from birthmark.outputs import named

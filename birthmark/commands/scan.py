@@ -121,11 +121,12 @@ def agg(
     ] = None,
 ) -> None:
     """Add counts up: wider periods, fewer keys (ns_timeagg)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.aggregate import WHOLE, aggregate
     from birthmark.data.scan.inputs import CountsTable
 
-    length = period if period is None or period == WHOLE else words.duration(period)
+    length = period if period is None or period == WHOLE else duration(period)
     aggregate(CountsTable(table), to.out, None if by is None else words.keys(by), length)
 
 
@@ -221,6 +222,7 @@ def view(
     asked: Annotated[Plot, Options()],
 ) -> None:
     """Plot counts over time (ns_quickview)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.inputs import CountsTable
     from birthmark.data.scan.series import over_time, overlaid
@@ -230,5 +232,5 @@ def view(
     key = asked.by if asked.by in (None, "op") else words.key(asked.by)
     plotted = over_time(CountsTable(table), asked.measure, key, asked.lines)
     if asked.overlay is not None:
-        plotted = overlaid(plotted, words.duration(asked.overlay), where)
+        plotted = overlaid(plotted, duration(asked.overlay), where)
     draw(plotted, out, asked.title, where)

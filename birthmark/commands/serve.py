@@ -15,8 +15,8 @@ from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, show, styled
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.requests import FileRequest
-    from birthmark.serving.responses import OneExplained
+    from birthmark.serving.messages.requests import FileRequest
+    from birthmark.serving.messages.responses import OneExplained
 
 
 Published = Annotated[Settings, Options(("registry", "model", "point"), variable=variable)]
@@ -26,10 +26,10 @@ Published = Annotated[Settings, Options(("registry", "model", "point"), variable
 @with_options
 def serve(settings: Annotated[Settings, Options(variable=variable)]) -> None:
     """Answer over HTTP from the published model, and from the next as soon as it is published."""
-    from birthmark.serving import logs
-    from birthmark.serving.server import run
+    from birthmark.serving.log import service_log
+    from birthmark.serving.workers.server import run
 
-    logs.set_up(settings)
+    service_log.set_up(settings)
     with exits(MISCONFIGURED, ValueError):
         run(settings, say=line)
 
@@ -59,8 +59,8 @@ def predict(
 
 def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
     """Return the file that options tell of, or refuse what is none."""
-    from birthmark.serving.names import written
-    from birthmark.serving.requests import FileRequest
+    from birthmark.serving.client.names import written
+    from birthmark.serving.messages.requests import FileRequest
 
     names = written("name", os.fsencode(name))
     if directory is not None:
@@ -72,17 +72,19 @@ def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
 
 
 def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
-    from birthmark.serving.answers import explain_one
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.answers.json_answers import explain_one
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
     return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
 
 
 def _show(response: OneExplained) -> None:
     """Print a row for each predicate."""
-    from birthmark.serving.evidence import STYLES, in_percent, in_words
+    from birthmark.predictor import KINDS
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
+    in_words = KINDS[response["kind"]].in_words
     table = Table("predicate", "answer", "likely", "evidence")
     table.columns[2].justify = "right"
     prediction = response["prediction"]

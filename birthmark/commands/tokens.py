@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from birthmark.options import Options, with_options
-from birthmark.serving import tokens
+from birthmark.serving.access import tokens
 from birthmark.serving.settings import TokenFile, variable
 from birthmark.terminal import line, show
 

@@ -18,7 +18,7 @@ from birthmark.terminal import fields, line, show, working
 from birthmark.training.config import Settings, Testing
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.trial import Trial
+    from birthmark.training.reports.evaluation_run import EvaluationRun
 
 _Datasets = Annotated[
     list[Path], typer.Argument(metavar="DATASET", help="datasets that `birthmark ingest` made")
@@ -44,10 +44,10 @@ def train(
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from birthmark.data.generated import describe
-    from birthmark.training.candidate import train_alone
-    from birthmark.training.registry import Registry
-    from birthmark.training.train import read_lives
-    from birthmark.training.trial import load_published
+    from birthmark.training.learn.train import read_lives
+    from birthmark.training.nightly.candidate import train_alone
+    from birthmark.training.registry.stored import load_published
+    from birthmark.training.registry.versions import Registry
 
     with working("training") as step:
         versions = Registry(registry)
@@ -118,8 +118,8 @@ def evaluate(
     from pyarrow.parquet import write_table
 
     from birthmark.data.generated import describe
-    from birthmark.training.picture import draw
-    from birthmark.training.tables import accuracy_tables, answers_tables
+    from birthmark.training.reports.figure import draw
+    from birthmark.training.reports.terminal import accuracy_tables, answers_tables
 
     with working("testing"):
         trial = _trial(dataset, registry, version, loss.without_loss)
@@ -167,9 +167,9 @@ def nightly(
     as_json: _Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
-    from birthmark.data.durable import LockedError
+    from birthmark.data.common.durable import LockedError
     from birthmark.training.config import ConfigError, read_config
-    from birthmark.training.nightly import nightly as run
+    from birthmark.training.nightly.run import nightly as run
 
     with (
         exits(MISCONFIGURED, ConfigError),
@@ -192,12 +192,13 @@ def nightly(
         sys.exit(REFUSED)
 
 
-def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> Trial:
+def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> EvaluationRun:
     """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
-    from birthmark.training.registry import Registry
-    from birthmark.training.trial import Trial, load
+    from birthmark.training.registry.stored import load
+    from birthmark.training.registry.versions import Registry
+    from birthmark.training.reports.evaluation_run import EvaluationRun
 
-    trial = Trial(load(Registry(registry), version), dataset, without_loss)
+    trial = EvaluationRun(load(Registry(registry), version), dataset, without_loss)
     trial.expect_births()
     return trial
 

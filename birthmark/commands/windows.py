@@ -31,8 +31,8 @@ def windows(
     """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""
     from pyarrow.parquet import write_table
 
-    from birthmark.training.tables import windows_table
-    from birthmark.training.windows import windows as compare
+    from birthmark.training.evaluate.windows import windows as compare
+    from birthmark.training.reports.terminal import windows_table
 
     with working("training and testing"):
         found = compare(datasets, test, settings, lengths=compared.lengths)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
 from birthmark.data.settings import Generating
 from birthmark.options import Options, with_options
 from birthmark.outputs import named

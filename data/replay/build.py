@@ -20,11 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.data import row_groups
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.common.setting_errors import check
+from birthmark.data.datasets import row_groups
 from birthmark.data.generated import Mark, distinct
-from birthmark.data.inputs import each_once
-from birthmark.data.invalid import check
 from birthmark.data.replay import status as st
 from birthmark.data.replay.calls import Call, read_calls
 from birthmark.data.replay.inference import Inference
@@ -37,7 +36,8 @@ from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.data.replay.spool import Spool
 from birthmark.data.replay.tree import Node, Tree
 from birthmark.data.settings import Replay, Unnamed
-from birthmark.data.traces import marks_of
+from birthmark.data.traces.inputs import each_once
+from birthmark.data.traces.reader import marks_of
 
 VERSION = 1
 MAX_TARGET = 4_095

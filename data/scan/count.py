@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.durations import duration
 from birthmark.data.generated import Mark, distinct, marked
-from birthmark.data.inputs import each_once, without_nfs
 from birthmark.data.scan import words
 from birthmark.data.scan.files import FileMap
 from birthmark.data.scan.merge import merged
@@ -22,6 +22,7 @@ from birthmark.data.scan.sources import Source
 from birthmark.data.scan.stage import Stage
 from birthmark.data.scan.tables import FILES, KEYS, counts_schema
 from birthmark.data.settings import Counting
+from birthmark.data.traces.inputs import each_once, without_nfs
 from birthmark_native import ScanCounter
 
 _DEFAULTS = Counting()
@@ -38,7 +39,7 @@ class Plan:
         clients, uids, gids: count only the operations of these, if there is a list.
     """
 
-    period: int = words.duration(_DEFAULTS.period)
+    period: int = duration(_DEFAULTS.period)
     by: list[str] = field(default_factory=lambda: words.keys(_DEFAULTS.by))
     ops: Sequence[str] | None = field(default_factory=lambda: words.operations(_DEFAULTS.ops))
     clients: Sequence[str] | None = None
@@ -53,7 +54,7 @@ class Plan:
             ValueError: a word makes no sense.
         """
         return cls(
-            words.duration(asked.period),
+            duration(asked.period),
             words.keys(asked.by),
             words.operations(asked.ops),
             asked.client.split(",") if asked.client else None,

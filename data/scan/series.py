@@ -32,7 +32,7 @@ _COLUMNS: dict[Measure, str] = {
     "latency": "latency_sum",
 }
 _DEFAULTS = Plot()
-_LONGEST = 1_000_000
+_LONGEST = 1_000_000  # periods: a plot is some thousand points wide, and more show nothing
 _DAY = 86_400_000_000
 
 

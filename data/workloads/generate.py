@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from birthmark.data.invalid import check
+from birthmark.data.common.setting_errors import check
 from birthmark.data.settings import WORKLOADS, Generating
 from birthmark.data.workloads.births import Nursery
 from birthmark.data.workloads.clock import Clock, Window, shares

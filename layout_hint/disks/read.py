@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from birthmark.data.invalid import InvalidError, reasons
+from birthmark.data.common.setting_errors import InvalidError, reasons
 from birthmark.layout_hint.disks.disk import SECTOR, Disk
 from birthmark.layout_hint.settings import Options
 

@@ -29,16 +29,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from birthmark.data.invalid import check
-from birthmark.predictor.answers.levels import NO_LEVELS, Levels, levels_of
-from birthmark.predictor.models.kinds import Point
+from birthmark.data.common.setting_errors import check
+from birthmark.predictor.answers.points import ALWAYS, EVEN, NEVER, OperatingPoints, says_yes
+from birthmark.predictor.fit.levels import levels_of
 from birthmark.predictor.parameters import DEFAULTS, Parameters
 
-ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
-"""Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
-
 CANDIDATES = 2000
-"""How many thresholds are tried, at most: every so many lives, by rank of their scores."""
+"""How many thresholds are tried, at most: every so many lives, by rank of their scores.
+
+Between two lie 0.05% of the lives, a twentieth of the usual bound; and the table of false positives
+by block and threshold takes 1.6 MB."""
 
 _BETTER = 0.95
 """How surely another threshold than one half must be right more often to be taken."""
@@ -96,57 +96,6 @@ class Slice:
     def correct(self, threshold: float | None) -> float:
         """Return the share of right answers at ``threshold``."""
         return float(np.mean(self.said(threshold) == self.truth))
-
-
-@dataclass(frozen=True)
-class OperatingPoints:
-    """The thresholds of one model: a score of at least that much is a yes.
-
-    ``accurate`` is right most often, ``bounded`` keeps the limit on false positives; ``None``
-    abstains: no threshold keeps it and is right as often as a constant answer, so it is never a
-    yes. ``n`` lives were calibrated on; ``false_positives`` is the share of them that ``bounded``
-    is wrongly yes on, and ``upper`` the upper confidence limit that admitted it.
-
-    What is no yes is a no where the score is below ``no``, which keeps the limit on false
-    negatives (``None``: never); ``false_negatives`` and ``no_upper`` are those of it.
-    ``levels`` say how likely each score makes a yes. At the points in ``follows`` what follows from
-    other answers is said of the predicate, too (``predictor.answers.certainty``).
-    """
-
-    accurate: float
-    bounded: float | None = None
-    n: int = 0
-    false_positives: float | None = None
-    upper: float | None = None
-    no: float | None = None
-    false_negatives: float | None = None
-    no_upper: float | None = None
-    levels: Levels = NO_LEVELS
-    follows: tuple[Point, ...] = ()
-
-    def at(self, point: Point) -> float | None:
-        """Return the threshold at ``point``."""
-        return self.accurate if point == "accurate" else self.bounded
-
-    @classmethod
-    def from_json(cls, saved: dict[str, Any]) -> OperatingPoints:
-        """Return what ``dataclasses.asdict`` wrote; raise ``ValueError`` if it is none."""
-        levels = saved.get("levels")
-        follows = tuple(saved.get("follows", ()))
-        points = cls(
-            **{**saved, "levels": Levels(**levels) if levels else NO_LEVELS, "follows": follows}
-        )
-        for threshold in (points.accurate, points.bounded, points.no, *points.levels.cuts):
-            if threshold is not None and not ALWAYS <= threshold <= NEVER:
-                raise ValueError(f"a threshold is from 0 to 1, not {threshold!r}")
-        return points
-
-
-def says_yes(scores: Scores, threshold: float | None) -> Bools:
-    """Return where ``scores`` reach ``threshold``; ``None`` is never reached."""
-    if threshold is None:
-        return np.zeros(len(scores), dtype=bool)
-    return np.asarray(scores >= threshold)
 
 
 def choose(

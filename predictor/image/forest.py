@@ -23,6 +23,7 @@ NEVER = 2**32 - 1
 """A threshold that no sum reaches."""
 
 _TREE_SIZE, _TREE_HEIGHT = 2**15, 255
+"""A child is a number of 16 bits, of a node or a leaf; a node's height is a byte."""
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

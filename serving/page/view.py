@@ -10,20 +10,20 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from pydantic import ValidationError
 
-from birthmark.data.invalid import expected
-from birthmark.serving.answers import explain_one
-from birthmark.serving.evidence import in_percent, in_words
-from birthmark.serving.loaded import LoadedModel
+from birthmark.data.common.setting_errors import expected
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.serving.answers.evidence import in_percent
+from birthmark.serving.answers.json_answers import explain_one
+from birthmark.serving.messages.requests import FileRequest
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page import audited, traffic, versions
 from birthmark.serving.page.history import History
 from birthmark.serving.page.totals import totals
 from birthmark.serving.page.warnings import Facts, warnings
-from birthmark.serving.requests import FileRequest
-from birthmark.serving.service import Service
-from birthmark.training.pages import pages
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.shown import KINDS
-from birthmark.training.standing import Standing, summary
+from birthmark.serving.service.service import Service
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.reports.environment import pages
+from birthmark.training.statistics.standing import Standing, summary
 
 
 class Page:
@@ -62,7 +62,7 @@ class Page:
             "now": datetime.now(UTC),
             "warnings": [asdict(each) for each in warnings(facts)],
             "model": model,
-            "kinds": KINDS,
+            "kinds": {name: kind.title for name, kind in KINDS.items()},
             "since": slot.since,
             "counted": self.history.since,
             "workers": settings.workers,
@@ -93,7 +93,7 @@ class Page:
                 "predicate": key,
                 "answer": found["answers"][key],
                 "likely": in_percent(found["probabilities"][key]),
-                "evidence": in_words(why["evidence"]),
+                "evidence": KINDS[model.kind].in_words(why["evidence"]),
             }
             for key, why in found["predicates"].items()
         ]
@@ -115,7 +115,9 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
 def _environment() -> Environment:
     environment = pages(
         # report.css is the style of all pages
-        ChoiceLoader([PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training")])
+        ChoiceLoader(
+            [PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training.reports")]
+        )
     )
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.2f}%",

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.verdicts import Figures, verdicts
 from birthmark.data.samples import DAYS
-from birthmark.predictor.trained import KINDS
+from birthmark.predictor.models.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {

@@ -13,14 +13,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from birthmark.data.captures import write_capture
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.captures import write_capture
+from birthmark.data.traces.reader import open_trace
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.trained import KINDS
-from birthmark.training.registry import Registry
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.training.registry.versions import Registry
 
 CALL = b"1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n"
 

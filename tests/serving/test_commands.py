@@ -19,7 +19,7 @@ from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
 from birthmark.features import from_requests
 from birthmark.predictor.image.format import predict as predict_rows
-from birthmark.serving.published import NoModelError
+from birthmark.training.registry.published import NoModelError
 from birthmark_native import Image
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"

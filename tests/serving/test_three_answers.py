@@ -12,17 +12,17 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.models.images import compile_models
-from birthmark.serving.answers import explain_one, predict
-from birthmark.serving.client import Client
-from birthmark.serving.loaded import LoadedModel
-from birthmark.serving.published import load_model
-from birthmark.serving.requests import FileRequest
-from birthmark.training.registry import Registry
+from birthmark.serving.answers.json_answers import explain_one, predict
+from birthmark.serving.client.client import Client
+from birthmark.serving.messages.requests import FileRequest
+from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
 from birthmark_native import Answerer, Tally
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
@@ -65,6 +65,7 @@ def asked(model: LoadedModel, **file: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.deep
 def test_images_say_of_every_file_what_the_models_say(
     model: LoadedModel, creates: pa.Table
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from birthmark.data.invalid import check
+from birthmark.data.common.setting_errors import check
 from birthmark.predictor.models.able.tree import Tree
 from birthmark.predictor.models.learned import Answers, Learned, Scores
 from birthmark.predictor.parameters import DEFAULTS, Parameters

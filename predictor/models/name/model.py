@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.invalid import check
+from birthmark.data.common.setting_errors import check
 from birthmark.features.columns import names_of
 from birthmark.features.components import match_components, whole_names
 from birthmark.predictor.models.components.counts import ComponentCounts
@@ -77,6 +77,11 @@ class NameRules(ComponentCounts):
         decides = np.bincount(rank.drop_null(), weight, minlength=len(self.rules_))
         always = pa.array(np.ones(len(self.rules_), dtype=bool))
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
+
+    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
+        """Return the components that say yes at ``threshold``, and that they do."""
+        reach = pc.greater_equal(_fractions(self.rules_), threshold)
+        return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]
 
     def _derive(self, counts: pa.Table) -> pa.Table:
         return select_rules(counts, self.minfrac, self.mincount)

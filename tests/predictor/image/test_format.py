@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
 from birthmark.predictor.allocation.verdicts import hint_image
-from birthmark.predictor.fit.thresholds import NEVER, OperatingPoints
+from birthmark.predictor.answers.points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
 from birthmark.predictor.image import format as image_format
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
@@ -24,8 +24,9 @@ from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark.predictor.trained import TrainedModel
 from birthmark_native import Image
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
@@ -250,6 +251,7 @@ def creates_of(model: TrainedModel, folders: list[Path]) -> list[pa.Table]:
     ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("point", POINTS)
 def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, point, sampled):
@@ -271,6 +273,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
     assert said.isdisjoint(image.abstained)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
     model, tables = sampled
@@ -289,6 +292,7 @@ def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kin
             )
 
 
+@pytest.mark.deep
 def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monkeypatch):
     model, tables = sampled
     models = model.models["rules"]
@@ -336,6 +340,7 @@ def test_a_model_is_compiled_within_its_budget(sampled):
         assert image.size / len(image.predicates) <= 64 * 1024
 
 
+@pytest.mark.deep
 def test_the_image_of_a_model_declares_just_the_steps_that_it_may_take(sampled):
     model, _ = sampled
     images = [compile_models(m, point) for m in model.models.values() for point in POINTS]

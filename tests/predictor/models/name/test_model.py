@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from birthmark.features import name_components
-from birthmark.predictor.models.estimators import NameModel
+from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.models.name.model import Rule
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
@@ -102,6 +101,7 @@ def test_the_five_byte_prefix_is_optional():
     assert trained(rows, prefix=False).predict(new).tolist() == [False]
 
 
+@pytest.mark.deep
 @settings(deadline=None)
 @given(ROWS, ROWS)
 def test_learning_in_two_parts_is_learning_at_once_and_forgetting_undoes_it(one, two):
@@ -201,8 +201,3 @@ def test_a_model_without_its_counts_predicts_and_does_not_learn():
     assert served.predict(table([b"b.x", b"b"])).tolist() == [True, False]
     with pytest.raises(ValueError, match="without its counts"):
         served.partial_fit(table([b"a"]), [True])
-
-
-@parametrize_with_checks([NameModel()], expected_failed_checks=lambda _: {})
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
