@@ -70,18 +70,7 @@ def crossing(graph: ImportGraph, folder: str) -> list[list[str]]:
     return [circle for circle in found if circle[0].startswith(inside) and inner & {*circle}]
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(
-            each,
-            marks=pytest.mark.xfail(reason="its packages are still being parted", strict=False),
-        )
-        if each == "predictor"
-        else each
-        for each in ROAD
-    ],
-)
+@pytest.mark.parametrize("folder", ROAD)
 def test_no_circle_of_imports_crosses_a_package(graph: ImportGraph, folder: str) -> None:
     assert crossing(graph, folder) == []
 

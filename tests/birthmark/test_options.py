@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import pytest
 import typer
 import typer.main
-from birthmark.data.invalid import reasons
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import PydanticUndefined
 from typer.models import ArgumentInfo, OptionInfo
 from typer.testing import CliRunner
 
 from birthmark import cli
+from birthmark.data.common.setting_errors import reasons
 from birthmark.options import Options, bounds, choices, described, kind_of, with_options
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.config import Settings
