@@ -10,7 +10,7 @@ NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/s
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server quick slow lowest freebsd-sources lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,8 +49,10 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	cargo fmt --all --check
 	cargo clippy --locked --all-targets -- -D warnings
 
-types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
+types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and the extension beside its stubs
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest birthmark_native --mypy-config-file pyproject.toml \
+		--allowlist native/stubtest-allowlist
 
 rust-test: ## tests of the crates
 	cargo test --locked --quiet
@@ -83,6 +85,9 @@ slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make deep
 	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
+
+imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
+	$(BIN)/python docs/imports.py
 
 # Its own environment and nothing of the lock. Old libraries warn of what newer ones beside them say.
 LOWEST := target/lowest

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 import pyarrow as pa
 
@@ -11,10 +11,11 @@ from birthmark_native.results import Damaged, Written
 
 __version__: str
 
+@final
 class CaptureWriter:
     """Writes operations as a pcap file (``data.captures`` is its Python face, and says how)."""
 
-    def __init__(self, path: str, cut_data: bool = False) -> None:
+    def __new__(cls, path: str, cut_data: bool = False) -> Self:
         """Create the file, with files' data in it or only their lengths.
 
         Raises ``OSError`` if it cannot be written.
@@ -30,15 +31,16 @@ class CaptureWriter:
     def finish(self) -> Written:
         """End the capture, and return what it holds."""
 
+@final
 class LayoutTrace:
     """A build of ``birthmark replay build``, decoded once to be replayed on a model of a disk.
 
     ``docs/layout.md`` ("The replay") says what is modelled. Runs may go on in several threads.
     """
 
-    def __init__(
-        self, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
-    ) -> None:
+    def __new__(
+        cls, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
+    ) -> Self:
         """Take the tables of a build (``data.replay.schema``), the manifest first.
 
         Raises ``ValueError``, naming the table and the row, counted from 0, if one is not as a
@@ -76,6 +78,7 @@ class LayoutTrace:
         or the drive are not as they should be.
         """
 
+@final
 class LayoutRun:
     """What a replay came to."""
 
@@ -113,6 +116,7 @@ def layout_region(
     neither, or parts of two cylinder groups, or ends where the file system has ended.
     """
 
+@final
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
 
@@ -121,7 +125,7 @@ class LivesBuilder:
     ``near`` is how many microseconds a loss may be away from a use of the file that it touches.
     """
 
-    def __init__(self, max_live: int = 200_000, near: int = 50_000) -> None: ...
+    def __new__(cls, max_live: int = 200_000, near: int = ...) -> Self: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -157,12 +161,11 @@ class LivesBuilder:
     def take_names(self) -> pa.RecordBatch:
         """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
 
+@final
 class Mapping:
     """What stands for what in anonymized traces; ``data.anonymize`` says how it is used."""
 
-    def __init__(
-        self, prefix: bool, handles: bool, omit: list[str], seed: int | None = None
-    ) -> None:
+    def __new__(cls, prefix: bool, handles: bool, omit: list[str], seed: int | None = None) -> Self:
         """Make an empty mapping.
 
         ``prefix``: whether names that begin with the same five bytes still do; ``handles``:
@@ -202,6 +205,7 @@ class Mapping:
     def sizes(self) -> dict[str, int]:
         """Return how many things of each kind are mapped."""
 
+@final
 class Image:
     """A compiled image (``docs/image-format.md``), checked."""
 
@@ -209,7 +213,7 @@ class Image:
     predicates: list[str]  # their keys, in the order of the answers
     abstained: list[str]  # those of them that always answer no
 
-    def __init__(self, content: bytes) -> None:
+    def __new__(cls, content: bytes) -> Self:
         """Read an image.
 
         Raises ``ValueError`` if it is none, of another version, truncated, damaged anywhere, or if
@@ -223,6 +227,7 @@ class Image:
         column, if one is missing or of another type.
         """
 
+@final
 class Hook:
     """The layout hook's C core, as the replay holds it (``layout_hint/hook/bm_hook.h``)."""
 
@@ -230,15 +235,15 @@ class Hook:
     """What it has counted, as JSON: ``struct bm_counters``, and ``service`` with what
     ``struct bm_sync_counters`` has if creates wait for one."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         image: bytes | None = None,
         service: str | None = None,
         *,
         deadline: float = 0.002,
-        back_off: tuple[float, float] = (0.1, 30.0),
+        back_off: tuple[float, float] = ...,
         failures: int = 5,
-    ) -> None:
+    ) -> Self:
         """Answer from ``image``, or from a ``service``: ``unix:PATH`` or ``http://HOST:PORT``.
 
         With a service, a create that nothing is known of waits until ``deadline`` (seconds). After
@@ -258,6 +263,7 @@ class Hook:
         of another type.
         """
 
+@final
 class Checked:
     """How far a recording of FreeBSD's FFS allocator agrees with the model of it."""
 
@@ -290,10 +296,11 @@ def place_files(
     files that do not fit; and if in the end the file system is not consistent.
     """
 
+@final
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
 
-    def __init__(self, out: str, suffix: str) -> None:
+    def __new__(cls, out: str, suffix: str) -> Self:
         """Open the output; ``suffix`` gz, bz2, xz or zst compresses it."""
 
     def open(self, path: str) -> bytes | None:
@@ -384,13 +391,14 @@ def prune_components(
     tried in their order, until none can go.
     """
 
+@final
 class HistoryKeeper:
     """Running statistics over births (``features.history`` is its Python face)."""
 
     max_keys: int
     clock: int  # until when it was followed, µs
 
-    def __init__(self, max_keys: int) -> None:
+    def __new__(cls, max_keys: int) -> Self:
         """Keep at most so many keys; raises ``ValueError`` if they are too few for one birth."""
 
     @staticmethod
@@ -417,6 +425,7 @@ class HistoryKeeper:
 def fold_shapes(names: pa.Array) -> pa.Array:
     """Return the shape of each name (both binary); ``features.history.shape`` says what it is."""
 
+@final
 class TextWriter:
     """Writes operations as nfsdump text, in the order of the lines' times.
 
@@ -428,7 +437,7 @@ class TextWriter:
 
     left_out: int  # operations so far that the format has no form for: those of NFS version 4
 
-    def __init__(self, all_attributes: bool = False) -> None: ...
+    def __new__(cls, all_attributes: bool = False) -> Self: ...
     def write(self, batch: pa.RecordBatch) -> bytes:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -444,6 +453,7 @@ class TextWriter:
     def finish(self) -> bytes:
         """Return the lines that are left."""
 
+@final
 class TraceLines:
     """A trace printed as nfsdump text in a thread of its own, message by message.
 
@@ -454,7 +464,7 @@ class TraceLines:
     left_out: int  # at the end: messages of NFS version 4, for which the format has no form
     damaged: dict[str, int]  # at the end: records that could not be read, by reason
 
-    def __init__(self, path: str, all_attributes: bool = False) -> None:
+    def __new__(cls, path: str, all_attributes: bool = False) -> Self:
         """Read a capture or text, or standard input for ``-``; as ``TextWriter`` prints."""
 
     def next_lines(self) -> bytes | None:
@@ -463,6 +473,7 @@ class TraceLines:
         Raises ``OSError`` if the trace cannot be opened, ``ValueError`` if it is empty or no trace.
         """
 
+@final
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
 
@@ -470,7 +481,7 @@ class Trace:
     compression: str  # none, gzip, bzip2, xz or zstd
     heading: bytes | None  # the first line of text, if it is a comment
 
-    def __init__(self, path: str) -> None:
+    def __new__(cls, path: str) -> Self:
         """Open a file, or standard input for ``-``.
 
         Raises ``OSError`` if it cannot be opened and ``ValueError`` if it is empty or no trace.
@@ -518,6 +529,7 @@ def operations_schema() -> pa.Schema:
 OPS: list[str]
 """The words of its column ``op``, NFS version 3's first."""
 
+@final
 class ScanCounter:
     """Counts operations per period and keys (``data.scan`` is its Python face).
 
@@ -533,8 +545,8 @@ class ScanCounter:
     again: bool
     files: int
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         period: int,
         by: list[str],
         ops: list[str] | None = None,
@@ -542,7 +554,7 @@ class ScanCounter:
         clients: set[str] | None = None,
         uids: set[int] | None = None,
         gids: set[int] | None = None,
-    ) -> None:
+    ) -> Self:
         """Count in periods of so many µs, by keys (``data.scan.tables.KEYS``).
 
         ``ops`` have rows of their own (all, if ``None``); ``files`` says whether to keep the map
@@ -567,10 +579,11 @@ class ScanCounter:
     def paths(self, ids: pa.Array) -> pa.RecordBatch:
         """Return ``path``, the last known, and ``gone`` of files, by their numbers (uint32)."""
 
+@final
 class ScanMerger:
     """Adds up rows of a scan's table, by keys and in periods of ``period`` µs from ``origin``."""
 
-    def __init__(self, period: int, by: list[str], origin: int) -> None: ...
+    def __new__(cls, period: int, by: list[str], origin: int) -> Self: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take rows (``data.scan.counts_schema``), which may have further keys."""
 
@@ -580,6 +593,7 @@ class ScanMerger:
     def take(self) -> pa.RecordBatch:
         """Return the rows made since the last time."""
 
+@final
 class Forest:
     """Trees over rows of ``width`` bytes, as ``predictor.models.forest`` describes them.
 
@@ -588,8 +602,8 @@ class Forest:
     Raises ``ValueError``, naming the node, where they make no trees.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         columns: pa.Array,
         thresholds: pa.Array,
         targets: pa.Array,
@@ -597,7 +611,7 @@ class Forest:
         scores: pa.Array,
         outputs: int,
         width: int,
-    ) -> None: ...
+    ) -> Self: ...
     def sums(self, matrix: pa.Array, threads: int | None = None) -> pa.Array:
         """Return the scores of the leaves (uint32), added up over the trees, by row and output.
 
@@ -613,6 +627,7 @@ def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
 def fnv1a(bytes: bytes) -> int:
     """Return the 32-bit FNV-1a hash of ``bytes``."""
 
+@final
 class Lobby:
     """Where connections wait until they say something: a thread takes them from a socket.
 
@@ -621,9 +636,9 @@ class Lobby:
     has waited longest without a word is closed, and so is who has for ``idle_seconds``.
     """
 
-    def __init__(
-        self, listener: int, connections: int, ready: int, idle_seconds: float, busy: bytes
-    ) -> None:
+    def __new__(
+        cls, listener: int, connections: int, ready: int, idle_seconds: float, busy: bytes
+    ) -> Self:
         """Take connections at a listening socket, whose file descriptor is given away.
 
         Raises ``OSError`` where it is none.
@@ -644,19 +659,21 @@ class Lobby:
     def close(self) -> None:
         """Take nobody any more; after that every other method raises ``ValueError``."""
 
+@final
 class Tally:
     """How often each predicate was answered no and yes, by all models that count here."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def take(self) -> dict[str, tuple[int, int]]:
         """Return the counts since they were taken last."""
 
+@final
 class Certainty:
     """What the levels of scores say, made consistent (``predictor.answers.certainty``)."""
 
     predicates: list[str]  # their keys
 
-    def __init__(self, described: str, abstaining: list[str] = []) -> None:
+    def __new__(cls, described: str, abstaining: list[str] = ...) -> Self:
         """Read what ``answers.certainty.described`` wrote; those ``abstaining`` are never a yes.
 
         Raises ``ValueError`` for anything else.
@@ -668,6 +685,7 @@ class Certainty:
         ``levels`` has a column for each predicate and a row for each file, as what is returned has.
         """
 
+@final
 class Answerer:
     """What a compiled image answers to requests, from JSON to JSON.
 
@@ -676,15 +694,15 @@ class Answerer:
 
     predicates: list[str]  # their keys, in the order of the answers
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         image: pa.UInt8Array,
         model: tuple[str, str, str],
         abstaining: list[str],
         tally: Tally,
         certainty: str | None = None,
-        levels: list[pa.UInt8Array] = [],
-    ) -> None:
+        levels: list[pa.UInt8Array] = ...,
+    ) -> Self:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
         Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,18 +48,13 @@ PREDICTIONS = pa.schema(
 )
 """One row per file asked about. What was not told is null."""
 
-Matched = Literal["uid", "gid", "client", "dir_name"]
-
-MATCHED: tuple[Matched, ...] = ("uid", "gid", "client", "dir_name")
-"""What a row and a life must agree in, besides the name, where both tell it."""
-
 
 @dataclass(frozen=True)
 class Joining:
-    """How rows are joined to lives: `tolerance` in seconds, and which of `MATCHED` must agree."""
+    """How rows are joined to lives: `tolerance` in seconds, and which columns must agree."""
 
-    tolerance: float = 2.0
-    matched: Sequence[str] = MATCHED
+    tolerance: float
+    matched: Sequence[str]
 
 
 def log_treatments(schema: pa.Schema) -> dict[str, str]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from birthmark.data.generated import Mark
 from birthmark.layout_hint.region import Region
+from birthmark.layout_hint.settings import MODES, STATES
 from birthmark_native import HINTS
 
 BLOCK = 4096
@@ -38,12 +39,6 @@ POLICIES = {
 
 ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
 """Further policies, whose hints are no model's: ``layout_hint.hint_sources`` says what they are."""
-
-STATES = ("fresh", "aged")
-"""A file system: as the build leaves it, or after a pass of ageing."""
-
-MODES = ("reserved", "data", "preferred")
-"""The region: kept for what is hot, of its data blocks alone, or open to all as the rest is."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +115,13 @@ class Result:
 class Settings:
     """What all runs of a comparison have in common. Sizes and places are in bytes."""
 
-    geometry: str  # freebsd48 or freebsd14
+    geometry: str
     partition: int
     region_start: int
     region_length: int
     cache: int
     warmup: float  # seconds of the trace
-    pace: str  # fast or trace
+    pace: str
     disk: str  # the name of the drive
     seeds: tuple[int, ...]
     age: Mapping[str, Any] | None = None  # how the aged file systems were aged
@@ -155,7 +150,7 @@ class Comparison:
     generated: Sequence[Mark] = field(default_factory=tuple)  # by which workloads, if not real
 
     def find(
-        self, day: str, policy: str, mode: str | None, state: str = "fresh", nvram: bool = False
+        self, day: str, policy: str, mode: str | None, state: str = STATES[0], nvram: bool = False
     ) -> Result | None:
         """Return one result; None if there was no such run. Default's mode is always None."""
         wanted = (day, policy, None if policy == DEFAULT else mode, state, nvram)

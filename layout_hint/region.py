@@ -9,7 +9,6 @@ import birthmark_native
 from birthmark.data.common.sizes import size
 
 TABLES_END, MIDDLE = "tables-end", "middle"
-GEOMETRIES = ("freebsd48", "freebsd14")
 SHARE = 8
 """A place before the end of an inode table is one in so many of the region's bytes before it."""
 

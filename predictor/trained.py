@@ -22,6 +22,7 @@ from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.kinds import KINDS, Kind
 from birthmark.predictor.models.model_set import Answer, ModelSet
+from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.predicates.worlds import Worlds, worlds_of
@@ -33,11 +34,11 @@ _FILE = "model.json"
 class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
-    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
-    ``seed`` are parameters of the kinds of models. Thresholds are chosen on
-    births by models that did not learn from them, a share ``calibration`` at a time
-    (``predictor.fit.calibration``; 0: not at all), so that false positives are at most ``bound`` of
-    all files, and false negatives ``false_negative_bound``, each with ``confidence``
+    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. The parameters
+    are those of ``predictor.parameters.Parameters``, given by name; ``ValueError`` refuses others.
+    Thresholds are chosen on births by models that did not learn from them, a share ``calibration``
+    at a time (``predictor.fit.calibration``; 0: not at all), so that false positives are at most
+    ``bound`` of all files, and false negatives ``false_negative_bound``, each with ``confidence``
     (``predictor.fit.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
@@ -50,34 +51,13 @@ class TrainedModel:
     answers HotName for file systems (``predictor.allocation.hot_name``), if HotName is a predicate.
     """
 
-    def __init__(
-        self,
-        minfrac: float = 0.8,
-        mincount: int = 5,
-        prefix: bool = True,
-        purity: float | None = 1.0,
-        trees: int = 32,
-        rounds: int = 60,
-        seed: int = 0,
-        calibration: float = 0.2,
-        bound: float = 0.01,
-        confidence: float = 0.95,
-        false_negative_bound: float = 0.01,
-    ) -> None:
-        self.parameters: dict[str, Any] = {
-            "minfrac": minfrac,
-            "mincount": mincount,
-            "prefix": prefix,
-            "purity": purity,
-            "trees": trees,
-            "rounds": rounds,
-            "seed": seed,
-            "calibration": calibration,
-            "bound": bound,
-            "confidence": confidence,
-            "false_negative_bound": false_negative_bound,
-        }
-        self.limits = Limits(Limit(bound, confidence), Limit(false_negative_bound, confidence))
+    def __init__(self, **parameters: Any) -> None:
+        known = Parameters(**parameters)
+        self.parameters: dict[str, Any] = known.model_dump()
+        self.limits = Limits(
+            Limit(known.bound, known.confidence),
+            Limit(known.false_negative_bound, known.confidence),
+        )
         self.predicates: dict[str, Predicate] = {}
         self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}

@@ -1,4 +1,7 @@
-"""The folders import only from the stops before them on the road from trace to answer."""
+"""The folders import only from the stops before them on the road from trace to answer.
+
+Nothing imports itself by way of another folder, package or crate.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from grimp import ImportGraph
+
+from docs.imports import circles, crates, folders, modules, packages, rooms, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint"]
@@ -46,81 +52,45 @@ def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     assert link.resolve() == ROOT / folder
 
 
-def modules() -> dict[str, Path]:
-    """Return the files of all modules and packages of the folders, by their names."""
-    found = {}
-    for folder in ROAD:
-        for path in (ROOT / folder).rglob("*.py"):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            found["birthmark." + name.removesuffix(".__init__")] = path
-    return found
-
-
-def rooms(known: dict[str, Path]) -> dict[str, str]:
-    """Return each module's room: its package; itself where it lies in a folder of ``ROAD``."""
-    found = {}
-    for name, path in known.items():
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        found[name] = name if package.count(".") == 1 else package
-    return found
-
-
-def reached(edges: dict[str, set[str]], start: str) -> set[str]:
-    """Return all that can be reached from a node, which is itself among them in a circle."""
-    found: set[str] = set()
-    ahead = [start]
-    while ahead:
-        for node in edges.get(ahead.pop(), set()) - found:
-            found.add(node)
-            ahead.append(node)
-    return found
-
-
 @pytest.fixture(scope="module")
-def circles() -> list[list[str]]:
-    """Return the circles of imports that cross a package, by the names of their rooms."""
-    known = modules()
-    room = rooms(known)
-    edges: dict[str, set[str]] = {}
-    for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.ImportFrom) or node.module is None:
-                continue
-            of = {f"{node.module}.{each.name}" for each in node.names} & known.keys()
-            for target in of or {node.module} & known.keys():
-                edges.setdefault(room[name], set()).add(room[target])
-    edges = {name: targets - {name} for name, targets in edges.items()}
-    beyond = {name: reached(edges, name) for name in edges}
-    found = {
-        tuple(sorted(each for each in targets if name in beyond.get(each, set())))
-        for name, targets in beyond.items()
-    }
-    # Modules side by side in a folder are in one room; packages are rooms of their own.
-    return [
-        [*circle]
-        for circle in sorted(found)
-        if len({each.rpartition(".")[0] for each in circle}) > 1
-        or any(known[each].name == "__init__.py" for each in circle)
-    ]
+def graph() -> ImportGraph:
+    return modules()
 
 
-@pytest.mark.parametrize(
-    "folder",
-    [
-        pytest.param(
-            each,
-            marks=pytest.mark.xfail(reason="its packages are still being parted", strict=False),
-        )
-        if each == "predictor"
-        else each
-        for each in ROAD
-    ],
-)
-def test_no_circle_of_imports_crosses_a_package(circles: list[list[str]], folder: str) -> None:
-    inside = f"birthmark.{folder}"
-    assert not [circle for circle in circles if f"{circle[0]}.".startswith(f"{inside}.")]
+def crossing(graph: ImportGraph, folder: str) -> list[list[str]]:
+    """Return the circles of imports within a folder that cross a package.
+
+    Of rooms (packages, and modules that lie right in the folder), and of whole packages with all
+    that is within them.
+    """
+    inner = packages(graph)
+    inside = f"birthmark.{folder}."
+    own = [each for each in inner if f"{each}.".startswith(inside)]
+    found = [*circles(rooms(graph)), *(c for each in own for c in circles(siblings(graph, each)))]
+    return [circle for circle in found if circle[0].startswith(inside) and inner & {*circle}]
 
 
-def test_no_circle_of_imports_crosses_a_folder(circles: list[list[str]]) -> None:
-    for circle in circles:
-        assert len({each.split(".")[1] for each in circle}) == 1, circle
+@pytest.mark.parametrize("folder", ROAD)
+def test_no_circle_of_imports_crosses_a_package(graph: ImportGraph, folder: str) -> None:
+    assert crossing(graph, folder) == []
+
+
+def test_no_circle_of_imports_crosses_a_folder(graph: ImportGraph) -> None:
+    assert circles(folders(graph)) == []
+
+
+def test_all_packages_are_looked_at(graph: ImportGraph) -> None:
+    assert packages(graph) >= {"birthmark.data.scan", "birthmark.serving.page", "birthmark_native"}
+    assert rooms(graph).keys() >= {"birthmark.data.scan", "birthmark.data.schema"}
+
+
+def test_no_circle_of_dependencies_crosses_a_crate() -> None:
+    found = crates()
+    assert "birthmark-hintd" in found
+    assert circles(found) == []
+
+
+def test_a_circle_is_found_by_way_of_others_and_told_once() -> None:
+    chain: dict[str, set[str]] = {"a": {"b"}, "b": {"c"}, "c": set()}
+    assert circles(chain) == []
+    assert circles(chain | {"c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]

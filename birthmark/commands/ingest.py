@@ -22,11 +22,12 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
 
 
 def ingest(
-    traces: Annotated[
-        list[str], typer.Argument(help="trace files, in the order of their time; - is stdin")
-    ],
+    traces: Annotated[list[str], typer.Argument(help="trace files, oldest first; - is stdin")],
     out: Annotated[
-        Path, typer.Option(callback=named, help="directory of the dataset; made if need be")
+        Path,
+        typer.Option(
+            callback=named, help="dataset to write: a new directory, or a dataset to add to"
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # not all that tells errors has asked pydantic
     from pydantic import BaseModel, ValidationError
@@ -16,6 +16,16 @@ class InvalidError(ValueError):
     def __init__(self, reasons: Sequence[str]) -> None:
         super().__init__("\n".join(reasons))
         self.reasons = reasons
+
+
+def check(model: type[BaseModel], **given: Any) -> None:
+    """Raise `InvalidError` where one of the settings that are given is none of `model`."""
+    from pydantic import ValidationError
+
+    try:
+        model(**given)
+    except ValidationError as error:
+        raise InvalidError(reasons(error, model)) from None
 
 
 def reasons(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:

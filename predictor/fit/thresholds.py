@@ -29,14 +29,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.common.setting_errors import check
 from birthmark.predictor.answers.points import ALWAYS, EVEN, NEVER, OperatingPoints, says_yes
 from birthmark.predictor.fit.levels import levels_of
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 CANDIDATES = 2000
 """How many thresholds are tried, at most: every so many lives, by rank of their scores.
 
 Between two lie 0.05% of the lives, a twentieth of the usual bound; and the table of false positives
 by block and threshold takes 1.6 MB."""
+
+_BETTER = 0.95
+"""How surely another threshold than one half must be right more often to be taken."""
 
 Scores = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -47,14 +52,11 @@ Ints = npt.NDArray[np.int64]
 class Limit:
     """What is promised of wrong answers: their greatest share of all files, and how surely."""
 
-    bound: float = 0.01
-    confidence: float = 0.95
+    bound: float = DEFAULTS.bound
+    confidence: float = DEFAULTS.confidence
 
     def __post_init__(self) -> None:
-        for name, least in (("bound", 0), ("confidence", 0.5)):
-            value = getattr(self, name)
-            if not least < value < 1:
-                raise ValueError(f"{name} must be between {least} and 1, not {value!r}")
+        check(Parameters, bound=self.bound, confidence=self.confidence)
 
     def keeps(self, wrong: Bools, block: Ints) -> bool:
         """Return whether so many are ``wrong``, of the rows of blocks of time, that it is kept."""
@@ -65,8 +67,8 @@ class Limit:
 class Limits:
     """What is promised of a ``yes``, about false positives, and of a ``no``, of false negatives."""
 
-    yes: Limit = Limit()
-    no: Limit = Limit()
+    yes: Limit = Limit(DEFAULTS.bound)
+    no: Limit = Limit(DEFAULTS.false_negative_bound)
 
     def surer(self) -> Limits:
         """Return limits of half the risk."""
@@ -159,7 +161,7 @@ def surely_no(slice_: Slice, limit: Limit) -> float | None:
     return float(above.min()) if len(above) else NEVER
 
 
-def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
+def most_accurate(slice_: Slice) -> float:
     """Return the threshold that is right most often.
 
     It is one half, as for any score that is a probability, unless the best one on the slice is
@@ -178,7 +180,7 @@ def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
     if len(gains) < 2 or gains.std() == 0:
         return EVEN
     statistic = gains.mean() / (gains.std(ddof=1) / np.sqrt(len(gains)))
-    return threshold if statistic > t.ppf(confidence, len(gains) - 1) else EVEN
+    return threshold if statistic > t.ppf(_BETTER, len(gains) - 1) else EVEN
 
 
 def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 import httpx
 
+from birthmark.serving.address import URL
 from birthmark.serving.client import questions
 from birthmark.serving.client.breaker import Breaker
 from birthmark.serving.client.questions import (
@@ -78,7 +79,7 @@ class AsyncClient:
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8325",
+        url: str = URL,
         *,
         token: str | None = None,
         deadline: float = DEADLINE,
@@ -278,7 +279,7 @@ class Client:
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8325",
+        url: str = URL,
         *,
         token: str | None = None,
         deadline: float = DEADLINE,

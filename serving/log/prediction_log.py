@@ -27,8 +27,11 @@ from birthmark.data.prediction_log import ANSWER, PREDICTIONS, SAID
 from birthmark.data.schema import TIME
 from birthmark.serving.log.files import LogWriter
 from birthmark.serving.log.service_log import Quoting
+from birthmark.serving.settings import Settings
 
 log = logging.getLogger(__name__)
+
+_DEFAULTS = Settings()
 
 Outcome = Literal["written", "dropped", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("written", "dropped", "failed")
@@ -122,11 +125,11 @@ class PredictionLog:
     def __init__(
         self,
         directory: Path,
-        share: float = 1.0,
+        share: float = _DEFAULTS.log_share,
         mapping: Path | None = None,
         rows: int = 100_000,
-        seconds: float = 300.0,
-        days: int = 30,
+        seconds: float = 60 * _DEFAULTS.log_minutes,
+        days: int = _DEFAULTS.log_days,
         tell: Callable[[Outcome, int], object] = lambda outcome, rows: None,
     ) -> None:
         self.share = share

@@ -190,6 +190,11 @@ def test_the_reference_of_columns_is_that_of_the_schemas() -> None:
     assert text("tables.md") == page, "run: python docs/tables.py > docs/tables.md"
 
 
+def test_the_reference_of_settings_is_that_of_their_declarations() -> None:
+    page = runpy.run_path(str(DOCS / "settings.py"))["page"]()
+    assert text("settings.md") == page, "run: python docs/settings.py > docs/settings.md"
+
+
 def test_every_predicate_is_defined() -> None:
     row = r"^\| `([^`]+)` \| (file(?:, name)?|directory) \|"
     of = dict(re.findall(row, text("researchers.md"), re.M))

@@ -97,9 +97,9 @@ def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..
         (["predict", "a", "--directory", "/x"], "directory: expected a name in its directory"),
         (
             ["predict", "a", "--model", "x"],
-            "model: Input should be 'name', 'able', 'rules' or 'forest', found 'x'",
+            "'BIRTHMARK_MODEL'): Input should be 'name', 'able', 'rules' or 'forest', found 'x'",
         ),
-        (["serve", "--port", "65536"], "port: Input should be less than or equal to 65535"),
+        (["serve", "--port", "65536"], "'BIRTHMARK_PORT'): Input should be less than or equal to"),
     ],
 )
 def test_a_wrong_argument_is_named_with_its_value_and_what_was_expected(

@@ -30,6 +30,7 @@ from birthmark.predictor.parts import DamagedModelError
 from birthmark.training.audit.figures import GROUPS, SERVED, Answered, Figures, figures
 from birthmark.training.audit.matching import Join, join
 from birthmark.training.audit.shifts import Shift, shifts
+from birthmark.training.config import Matching
 from birthmark.training.learn.loss import without_loss
 from birthmark.training.learn.profile import Profile
 from birthmark.training.registry import abstentions, bounds
@@ -114,7 +115,7 @@ def audit(
     `leave_out` leaves out lives that loss may have touched. Nothing is written: see `keep`. Raises
     OSError where there is no log, and ValueError for a dataset that shows no file.
     """
-    joining = joining or Joining()
+    joining = joining or Matching().joining()
     files, names, _ = without_loss(read_files(dataset), read_names(dataset), leave_out)
     if not len(files):
         raise ValueError(f"{dataset}: expected files, found none")

@@ -11,14 +11,11 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.schema import field
 from birthmark.data.traces.inputs import each_once
 from birthmark.predictor import Predicate
-from birthmark.training.config import Settings
+from birthmark.training.config import Settings, Windows
 from birthmark.training.evaluate.cases import expect_births
 from birthmark.training.evaluate.evaluation import EVALUATION, evaluate
 from birthmark.training.learn.loss import without_loss
 from birthmark.training.learn.train import fit, read_lives
-
-LENGTHS = (1, 3, 7, 30)
-"""The lengths that are compared, in days."""
 
 WINDOWS = pa.schema(
     [
@@ -35,7 +32,7 @@ def windows(
     test: Path,
     settings: Settings,
     predicates: Iterable[Predicate] | None = None,
-    lengths: Sequence[int] = LENGTHS,
+    lengths: Sequence[int] = tuple(Windows().lengths),
 ) -> pa.Table:
     """Train on the last days before `test`, for each of `lengths`, and test on it.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from birthmark.data.common.plurals import counted
 from birthmark.predictor import Predicate, TrainedModel
-from birthmark.training.config import Settings, Training
+from birthmark.training.config import Settings, Testing, Training
 from birthmark.training.learn.train import Lives, fit
 from birthmark.training.nightly.card import Card, card_of
 from birthmark.training.nightly.compare import Comparison, Decision, decide, test_first
@@ -64,7 +64,7 @@ def train_alone(
     lives: Lives,
     settings: Settings,
     predicates: Iterable[Predicate] | None = None,
-    test: bool = True,
+    test: bool = Testing().test,
 ) -> Candidate:
     """Train on `lives` without asking whether the published model is better.
 

@@ -26,6 +26,7 @@ from birthmark.features.columns import names_of
 from birthmark.features.encoding import COLUMNS, Encoding
 from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Bytes, FittedTrees, Floats, Forest
 from birthmark.predictor.models.learned import Answers, Learned, Scores
+from birthmark.predictor.parameters import DEFAULTS
 
 SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 """The columns of ``features.CREATES`` that the model sees."""
@@ -68,15 +69,15 @@ class CreateForest(Learned):
 
     def __init__(
         self,
-        trees: int = 32,
+        trees: int = DEFAULTS.trees,
         leaf_rows: int = 3,
         tried: float = 0.2,
         blind: float = 0.25,
-        rounds: int = 60,
+        rounds: int = DEFAULTS.rounds,
         rate: float = 0.1,
         rows_per_tree: int = 100_000,
         kilobytes: int = 64,
-        seed: int = 0,
+        seed: int = DEFAULTS.seed,
     ) -> None:
         self.trees = trees
         self.leaf_rows = leaf_rows

@@ -21,6 +21,7 @@ from birthmark.features.components import (
 )
 from birthmark.predictor.models.components.counts import COUNTS, TRACE, ComponentCounts
 from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.parameters import DEFAULTS
 
 Numbers = npt.NDArray[np.float64]
 
@@ -74,7 +75,7 @@ class RuleList(ComponentCounts):
         self,
         level: float = 0.9,
         threshold: float = 0.5,
-        prefix: bool = True,
+        prefix: bool = DEFAULTS.prefix,
         half_life: float | None = None,
     ) -> None:
         self.level = level

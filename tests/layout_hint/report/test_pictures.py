@@ -14,8 +14,8 @@ from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint import report
 from birthmark.layout_hint.comparison import Comparison
-from birthmark.layout_hint.options import Options
 from birthmark.layout_hint.report import charts, disk_map
+from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.predictor.image.format import compile_image

@@ -25,6 +25,7 @@ from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.images import compile_levels, compile_models
 from birthmark.predictor.models.kinds import KINDS
+from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.trained import TrainedModel
 from birthmark_native import Image
@@ -371,7 +372,7 @@ def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
 
 def test_a_kind_without_a_section_is_refused(sampled):
     models = sampled[0].models["name"]
-    other = type("Other", (type(models),), {"kind": "other"})(models)
+    other = type("Other", (ModelSet,), {"kind": "other"})(models)
     with pytest.raises(ValueError, match="of kind 'other'"):
         compile_models(other, "accurate")
 

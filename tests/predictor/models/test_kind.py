@@ -39,7 +39,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import FILE_PREDICATES, TrainedModel
 from birthmark.training.config import Settings
-from birthmark.training.registry import Registry
+from birthmark.training.registry.versions import Registry
 
 folder = Path(sys.argv[1])
 ingest([DAYS[0]], folder / "day")
@@ -89,4 +89,6 @@ assert "toy" in json.dumps(schemas["ModelResponse"]["properties"]["kind"])
 
 
 def test_reports_call_it_by_its_title() -> None:
-    assert "Toy model" in run("from birthmark.training.shown import TITLES; print(TITLES['toy'])")
+    assert "Toy model" in run(
+        "from birthmark.training.reports.labels import TITLES; print(TITLES['toy'])"
+    )

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from birthmark.data.prediction_log import Joining
 from birthmark.training.audit.figures import GROUPS, SERVED
 from birthmark.training.audit.run import Audit, keep
 from birthmark.training.audit.shifts import Shift
+from birthmark.training.config import Matching
 from birthmark.training.registry.versions import Registry
 from birthmark.training.statistics.standing import of_row
 from tests import needs
@@ -77,7 +77,7 @@ def audits(registry: Registry, version: str) -> None:
             until,
             ["home"],
             version,
-            Joining(),
+            Matching().joining(),
             pa.Table.from_pylist(rows, schema=SERVED),
             GROUPS.empty_table(),
             broken=["lifespan<=1"] if last else [],

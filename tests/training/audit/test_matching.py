@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
 
-from birthmark.data.prediction_log import MATCHED, PREDICTIONS, Joining
+from birthmark.data.prediction_log import PREDICTIONS, Joining
 from birthmark.training.audit import matching as module
 from birthmark.training.audit.matching import Join, join
+from birthmark.training.config import Matched, Matching
 
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 Life = Callable[..., dict[str, Any]]
@@ -24,8 +25,16 @@ def asked(name: bytes, second: float, told: bool = True, **columns: Any) -> dict
     return {**own, "create_time": at if told else None, **columns}
 
 
+def joining(tolerance: float | None = None, matched: list[Matched] | None = None) -> Joining:
+    usual = Matching().joining()
+    return Joining(
+        usual.tolerance if tolerance is None else tolerance,
+        usual.matched if matched is None else matched,
+    )
+
+
 def joined(rows: list[dict[str, Any]], lives: pa.Table, **how: Any) -> Join:
-    return join(pa.Table.from_pylist(rows, schema=PREDICTIONS), lives, Joining(**how))
+    return join(pa.Table.from_pylist(rows, schema=PREDICTIONS), lives, joining(**how))
 
 
 def pairs(found: Join) -> list[tuple[int, int]]:
@@ -58,7 +67,7 @@ def test_what_both_tell_must_agree_and_what_one_does_not_tell_may_be_anything(
     found = joined(rows, lives)
     assert pairs(found) == [(0, 0), (2, 2)]
     assert found.unmatched == 1
-    rest = tuple(each for each in MATCHED if each != column)
+    rest = tuple(each for each in get_args(Matched) if each != column)
     assert pairs(joined(rows, lives, matched=rest)) == [(0, 0), (1, 1), (2, 2)]
 
 
