@@ -7,6 +7,7 @@ pub mod log;
 pub mod recorder;
 pub mod trailer;
 pub mod value;
+pub mod words;
 pub mod write;
 
 use crate::decoder::{DecodeError, Decoder, DecoderCounts, Format, Lines};
@@ -15,7 +16,8 @@ use crate::input::Input;
 use crate::instants::{Instants, Odd, Verdict};
 use crate::join::{HeldReply, Joiner};
 use crate::message::Procedure;
-use line::{Direction, Endpoints, Line};
+use line::{Endpoints, Line};
+use words::Direction;
 
 /// nfsdump text.
 pub static FORMAT: Format = Format {
