@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final
 
 import pyarrow as pa
 
@@ -391,8 +391,6 @@ def prune_components(
     tried in their order, until none can go.
     """
 
-HISTORY_BYTES: int  # how many bytes tell a history
-
 @final
 class HistoryKeeper:
     """Running statistics over births (``features.history`` is its Python face)."""
@@ -630,9 +628,6 @@ def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
 def fnv1a(bytes: bytes) -> int:
     """Return the 32-bit FNV-1a hash of ``bytes``."""
 
-MOST_FILES: int
-"""The most files in one request."""
-
 @final
 class Lobby:
     """Where connections wait until they say something: a thread takes them from a socket.
@@ -695,7 +690,7 @@ class Certainty:
 class Answerer:
     """What a compiled image answers to requests, from JSON to JSON.
 
-    It reads files as ``serving.requests`` does, in their usual forms, and none that those refuse.
+    It reads creates as ``MEMBERS`` declares them.
     """
 
     predicates: list[str]  # their keys, in the order of the answers
@@ -717,14 +712,14 @@ class Answerer:
         described.
         """
 
-    def json(self, body: bytes) -> tuple[bytes, int] | None:
+    def json(self, body: bytes) -> tuple[bytes, int]:
         """Return the answer to one file or a list, and how many files that is.
 
-        None if the schema is to look at the body.
+        Raises ``InvalidRequestError`` for what is none.
         """
 
-    def hint(self, body: bytes) -> int | None:
-        """Return the bits of the verdict on one create; None as ``json`` does.
+    def hint(self, body: bytes) -> int:
+        """Return the bits of the verdict on one create; raise as ``json`` does.
 
         The image must have no predicates but HotName, HotDir and HotWrite.
         """
@@ -735,19 +730,155 @@ class Answerer:
     def said(self, creates: pa.RecordBatch) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
         """Return what is said of each row of creates, as ``Certainty.say`` does."""
 
-def requested(bodies: list[bytes]) -> pa.RecordBatch | None:
+def requested(bodies: list[bytes], hints: bool = False) -> pa.RecordBatch:
     """Return the creates that bodies ask about: the columns of ``features.CREATES`` that they tell.
 
-    None if the schema is to look at one of them.
+    If they ask for ``hints``, ``is_directory`` (boolean) is a column, too. Raises as
+    ``Answerer.json`` does.
     """
 
-def objects(
-    body: bytes, known: list[str], most: int | None = None
-) -> tuple[list[tuple[int, int]], tuple[str, int | None, str | None, str] | None]:
-    """Return where in JSON its object, or those of a list of at ``most`` so many, begin and end.
+def files_of(body: bytes) -> tuple[pa.RecordBatch, list[tuple[str, str]], bool]:
+    """Return the creates that a body asks about, their names, and whether it is a list.
 
-    Or the first fault: its kind, which object of the list it is in, which member, and what is there
-    or what the reader says, cut. Kinds are ``json`` (it is none), ``no_object``, ``too_many``,
-    ``unknown`` (a member that is not ``known``), ``repeated`` (a member that is there twice) and
-    ``too_long`` (a value of more than 32 KB). Without ``most`` there may be no list.
+    A name is the member that was sent, and its value in JSON. Raises as ``Answerer.json`` does.
     """
+
+def check_object(body: bytes, known: list[str]) -> None:
+    """Refuse a body of anything but one object of members ``known``, each once and at most 32 KB.
+
+    Raises ``InvalidRequestError``.
+    """
+
+class InvalidRequestError(ValueError):
+    """What is wrong with a request: its text says what was expected."""
+
+    is_json: bool  # whether the body is JSON at all
+    field: str | None  # where in it, as "[3].mode"; None: all of it
+    found: str | None  # what is there, as JSON or the beginning of that; None: nothing
+
+@final
+class Member:
+    """Something that may be known of a create, as ``native/contract`` declares it."""
+
+    name: str  # what requests call it
+    column: str | None  # what ``features.CREATES`` calls it, if it is a column there
+    kind: Literal["name", "number", "text", "time", "bytes", "handle", "flag"]
+    most: int | None  # the largest number; or bytes of a name or of bytes, characters of a text
+    octal: bool  # of a number: whether text is one, too, in octal digits
+    needed: bool
+    files: bool  # whether it is told of files that predictions are asked about
+    hints: bool  # whether it is told of creates that hints are asked about
+    meaning: str  # of the column
+    forms: list[str]  # what is put after its name, for each form that it may have
+    told: list[str]  # what a request says in each of these
+
+@final
+class Hint:
+    """A kind of hint, as ``native/contract`` declares it."""
+
+    key: str  # the predicate that says it
+    bit: int  # in a verdict
+    of_directory: bool  # whether it is asked of directories; if not, of all else
+    meaning: str
+
+MEMBERS: tuple[Member, ...]
+"""What may be known of a create, in the order of the columns of ``features.CREATES``."""
+
+HINTS: tuple[Hint, ...]
+"""The hints, in the order of a verdict's bits."""
+
+HISTORY_BYTES: int  # how many bytes tell a history
+MOST_FILES: int  # in one request
+
+# How an image is laid out, as layout_hint/include/birthmark.h says.
+BM_MAGIC: bytes
+BM_VERSION: int
+BM_PREDICATES_MAX: int
+BM_WORDS_MAX: int
+BM_SECTIONS_MAX: int
+BM_FEATURES_MAX: int
+BM_TREES_MAX: int
+BM_TREE_SIZE_MAX: int
+BM_BUCKET_MAX: int
+BM_STEPS_MAX: int
+BM_STEPS_NAME: int
+BM_COMPONENTS_MAX: int
+BM_ABREAST: int
+BM_PREFIX_LEN: int
+BM_RANDOM_LEN: int
+BM_HEX_LEN: int
+BM_LEAF: int
+BM_AT_VERSION: int
+BM_AT_SIZE: int
+BM_AT_CHECKSUM: int
+BM_AT_PREDICATES: int
+BM_AT_KEYS: int
+BM_AT_SECTIONS: int
+BM_AT_STEPS: int
+BM_AT_ZERO: int
+BM_HEADER_SIZE: int
+BM_SECTION_ENTRY: int
+BM_KEY_ENTRY: int
+BM_HASH_BASIS: int
+BM_HASH_PRIME: int
+BM_HASH_MIX: int
+BM_KNOWN_MODE: int
+BM_KNOWN_UID: int
+BM_KNOWN_GID: int
+BM_KNOWN_CLIENT: int
+BM_KNOWN_HOUR: int
+BM_KNOWN_NAME: int
+BM_OK: int
+BM_TRUNCATED: int
+BM_NO_IMAGE: int
+BM_NEWER: int
+BM_TRAILING: int
+BM_CHECKSUM: int
+BM_MALFORMED: int
+BM_OLDER: int
+BM_COSTLY: int
+BM_WHOLE: int
+BM_FIRST: int
+BM_LAST: int
+BM_MIDDLE: int
+BM_PREFIX: int
+BM_ANY: int
+BM_PLACES: int
+BM_ATTR_FIRST: int
+BM_ATTR_MIDDLE: int
+BM_ATTR_LAST: int
+BM_ATTR_MODE: int
+BM_ATTR_UID: int
+BM_ATTR_GID: int
+BM_ATTRS: int
+BM_SOURCE_HISTORY: int
+BM_SOURCE_NAME: int
+BM_SOURCE_CODE: int
+BM_SOURCE_HOUR: int
+BM_SOURCES: int
+BM_NAME_LENGTH: int
+BM_NAME_PERIODS: int
+BM_NAME_DIGITS: int
+BM_NAME_CAPITALS: int
+BM_NAME_SIGNS: int
+BM_NAME_DIGIT_RUN: int
+BM_NAME_HEX_RUN: int
+BM_NAME_SUFFIX_LENGTH: int
+BM_NAME_FIRST_BYTE: int
+BM_NAME_LAST_BYTE: int
+BM_NAME_RANDOM_WORD: int
+BM_NAME_NUMBERS: int
+BM_VALUE_MODE: int
+BM_VALUE_UID: int
+BM_VALUE_GID: int
+BM_VALUE_CLIENT: int
+BM_VALUE_SHAPE: int
+BM_VALUE_SUFFIX: int
+BM_VALUES: int
+BM_SECTION_RULES: int
+BM_SECTION_TREES: int
+BM_SECTION_FOREST: int
+BM_HINT_VERSION: int
+BM_IMAGE_MAX: int
+BM_NAME_MAX: int
+BM_HOT_BLOCKS: int

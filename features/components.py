@@ -26,6 +26,7 @@ from typing import Literal, NamedTuple, Self
 
 from birthmark.data.common.visible import visible
 from birthmark_native import (
+    BM_PREFIX_LEN,
     count_components,
     decide_components,
     match_components,
@@ -51,7 +52,7 @@ __all__ = [
     "whole_names",
 ]
 
-PREFIX = 5
+PREFIX = BM_PREFIX_LEN
 """How many bytes the optional component at a name's beginning has (Figure 6.2)."""
 
 ANY = b".*"

@@ -18,6 +18,7 @@ import pyarrow as pa
 from birthmark.data.generated import Mark
 from birthmark.layout_hint.region import Region
 from birthmark.layout_hint.settings import MODES, STATES
+from birthmark_native import HINTS
 
 BLOCK = 4096
 """Bytes of the blocks that are counted (thesis section 7.1)."""
@@ -25,15 +26,16 @@ BLOCK = 4096
 DEFAULT = "Default"
 """The policy that the others are compared with: the file system as it is."""
 
+_BITS = {hint.key: hint.bit for hint in HINTS}
 POLICIES = {
     DEFAULT: 0,
-    "HotDir": 2,
-    "HotName": 1,
-    "HotDir+HotName": 3,
-    "HotWrite": 4,
-    "all three": 7,
+    "HotDir": _BITS["HotDir"],
+    "HotName": _BITS["HotName"],
+    "HotDir+HotName": _BITS["HotDir"] | _BITS["HotName"],
+    "HotWrite": _BITS["HotWrite"],
+    "all three": sum(_BITS.values()),
 }
-"""The verdicts that a policy follows (bits of ``birthmark_hint.h``), in the tables' order."""
+"""The verdicts that a policy follows, in the tables' order."""
 
 ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
 """Further policies, whose hints are no model's: ``layout_hint.hint_sources`` says what they are."""

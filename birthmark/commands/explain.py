@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.tree import Tree
 
-from birthmark.commands.serve import Published, file_of
+from birthmark.commands.serve import Published, files_of
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
 from birthmark.serving.settings import Listing
@@ -38,7 +38,7 @@ def explain(
     from birthmark.serving.models.published import load_model
     from birthmark.training.registry.versions import Registry
 
-    files = [file_of(name, directory, mode=mode, uid=uid, gid=gid) for name in names]
+    files = files_of(*names, directory=directory, mode=mode, uid=uid, gid=gid)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
     response = explain_list(loaded, files)
     if as_json:

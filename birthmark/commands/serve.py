@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from rich.table import Table
 
 from birthmark.exits import MISCONFIGURED, exits
-from birthmark.options import Options, refused, with_options
+from birthmark.options import Options, with_options
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, show, styled
+from birthmark_native import InvalidRequestError
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.messages.requests import FileRequest
+    from birthmark.serving.messages.requests import Files
     from birthmark.serving.messages.responses import OneExplained
 
 
@@ -47,8 +48,8 @@ def predict(
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Predict what a file will become, as the service does but without it."""
-    file = file_of(name, directory, mode=mode, uid=uid, gid=gid)
-    response = _answer(file, wanted)
+    files = files_of(name, directory=directory, mode=mode, uid=uid, gid=gid)
+    response = _answer(files, wanted)
     if as_json:
         from pydantic_core import to_json
 
@@ -57,26 +58,34 @@ def predict(
         _show(response)
 
 
-def file_of(name: str, directory: str | None, **known: Any) -> FileRequest:
-    """Return the file that options tell of, or refuse what is none."""
+def files_of(*names: str, directory: str | None, **known: Any) -> Files:
+    """Return the files of such names that options tell of, or refuse what is none."""
     from birthmark.serving.client.names import written
-    from birthmark.serving.messages.requests import FileRequest
+    from birthmark.serving.messages.requests import parse
 
-    names = written("name", os.fsencode(name))
     if directory is not None:
-        names |= written("directory", os.fsencode(directory))
+        known |= written("directory", os.fsencode(directory))
+    files = [written("name", os.fsencode(name)) | known for name in names]
     try:
-        return FileRequest.model_validate(names | known)
-    except ValidationError as error:
-        raise refused(error) from error
+        return parse(json.dumps(files).encode())
+    except InvalidRequestError as error:
+        raise _invalid(error) from error
 
 
-def _answer(file: FileRequest, wanted: Settings) -> OneExplained:
+def _invalid(error: InvalidRequestError) -> typer.BadParameter:
+    """Return what is wrong with a file, as the command line reports its own errors."""
+    from birthmark.serving.messages import excerpts
+
+    member = (error.field or "").rpartition(".")[2].removesuffix("_percent")
+    return typer.BadParameter(f"{error}, found {excerpts.read(error.found)!r}", param_hint=member)
+
+
+def _answer(files: Files, wanted: Settings) -> OneExplained:
     from birthmark.serving.answers.json_answers import explain_one
     from birthmark.serving.models.published import load_model
     from birthmark.training.registry.versions import Registry
 
-    return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), file)
+    return explain_one(load_model(Registry(wanted.registry), wanted.model, wanted.point), files)
 
 
 def _show(response: OneExplained) -> None:

@@ -23,11 +23,15 @@ from birthmark.predictor.models.images import sections_of
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.parameters import REGION
 from birthmark.predictor.predicates.blocks import BLOCK
+from birthmark_native import HINTS as DECLARED
 
-HINTS = ("HotName", "HotDir", "HotWrite")
-"""The predicates of a hint image, in the order of a verdict's bits: 1, 2 and 4."""
+HINTS = tuple(hint.key for hint in DECLARED)
+"""The predicates of a hint image, in the order of a verdict's bits."""
 
-OF_FILE, OF_DIRECTORY = 0b101, 0b010
+OF_FILE, OF_DIRECTORY = (
+    sum(hint.bit for hint in DECLARED if hint.of_directory is of_directory)
+    for of_directory in (False, True)
+)
 """The bits that a verdict on a file, and one on a directory, can have."""
 
 LEAST_BIRTHS = 1.0

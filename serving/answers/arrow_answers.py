@@ -9,34 +9,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.schema import FIRST_US, LAST_US
-from birthmark.features import CREATES, HISTORY_BYTES
+from birthmark.features import CREATES
+from birthmark.features.creates import completed
 from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.answers.arrow_messages import refuse_compressed
 from birthmark.serving.messages.errors import ApiError
-from birthmark.serving.messages.requests import MANY, NAME_BYTES
 from birthmark.serving.models.loaded import LoadedModel
+from birthmark_native import MEMBERS, MOST_FILES, Member
 
 MEDIA_TYPE = b"application/vnd.apache.arrow.stream"
 """Of a stream in Arrow's IPC format."""
 
-_COLUMNS = {
-    {"dir_name": "directory"}.get(name, name): CREATES.field(name)
-    for name in ("name", "mode", "uid", "gid", "client", "time", "dir_name", "history")
-}
+_MEMBERS = {member.name: member for member in MEMBERS if member.files}
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary)
 _TEXT = (pa.types.is_string, pa.types.is_large_string)
-_NUMBER = (pa.types.is_integer, pa.types.is_null)
 # Those alone that are no larger once they are cast: a dictionary's text may stand in every row.
 _TYPES: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
     "name": (*_BYTES, *_TEXT),
-    **dict.fromkeys(("mode", "uid", "gid"), _NUMBER),
-    "client": (*_TEXT, pa.types.is_null),
-    "time": (pa.types.is_timestamp, pa.types.is_null),
-    "directory": (*_BYTES, *_TEXT, pa.types.is_null),
-    "history": (*_BYTES, pa.types.is_null),
+    "number": (pa.types.is_integer,),
+    "text": _TEXT,
+    "time": (pa.types.is_timestamp,),
+    "bytes": _BYTES,
 }
-_MODES = 0o7777
-_CLIENT = 255
 
 
 def are_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -72,11 +66,10 @@ def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes,
 def creates(body: bytes) -> pa.Table:
     """Return the creates (``features.CREATES``) that a stream of requests is about."""
     asked = _read(body)
-    unknown = pa.nulls(len(asked))
-    known = {field.name: _cast(asked, name, field) for name, field in _COLUMNS.items()}
-    columns = [known.get(f.name, unknown.cast(f.type)) for f in CREATES]
-    table = pa.table(columns, schema=CREATES)
-    _check_values(table)
+    known = {member.column: _cast(asked, member) for member in _MEMBERS.values()}
+    table = completed(pa.table(known))
+    for member in _MEMBERS.values():
+        _check_values(member, table[member.column])
     return table
 
 
@@ -88,8 +81,8 @@ def _read(body: bytes) -> pa.Table:
             batches, rows = [], 0
             for batch in reader:
                 rows += len(batch)
-                if rows > MANY:
-                    _refuse(f"expected at most {MANY} rows", None)
+                if rows > MOST_FILES:
+                    _refuse(f"expected at most {MOST_FILES} rows", None)
                 batch.validate(full=True)
                 batches.append(batch)
             return pa.Table.from_batches(batches, reader.schema)
@@ -100,48 +93,53 @@ def _read(body: bytes) -> pa.Table:
 
 def _check_columns(schema: pa.Schema) -> None:
     for name, found in zip(schema.names, schema.types, strict=True):
-        if name not in _COLUMNS or schema.names.count(name) > 1:
-            _refuse(f"expected the columns {', '.join(_COLUMNS)}, each at most once", name)
-        if not any(is_type(found) for is_type in _TYPES[name]):
-            _refuse(f"expected {_COLUMNS[name].type}, found {found}", name)
-        if name == "time" and found != pa.null() and found.tz is None:
+        if name not in _MEMBERS or schema.names.count(name) > 1:
+            _refuse(f"expected the columns {', '.join(_MEMBERS)}, each at most once", name)
+        member = _MEMBERS[name]
+        may_lack = found == pa.null() and not member.needed
+        if not may_lack and not any(is_type(found) for is_type in _TYPES[member.kind]):
+            _refuse(f"expected {CREATES.field(member.column).type}, found {found}", name)
+        if pa.types.is_timestamp(found) and found.tz is None:
             _refuse(f"expected times with a time zone, found {found}", name)
     if "name" not in schema.names:
         _refuse("expected a column of names", "name")
 
 
-def _cast(asked: pa.Table, name: str, wanted: pa.Field) -> pa.Array:
-    if name not in asked.column_names:
-        return pa.nulls(len(asked), wanted.type)
+def _cast(asked: pa.Table, member: Member) -> pa.Array:
+    wanted = CREATES.field(member.column).type
+    if member.name not in asked.column_names:
+        return pa.nulls(len(asked), wanted)
     try:
-        return asked[name].cast(wanted.type).combine_chunks()
+        return asked[member.name].cast(wanted).combine_chunks()
     except pa.ArrowException as error:
-        _refuse(f"expected {wanted.type}: {error}", name)
+        _refuse(f"expected {wanted}: {error}", member.name)
 
 
-def _check_values(creates: pa.Table) -> None:
+def _check_values(member: Member, values: pa.ChunkedArray) -> None:
     """Refuse values that a request in JSON could not have, either."""
-    if creates["name"].null_count:
-        _refuse("expected a name in every row", "name")
-    for column, member in (("name", "name"), ("dir_name", "directory")):
-        names, size = creates[column], pc.binary_length(creates[column])
-        _require(
-            pc.and_(pc.greater(size, 0), pc.less_equal(size, NAME_BYTES)),
-            member,
-            f"1 to {NAME_BYTES} bytes",
-        )
-        for forbidden in (b"/", b"\0"):
-            found = pc.match_substring(names, forbidden)
-            _require(pc.invert(found), member, "a name in its directory, without / and NUL")
-    micros = creates["time"].cast(pa.int64())
-    dated = pc.and_(pc.greater_equal(micros, FIRST_US), pc.less_equal(micros, LAST_US))
-    _require(dated, "time", "a time of the years 1 to 9999 UTC")
-    _require(pc.less_equal(creates["mode"], _MODES), "mode", f"at most {_MODES}")
-    size = pc.utf8_length(creates["client"])
-    fits = pc.and_(pc.greater(size, 0), pc.less_equal(size, _CLIENT))
-    _require(fits, "client", f"1 to {_CLIENT} characters")
-    size = pc.binary_length(creates["history"])
-    _require(pc.equal(size, HISTORY_BYTES), "history", f"{HISTORY_BYTES} bytes")
+    name, most = member.name, member.most
+    if member.needed and values.null_count:
+        _refuse(f"expected a {name} in every row", name)
+    match member.kind:
+        case "name":
+            _require(_is_within(pc.binary_length(values), 1, most), name, f"1 to {most} bytes")
+            for forbidden in (b"/", b"\0"):
+                found = pc.match_substring(values, forbidden)
+                _require(pc.invert(found), name, "a name in its directory, without / and NUL")
+        case "number":
+            _require(pc.less_equal(values, most), name, f"at most {most}")
+        case "text":
+            _require(_is_within(pc.utf8_length(values), 1, most), name, f"1 to {most} characters")
+        case "time":
+            micros = values.cast(pa.int64())
+            dated = _is_within(micros, FIRST_US, LAST_US)
+            _require(dated, name, "a time of the years 1 to 9999 UTC")
+        case "bytes":
+            _require(pc.equal(pc.binary_length(values), most), name, f"{most} bytes")
+
+
+def _is_within(numbers: Any, least: int, most: int | None) -> Any:
+    return pc.and_(pc.greater_equal(numbers, least), pc.less_equal(numbers, most))
 
 
 def _require(holds: Any, member: str, what: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pyarrow as pa
 
-from birthmark.features.creates import from_requests
 from birthmark.predictor.models import model_set
 from birthmark.serving.messages import responses
-from birthmark.serving.messages.requests import FileRequest, canonical, parse, parse_hint
+from birthmark.serving.messages.requests import Files
 from birthmark.serving.messages.responses import (
     Answer,
     Answered,
@@ -19,59 +18,28 @@ from birthmark.serving.messages.responses import (
 )
 from birthmark.serving.models.hint_image import Hints
 from birthmark.serving.models.loaded import LoadedModel
-from birthmark_native import requested
 
 
 def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int]:
     """Return the JSON that answers a body of files, from the model's compiled image; and how many.
 
-    Raises ``pydantic.ValidationError`` for what is not JSON and for what is not such files.
+    Raises `InvalidRequestError` for what is not JSON and for what is not such files.
     """
-    answer = usual_prediction(model, body)
-    if answer is None:  # in a form that only the schema reads, or wrong
-        answer = usual_prediction(model, canonical(parse(body)))
-        assert answer is not None
-    return answer
-
-
-def usual_prediction(model: LoadedModel, body: bytes) -> tuple[bytes, int] | None:
-    """Return what ``predict`` does; None where the schema has to look at the body first."""
     return model.answerer.json(body)
-
-
-def creates_of(bodies: Sequence[bytes]) -> pa.Table:
-    """Return the creates that bodies ask ``predict`` about, one after the other.
-
-    They have those columns of ``features.CREATES`` that requests tell.
-    """
-    asked = requested(list(bodies))
-    if asked is None:  # one of them is in a form that only the schema reads
-        asked = requested([canonical(parse(body)) for body in bodies])
-        assert asked is not None
-    return pa.Table.from_batches([asked])
 
 
 def hint(hints: Hints, body: bytes) -> int:
     """Return the bits of the verdict on the create that a body is about; raise as ``predict``."""
-    verdict = usual_hint(hints, body)
-    if verdict is None:
-        verdict = usual_hint(hints, parse_hint(body).canonical())
-        assert verdict is not None
-    return verdict
-
-
-def usual_hint(hints: Hints, body: bytes) -> int | None:
-    """Return what ``hint`` does; None where the schema has to look at the body first."""
     return hints.answerer.hint(body)
 
 
-def explain_one(model: LoadedModel, file: FileRequest) -> OneExplained:
+def explain_one(model: LoadedModel, files: Files) -> OneExplained:
     """Return every predicate's answer for one file, and the evidence for it."""
-    (explanation,) = _explain(model, [file])
+    (explanation,) = _explain(model, files)
     return {**_answered(model), "prediction": explanation}
 
 
-def explain_list(model: LoadedModel, files: Sequence[FileRequest]) -> ListExplained:
+def explain_list(model: LoadedModel, files: Files) -> ListExplained:
     """Return every predicate's answer for each of `files`, and the evidence for it."""
     return {**_answered(model), "predictions": _explain(model, files)}
 
@@ -80,19 +48,19 @@ def _answered(model: LoadedModel) -> Answered:
     return {"model": model.version, "kind": model.kind, "point": model.point}
 
 
-def _explain(model: LoadedModel, files: Sequence[FileRequest]) -> list[Explanation]:
-    creates = from_requests([file.create() for file in files])
-    explained = model.trained.explain(creates, model.kind, model.point)
+def _explain(model: LoadedModel, files: Files) -> list[Explanation]:
+    explained = model.trained.explain(files.creates, model.kind, model.point)
+    said = _said(model, files.creates)
     return [
         {
-            **file.echo(),  # type: ignore[typeddict-item]  # one of the members for a name
+            **name,  # type: ignore[typeddict-item]  # one of the members for a name
             "predicates": {
                 predicate: _answer(found, predicate in model.abstaining)
                 for predicate, found in answers.items()
             },
-            **said,
+            **words,
         }
-        for file, answers, said in zip(files, explained, _said(model, creates), strict=True)
+        for name, answers, words in zip(files.names, explained, said, strict=True)
     ]
 
 

@@ -1,6 +1,6 @@
 """The description of the HTTP interface, as ``docs/openapi.json`` has it.
 
-python -m birthmark.serving.openapi > docs/openapi.json
+python -m birthmark.serving.app.openapi > docs/openapi.json
 """
 
 from __future__ import annotations

@@ -18,12 +18,11 @@ from birthmark.serving.messages import responses
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.messages.requests import (
     Choice,
-    HintRequest,
     body_schema,
+    hint_schema,
     in_json,
     parse,
     parse_choice,
-    schema_of,
 )
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.metrics.hook_reports import Report
@@ -69,7 +68,7 @@ router.add_api_route(
     endpoints.hints,
     methods=["POST"],
     response_model=responses.Verdict,
-    openapi_extra=in_json(schema_of(HintRequest)),
+    openapi_extra=hint_schema(),
 )
 
 
@@ -86,11 +85,9 @@ async def explain(request: Request, service: CurrentService) -> Response:
 
 def _explained(model: Callable[[], LoadedModel], body: bytes) -> Response:
     files = parse(body)
-    if not isinstance(files, list):
-        return _json(explain_one(model(), files))
-    if len(files) > EXPLAINED:
-        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {len(files)}")
-    return _json(explain_list(model(), files))
+    if (found := len(files.names)) > EXPLAINED:
+        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {found}")
+    return _json((explain_list if files.listed else explain_one)(model(), files))
 
 
 def _json(explained: Mapping[str, Any]) -> Response:

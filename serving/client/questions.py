@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from birthmark.data.common.choices import expect
 from birthmark.serving.client.names import written
-from birthmark_native import MOST_FILES
+from birthmark_native import HINTS, MEMBERS, MOST_FILES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,9 @@ Name = bytes | str
 
 ARROW = "application/vnd.apache.arrow.stream"
 _JSON = "application/json"
-_VERDICTS = range(8)
+_KINDS = {member.name: member.kind for member in MEMBERS}
+_BITS = {hint.key: hint.bit for hint in HINTS}
+_VERDICTS = range(sum(_BITS.values()) + 1)
 
 
 class Attributes(TypedDict, total=False):
@@ -160,17 +162,17 @@ class Hint:
     @property
     def hot_name(self) -> bool:
         """Whether it is a file that is always empty, or gone within seconds."""
-        return bool(self.verdict & 1)
+        return bool(self.verdict & _BITS["HotName"])
 
     @property
     def hot_dir(self) -> bool:
         """Whether it is a directory in which such files are born."""
-        return bool(self.verdict & 2)
+        return bool(self.verdict & _BITS["HotDir"])
 
     @property
     def hot_write(self) -> bool:
         """Whether it is a file whose blocks are written over and over."""
-        return bool(self.verdict & 4)
+        return bool(self.verdict & _BITS["HotWrite"])
 
 
 Answer = TypeVar("Answer")
@@ -241,9 +243,10 @@ def _file(name: Name, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return a create as a request has it (``serving.messages.requests``)."""
     file: dict[str, Any] = {**written("name", in_bytes(name))}
     for member, value in known.items():
-        if member == "directory":
-            file |= written("directory", in_bytes(value))
-        elif member == "history":
+        kind = _KINDS.get(member)
+        if kind == "name":
+            file |= written(member, in_bytes(value))
+        elif kind == "bytes":
             file[member] = b64encode(value).decode()
         elif isinstance(value, datetime):
             file[member] = value.isoformat()
@@ -305,5 +308,5 @@ def _is_told(field: pa.Field) -> bool:
 def _hint(body: bytes) -> Hint:
     verdict = json.loads(body)
     if type(verdict) is not int or verdict not in _VERDICTS:
-        raise ValueError("expected a number from 0 to 7")
+        raise ValueError(f"expected a number from 0 to {_VERDICTS[-1]}")
     return Hint(True, verdict)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from fastapi import Request, Response
-from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.messages.errors import ApiError
+from birthmark_native import InvalidRequestError
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -34,6 +34,6 @@ class FastPath:
         request = Request(scope, receive)
         try:
             response = await endpoint(request)
-        except (ApiError, ValidationError, ClientDisconnect) as error:
+        except (ApiError, InvalidRequestError, ClientDisconnect) as error:
             response = await HANDLERS[type(error)](request, error)
         await response(scope, receive, send)

@@ -11,15 +11,12 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from birthmark.serving.answers import arrow_answers
-from birthmark.serving.answers.json_answers import hint, predict, usual_hint, usual_prediction
+from birthmark.serving.answers.json_answers import hint, predict
 from birthmark.serving.messages.query import wants_three
 from birthmark.serving.service.service import Service
 
 AT_ONCE = 16 * 1024
 """Bodies of at most so many bytes are answered at once; longer ones while others are, too."""
-
-JUDGED_AT_ONCE = 1024
-"""Likewise where the schema has to look at them, which takes far longer."""
 
 _Answer = TypeVar("_Answer")
 _Model = TypeVar("_Model")
@@ -43,20 +40,12 @@ class Answer(Response):
 
 
 async def _answered(
-    usual: Callable[[_Model, bytes], _Answer | None],
-    any_form: Callable[[_Model, bytes], _Answer],
-    model: _Model,
-    body: bytes,
+    answer: Callable[[_Model, bytes], _Answer], model: _Model, body: bytes
 ) -> _Answer:
-    """Return the answer to a body in `any_form`; nobody else waits for one that takes longer."""
-    if len(body) <= JUDGED_AT_ONCE:
-        return any_form(model, body)
-    if len(body) <= AT_ONCE and (answer := usual(model, body)) is not None:
-        return answer
-    return await run_in_threadpool(any_form, model, body)
-
-
-VERDICTS = tuple(b"%d" % verdict for verdict in range(8))
+    """Return the answer to a body; nobody else waits for one that takes longer."""
+    if len(body) <= AT_ONCE:
+        return answer(model, body)
+    return await run_in_threadpool(answer, model, body)
 
 
 async def predictions(request: Request) -> Response:
@@ -69,7 +58,7 @@ async def predictions(request: Request) -> Response:
         answer, asked = await run_in_threadpool(arrow_answers.answer, model, body, three)
         service.logged.stream(model, body, len(asked))
         return Answer(answer, arrow_answers.MEDIA_TYPE)
-    answer, files = await _answered(usual_prediction, predict, model, body)
+    answer, files = await _answered(predict, model, body)
     service.logged.predictions(model, body, files)
     return Answer(answer)
 
@@ -79,9 +68,9 @@ async def hints(request: Request) -> Response:
     service = service_of(request)
     body = await body_of(request)
     model, image = service.hints()
-    verdict = await _answered(usual_hint, hint, image, body)
+    verdict = await _answered(hint, image, body)
     service.logged.hint(model, body, verdict)
-    return Answer(VERDICTS[verdict])
+    return Answer(b"%d" % verdict)
 
 
 def service_of(request: Request) -> Service:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from birthmark.features.creates import from_requests
-from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.serving.answers import arrow_answers
-from birthmark.serving.answers.json_answers import creates_of
 from birthmark.serving.log.prediction_log import Served
-from birthmark.serving.messages.requests import parse_hint
 from birthmark.serving.models.loaded import LoadedModel
+from birthmark_native import HINTS, requested
 
 HINTED = "hints"
 """The point of hints in the log: their thresholds are their own, and promise no bound."""
@@ -26,7 +24,7 @@ class Resolver:
 
     def json(self, bodies: Sequence[bytes]) -> Served:
         """Return what was asked by bodies of files in JSON."""
-        return served(self.model, creates_of(bodies))
+        return served(self.model, pa.Table.from_batches([requested(list(bodies))]))
 
     def arrow(self, bodies: Sequence[bytes]) -> Served:
         """Return what was asked by streams in Arrow's format."""
@@ -37,17 +35,16 @@ class Resolver:
 
         Of a directory, and of what is none, the hints of the other are null.
         """
-        files = [parse_hint(body) for body, _ in asked]
+        creates = requested([body for body, _ in asked], hints=True)
+        of_directory = creates["is_directory"]
+        verdicts = pa.array([verdict for _, verdict in asked], pa.uint8())
         answers = {}
-        for place, hint in enumerate(HINTS):
-            of_directory = hint == "HotDir"
-            values = [
-                bool(verdict >> place & 1) if file.is_directory is of_directory else None
-                for file, (_, verdict) in zip(files, asked, strict=True)
-            ]
-            answers[hint] = pa.array(values, pa.bool_())
-        creates = from_requests([file.create() for file in files])
-        return Served(creates, answers, self.model.version, self.model.kind, HINTED)
+        for hint in HINTS:
+            said = pc.not_equal(pc.bit_wise_and(verdicts, pa.scalar(hint.bit, pa.uint8())), 0)
+            is_asked = pc.equal(of_directory, hint.of_directory)
+            answers[hint.key] = pc.if_else(is_asked, said, None)
+        told = pa.Table.from_batches([creates])
+        return Served(told, answers, self.model.version, self.model.kind, HINTED)
 
 
 def served(model: LoadedModel, creates: pa.Table) -> Served:

@@ -13,15 +13,14 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request, Response
-from pydantic import ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from birthmark.data.common.setting_errors import expected
 from birthmark.serving.messages import excerpts
 from birthmark.serving.messages.errors import TYPES, ApiError
+from birthmark_native import InvalidRequestError
 
 if TYPE_CHECKING:
     from birthmark.serving.messages.responses import ErrorResponse
@@ -47,7 +46,7 @@ def error_response(
             "type": type,
             "message": excerpts.text(message, _MESSAGE),
             "field": field and excerpts.text(field),
-            "value": excerpts.value(value),
+            "value": value,
         }
     }
     # A request's own numbers may be infinite, which JSON does not know.
@@ -88,10 +87,9 @@ def _allowed(request: Request, told: str) -> str:
     return ", ".join(sorted(methods - {""}))
 
 
-async def _invalid(request: Request, error: ValidationError) -> Response:
-    first = error.errors(include_url=False)[0]  # of one: see `serving.messages.requests.parse`
-    type = "invalid_json" if first["type"] == "json_invalid" else "invalid_request"
-    return error_response(type, expected(first), _path(first["loc"]), first["input"])
+async def _invalid(request: Request, error: InvalidRequestError) -> Response:
+    type = "invalid_request" if error.is_json else "invalid_json"
+    return error_response(type, str(error), error.field, excerpts.read(error.found))
 
 
 async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
@@ -111,14 +109,8 @@ async def failed(scope: Scope, receive: Receive, send: Send, error: Exception) -
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     ApiError: _api_error,
     HTTPException: _http_error,
-    ValidationError: _invalid,
+    InvalidRequestError: _invalid,
     ClientDisconnect: _disconnected,
     Exception: _internal,
 }
 """What makes a response of each exception that a request can end in."""
-
-
-def _path(place: tuple[int | str, ...]) -> str | None:
-    """Return a place in the body as people write it, ``[3].mode``; None for the whole body."""
-    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-    return "".join(parts).removeprefix(".") or None

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError, to_json
 
 from birthmark.serving.messages.errors import ApiError
-from birthmark.serving.messages.requests import parsed, whole
+from birthmark.serving.messages.requests import parsed
 
 HOOKS = 64
 """How many hooks are remembered where everybody may report."""
@@ -31,9 +31,15 @@ QUIET_SECONDS = 900.0
 COUNTERS = 128
 """The most counters in one report."""
 
+
+def _whole(number: Any) -> Any:
+    """Return a whole number as such: JSON's 1.0 is 1, as JSON Schema has it."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/-]{1,64}$")]
 Counter = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
-Count = Annotated[int, Field(strict=True, ge=0, lt=2**64), BeforeValidator(whole)]
+Count = Annotated[int, Field(strict=True, ge=0, lt=2**64), BeforeValidator(_whole)]
 
 
 def _few(counters: Any) -> Any:
@@ -66,7 +72,7 @@ _KEPT = TypeAdapter(tuple[float, Report])
 
 
 def parse(body: bytes) -> Report:
-    """Return the report in a body; raise ``pydantic.ValidationError`` for what is none."""
+    """Return the report in a body; raise `InvalidRequestError` for what is none."""
     return parsed(Report, body)
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
-from pydantic import ValidationError
 
-from birthmark.data.common.setting_errors import expected
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.serving.answers.evidence import in_percent
 from birthmark.serving.answers.json_answers import explain_one
-from birthmark.serving.messages.requests import FileRequest
+from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page import audited, traffic, versions
 from birthmark.serving.page.history import History
@@ -24,6 +23,7 @@ from birthmark.serving.service.service import Service
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.environment import pages
 from birthmark.training.statistics.standing import Standing, summary
+from birthmark_native import InvalidRequestError
 
 
 class Page:
@@ -83,11 +83,10 @@ class Page:
         if model is None:
             return {"name": name, "error": "no model is loaded that could answer", "answers": []}
         try:
-            file = FileRequest.model_validate({"name": name})
-        except ValidationError as error:
-            said = expected(error.errors(include_url=False)[0])
-            return {"name": name, "error": said, "answers": []}
-        found = explain_one(model, file)["prediction"]
+            files = parse(json.dumps({"name": name}).encode())
+        except InvalidRequestError as error:
+            return {"name": name, "error": str(error), "answers": []}
+        found = explain_one(model, files)["prediction"]
         answers = [
             {
                 "predicate": key,

@@ -32,6 +32,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, A
     return json.loads(out.read_text()), run.stdout
 
 
+@pytest.mark.deep
 def test_every_model_has_a_row_with_and_without_the_bound(
     measured: tuple[list[dict[str, Any]], str],
 ) -> None:

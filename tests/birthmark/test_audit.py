@@ -33,6 +33,8 @@ from birthmark.training.learn.profile import profile
 from birthmark.training.registry import abstentions, bounds
 from birthmark.training.registry.versions import Registry
 
+pytestmark = pytest.mark.deep
+
 COUNTS = ("n", "n_unknown", "n_true", "n_correct", "n_true_positive", "n_false_positive")
 
 

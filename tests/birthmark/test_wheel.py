@@ -19,7 +19,7 @@ pytestmark = pytest.mark.deep
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("data", "features", "predictor", "training", "serving", "layout_hint")
 OWN = ("birthmark/", "birthmark_native/", "birthmark-")
-PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     wheel = built(folder)
     environment = folder / "environment"
     venv.create(environment, symlinks=True)
-    install = ["install", "--no-deps", "--no-index", str(wheel)]
+    install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run([*PIP, "--python", environment / "bin/python", *install], check=True)
     user = folder / "user"
     for name in FOLDERS[::2]:
@@ -74,7 +74,15 @@ def built(folder: Path) -> Path:
     extra = folder / "setuptools.cfg"
     extra.write_text(f"[build]\nbuild_base = {base}\n[egg_info]\negg_base = {base}\n")
     more = {"DIST_EXTRA_CONFIG": str(extra), "SETUPTOOLS_RUST_CARGO_PROFILE": "dev"}
-    build = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), "."]
+    build = [
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        ".",
+    ]
     subprocess.run([*PIP, *build], cwd=ROOT, env=os.environ | more, check=True)
     (wheel,) = folder.glob("birthmark-*.whl")
     return wheel
@@ -143,7 +151,7 @@ def test_a_user_goes_from_a_trace_to_a_prediction(beside: Installed) -> None:
     run(birthmark, "train", "day", "--registry", "models", "--no-test")
     asked = ["--registry", "models", "--json", "--mode", "0600", "inbox.lock"]
     said = json.loads(run(birthmark, "predict", *asked))
-    assert said["predictions"][0]["answers"]["size=zero"] == "yes"
+    assert said["prediction"]["predicates"]["lock"]["answer"] == "yes"
 
 
 def test_the_quickstart_runs(beside: Installed) -> None:

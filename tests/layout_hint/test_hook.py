@@ -67,6 +67,7 @@ def started(program: Path, path: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.deep
 def test_the_device_explains_itself_and_makes_no_socket_of_an_option(
     program: Path, tmp_path: Path
 ) -> None:
@@ -387,6 +388,7 @@ def test_a_second_device_does_not_take_a_socket_and_a_killed_one_leaves_none_beh
     assert (beside.returncode, (tmp_path / "file").exists()) == (1, True)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_the_home_in_user_space_holds_under_many_threads(sanitizer, tmp_path):
     source = str(Path(__file__).with_name("hook_threads.c"))

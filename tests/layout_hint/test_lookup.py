@@ -141,6 +141,7 @@ def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
     assert found.tolist() == expected
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_the_c_lookup_answers_as_the_model_that_the_image_was_made_of(seed, lookup, tmp_path):
     agree(lookup, made(seed), seed, tmp_path)

@@ -7,11 +7,13 @@ mod anonymize;
 mod captures;
 mod certainty;
 mod components;
+mod contract;
 mod ffs;
 mod forest;
 mod history;
 mod hook;
 mod image;
+mod invalid;
 mod layout;
 mod lives;
 mod lobby;
@@ -36,9 +38,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<hook::PyHook>()?;
     module.add_class::<certainty::PyCertainty>()?;
     components::register(module)?;
+    contract::register(module)?;
     ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
+    invalid::register(module)?;
     layout::register(module)?;
     serve::register(module)?;
     Ok(())

@@ -298,7 +298,7 @@ def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monk
     model, tables = sampled
     models = model.models["rules"]
     (whole,) = compile_levels(models)
-    monkeypatch.setattr(image_format, "PREDICATES", 60)
+    monkeypatch.setattr(image_format, "BM_PREDICATES_MAX", 60)
     parts = [Image(content) for content in compile_levels(models)]
     assert len(parts) > 2
     whole = predict(Image(whole), tables[0])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.features import HISTORY_BYTES
-from birthmark.serving.messages.requests import MANY
+from birthmark_native import MOST_FILES
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 WHEN = datetime(2026, 11, 21, 5, 44, tzinfo=UTC)
@@ -99,8 +99,8 @@ def test_a_table_may_be_empty_or_come_in_parts(client: httpx.Client) -> None:
 
 
 def test_ten_thousand_rows_are_answered_and_no_more(client: httpx.Client) -> None:
-    table = pa.table({"name": [f"x{n}.lock" for n in range(MANY)]})
-    assert arrow(client, table)["lifespan<=1"].to_pylist() == [True] * MANY
+    table = pa.table({"name": [f"x{n}.lock" for n in range(MOST_FILES)]})
+    assert arrow(client, table)["lifespan<=1"].to_pylist() == [True] * MOST_FILES
     more = pa.concat_tables([table, table.slice(0, 1)])
     assert post(client, stream(more)).status_code == 422
 

@@ -10,14 +10,13 @@ from typing import Any
 
 import httpx
 import pytest
-from pydantic import ValidationError
 
 from birthmark.serving.fast_path import endpoints
-from birthmark.serving.messages import error_responses, errors
-from birthmark.serving.messages.requests import parse, parse_choice, parse_hint
+from birthmark.serving.messages import error_responses, errors, requests
+from birthmark.serving.messages.requests import parse, parse_choice
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.settings import Settings
-from birthmark_native import objects
+from birthmark_native import InvalidRequestError, requested
 
 
 def detail(response: httpx.Response) -> dict[str, Any]:
@@ -79,11 +78,14 @@ MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
     ids=lambda body: f"{body[:20]}, {len(body)}",
 )
 def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: str) -> None:
-    for read in (parse, parse_hint, parse_choice, hook_reports.parse):
-        with pytest.raises(ValidationError) as refused:
+    def hinted(body: bytes) -> object:
+        return requested([body], hints=True)
+
+    for read in (parse, hinted, parse_choice, hook_reports.parse):
+        with pytest.raises(InvalidRequestError) as refused:
             read(body.encode())
-        (error,) = refused.value.errors()
-        assert len(json.dumps(error, default=str)) < 1500
+        error = refused.value
+        assert len(json.dumps([str(error), error.field, error.found])) < 1500
 
 
 @pytest.mark.parametrize(
@@ -109,21 +111,30 @@ def test_no_answer_to_what_is_wrong_is_long(
         assert len(response.content) < 2000
 
 
-def test_large_bodies_in_other_forms_are_read_beside_the_event_loop(
+def test_large_bodies_are_read_beside_the_event_loop(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is read on the loop is short: others are not answered meanwhile."""
     read: dict[bool, list[int]] = {True: [0], False: [0]}
 
-    def noted(body: bytes, *rest: Any) -> Any:
-        try:
-            asyncio.get_running_loop()
-            read[True].append(len(body))
-        except RuntimeError:
-            read[False].append(len(body))
-        return objects(body, *rest)
+    def noted(reader: Callable[..., Any], at: int) -> Callable[..., Any]:
+        def note(*arguments: Any) -> Any:
+            try:
+                asyncio.get_running_loop()
+                read[True].append(len(arguments[at]))
+            except RuntimeError:
+                read[False].append(len(arguments[at]))
+            return reader(*arguments)
 
-    monkeypatch.setattr("birthmark.serving.messages.requests.objects", noted)
+        return note
+
+    for module, name, at in (
+        (endpoints, "predict", 1),
+        (endpoints, "hint", 1),
+        (requests, "files_of", 0),
+        (requests, "check_object", 0),
+    ):
+        monkeypatch.setattr(module, name, noted(getattr(module, name), at))
     for files in (1, 100, 2000):
         body = json.dumps([{"name": "a" * 100, "mode": 420.0}] * files).encode()
         for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):

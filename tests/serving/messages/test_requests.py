@@ -9,19 +9,25 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from birthmark.features import HISTORY_BYTES
 from birthmark.serving.client.names import written
-from birthmark.serving.messages.requests import MANY, FileRequest, body_schema, parse
+from birthmark.serving.messages.requests import body_schema, parse
+from birthmark_native import MEMBERS, MOST_FILES, InvalidRequestError
 
 KNOWN = ("dir_name", "mode", "uid", "gid", "client", "time", "history")
 
 
-def one(**members: Any) -> FileRequest:
-    file = parse(json.dumps({"name": "a"} | members).encode())
-    assert isinstance(file, FileRequest)
-    return file
+def one(**members: Any) -> dict[str, Any]:
+    """Return what is known of a file by a request of such members."""
+    return row(json.dumps({"name": "a"} | members).encode())
+
+
+def row(body: bytes) -> dict[str, Any]:
+    files = parse(body)
+    assert not files.listed
+    (known,) = files.creates.select(["name", *KNOWN]).to_pylist()
+    return dict(known)
 
 
 @pytest.mark.parametrize(
@@ -39,10 +45,9 @@ def one(**members: Any) -> FileRequest:
 def test_a_name_comes_as_text_or_as_bytes_in_base64_or_percent_form(
     member: str, text: str, name: bytes
 ) -> None:
-    file = parse(json.dumps({member: text}).encode())
-    assert isinstance(file, FileRequest)
-    assert file.create()["name"] == name
-    assert file.echo() == {member: text}
+    files = parse(json.dumps({member: text}).encode())
+    assert files.creates["name"].to_pylist() == [name]
+    assert files.names == [{member: text}]
 
 
 names = st.binary(min_size=1, max_size=1024).filter(lambda n: b"/" not in n and b"\0" not in n)
@@ -51,20 +56,18 @@ names = st.binary(min_size=1, max_size=1024).filter(lambda n: b"/" not in n and 
 @given(names)
 def test_every_name_that_a_file_system_allows_arrives_as_it_was_written(name: bytes) -> None:
     for members in (written("name", name), {"name_base64": b64encode(name).decode()}):
-        file = parse(json.dumps(members).encode())
-        assert isinstance(file, FileRequest)
-        assert file.create()["name"] == name
+        assert row(json.dumps(members).encode())["name"] == name
 
 
 def test_what_is_left_out_of_a_request_is_unknown() -> None:
-    assert one().create() == {"name": b"a", **dict.fromkeys(KNOWN)}
+    assert one() == {"name": b"a", **dict.fromkeys(KNOWN)}
 
 
 def test_a_request_says_what_is_known_at_create() -> None:
     known = {"directory_percent": "Fran%E7ois", "mode": "0644", "uid": 0, "gid": 2**32 - 1}
     known |= {"client": "10.0.0.7", "time": "2026-11-21T05:44:00+01:00"}
     known |= {"history": b64encode(bytes(range(HISTORY_BYTES))).decode()}
-    assert one(**known).create() == {
+    assert one(**known) == {
         "name": b"a",
         "dir_name": b"Fran\xe7ois",
         "mode": 0o644,
@@ -80,7 +83,7 @@ def test_a_request_says_what_is_known_at_create() -> None:
     ("mode", "bits"), [("0644", 0o644), ("644", 0o644), ("07777", 0o7777), (420, 0o644), (0, 0)]
 )
 def test_a_mode_is_octal_in_a_string_and_decimal_in_a_number(mode: str | int, bits: int) -> None:
-    assert one(mode=mode).create()["mode"] == bits
+    assert one(mode=mode)["mode"] == bits
 
 
 @pytest.mark.parametrize(
@@ -128,42 +131,44 @@ def test_a_mode_is_octal_in_a_string_and_decimal_in_a_number(mode: str | int, bi
 )
 def test_what_is_no_such_file_is_refused(body: dict[str, Any]) -> None:
     one()
-    with pytest.raises(ValidationError):
+    with pytest.raises(InvalidRequestError):
         one(**body)
 
 
 def test_a_name_may_be_as_long_as_1024_bytes() -> None:
-    assert one(name="é" * 512).create()["name"] == "é".encode() * 512
+    assert one(name="é" * 512)["name"] == "é".encode() * 512
 
 
 def test_a_list_of_files_is_told_from_one_file_and_keeps_its_order() -> None:
     files = parse(b' \n[{"name": "b"}, {"name": "a"}]')
-    assert isinstance(files, list)
-    assert [file.create()["name"] for file in files] == [b"b", b"a"]
-    assert parse(b"[]") == []
+    assert files.listed
+    assert files.creates["name"].to_pylist() == [b"b", b"a"]
+    none = parse(b"[]")
+    assert (none.listed, none.names, len(none.creates)) == (True, [], 0)
 
 
 def test_a_list_holds_at_most_ten_thousand_files() -> None:
-    files = [{"name": "a"}] * MANY
-    assert len(parse(json.dumps(files).encode())) == MANY
-    with pytest.raises(ValidationError, match="10000"):
+    files = [{"name": "a"}] * MOST_FILES
+    assert len(parse(json.dumps(files).encode()).names) == MOST_FILES
+    with pytest.raises(InvalidRequestError, match="10000"):
         parse(json.dumps([*files, {"name": "a"}]).encode())
 
 
 @given(st.binary())
 def test_any_bytes_are_files_or_get_the_one_error(body: bytes) -> None:
-    with suppress(ValidationError):
+    with suppress(InvalidRequestError):
         parse(body)
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists))
 def test_any_json_is_files_or_gets_the_one_error(value: Any) -> None:
-    with suppress(ValidationError):
+    with suppress(InvalidRequestError):
         parse(json.dumps([{"name": value, "mode": value}]).encode())
 
 
 def test_the_description_of_the_body_lists_every_member_with_its_meaning() -> None:
     schema = body_schema()["requestBody"]["content"]["application/json"]["schema"]
     properties = schema["anyOf"][0]["properties"]
-    assert set(properties) == set(FileRequest.model_fields)
+    told = [member for member in MEMBERS if member.files]
+    assert list(properties) == [member.name + form for member in told for form in member.forms]
     assert all(member["description"] for member in properties.values())

@@ -1,6 +1,8 @@
 //! One create as `POST /v1/hints` takes it, and its answer.
 
 use crate::{Question, Verdict};
+use base64::prelude::{Engine, BASE64_STANDARD};
+use birthmark_contract::create;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -20,23 +22,8 @@ struct Request<'a> {
     time: Option<String>,
 }
 
-/// All that a verdict can be.
-const ALL: u8 = 0b111;
-
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Base64 (RFC 4648, section 4).
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let number = (0..3).fold(0_usize, |n, i| n << 8 | three.get(i).map_or(0, |&b| b as usize));
-        for place in 0..4 {
-            let sign = ALPHABET[number >> (18 - 6 * place) & 63];
-            text.push(if place <= three.len() { sign.into() } else { '=' });
-        }
-    }
-    text
-}
+const MEMBERS: [&str; 6] = ["name", "is_directory", "mode", "uid", "gid", "time"];
+const _: () = create::assert_told(&MEMBERS, create::Asked::Hints);
 
 /// The body of a question. Of the time only the hour is known, of a day that does not matter.
 pub fn written(question: &Question) -> Vec<u8> {
@@ -45,9 +32,9 @@ pub fn written(question: &Question) -> Vec<u8> {
     let other = if name.is_none() { bytes } else { None };
     let request = Request {
         name,
-        name_base64: other.map(base64),
+        name_base64: other.map(|name| BASE64_STANDARD.encode(name)),
         is_directory: question.is_directory(),
-        mode: question.mode().map(|mode| mode & 0o7777),
+        mode: question.mode().map(|mode| mode & create::most(create::at("mode"))),
         uid: question.uid(),
         gid: question.gid(),
         time: question.hour().map(|hour| format!("1970-01-01T{hour:02}:00:00Z")),
@@ -58,22 +45,12 @@ pub fn written(question: &Question) -> Vec<u8> {
 /// The verdict in an answer's body, a number.
 pub fn read(body: &[u8]) -> Option<Verdict> {
     let bits = serde_json::from_slice::<u8>(body).ok()?;
-    (bits <= ALL).then_some(Verdict(bits))
+    (bits <= Verdict::ALL.0).then_some(Verdict(bits))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// RFC 4648, section 10.
-    #[test]
-    fn base64_is_that_of_the_rfc() {
-        let texts = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
-        for (n, text) in texts.iter().enumerate() {
-            assert_eq!(base64(&b"foobar"[..n]), *text);
-        }
-        assert_eq!(base64(&[0xff, 0xfe, 0xfb]), "//77");
-    }
 
     #[test]
     fn an_answer_is_a_number_of_three_bits() {
