@@ -201,11 +201,17 @@ fn each_format_is_told_among_all_others_in_any_order() {
 
 #[test]
 fn errors_name_every_format_that_is_expected() {
-    let all = [FORMATS, &[&CREATES]].concat();
-    let others = "nfsdump text, a packet capture (pcap or pcapng)";
-    assert_eq!(decoder::names(&all), format!("{others} or a list of creates"));
-    assert_eq!(decoder::names(&all[2..]), "a list of creates");
+    let all = [&text::FORMAT, &capture::FORMAT, &CREATES];
+    let expected = [
+        "nfsdump text",
+        "nfsdump text or a packet capture (pcap or pcapng)",
+        "nfsdump text, a packet capture (pcap or pcapng) or a list of creates",
+    ];
+    for (last, names) in expected.iter().enumerate() {
+        assert_eq!(decoder::names(&all[..=last]), *names);
+    }
     let told = TraceError::Unrecognized("GIF89".to_owned()).to_string();
-    let expected = "expected nfsdump text or a packet capture (pcap or pcapng)";
-    assert_eq!(told, format!("is no trace: it begins with GIF89; {expected}"));
+    let expected = decoder::names(FORMATS);
+    assert!(FORMATS.iter().all(|format| expected.contains(format.name)));
+    assert_eq!(told, format!("is no trace: it begins with GIF89; expected {expected}"));
 }
