@@ -93,7 +93,10 @@ def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..
         (["predict", "a/b"], "name: expected a name in its directory"),
         (["predict", ""], "name: expected 1 to 1024 bytes"),
         (["predict", "a", "--mode", "0888"], "mode: expected a string of octal digits"),
-        (["predict", "a", "--uid", "-1"], "uid: expected a whole number from 0 to 4294967295, found -1"),
+        (
+            ["predict", "a", "--uid", "-1"],
+            "uid: expected a whole number from 0 to 4294967295, found -1",
+        ),
         (["predict", "a", "--directory", "/x"], "directory: expected a name in its directory"),
         (
             ["predict", "a", "--model", "x"],
