@@ -1,13 +1,13 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from birthmark_native.results import Damaged, Written
+from birthmark_native.results import AskedCreate, Damaged, Written
 
 __version__: str
 
@@ -65,11 +65,12 @@ class LayoutTrace:
         hints: pa.Array | None = None,
         image: bytes | None = None,
         disk_json: str | None = None,
+        service: Callable[[AskedCreate, float], int] | None = None,
     ) -> LayoutRun:
         """Replay the trace; ``docs/layout.md`` lists the members of the configuration.
 
-        ``hints`` has a verdict for each of :meth:`creates`, uint8. With an ``image``, or with
-        ``query`` in the configuration, the hook is asked instead; with none, nothing is hot.
+        ``hints`` has a verdict for each of :meth:`creates`, uint8. With an ``image`` or a
+        ``service`` (see :class:`Hook`) the hook is asked instead; with none, nothing is hot.
         ``disk_json`` has the parameters of the drive; without, the disk takes no time.
 
         Raises ``ValueError``, saying what was expected, if the configuration, the hints, the image
@@ -233,18 +234,21 @@ class Hook:
     def __init__(
         self,
         image: bytes | None = None,
-        service: str | None = None,
+        service: Callable[[AskedCreate, float], int] | None = None,
         *,
         deadline: float = 0.002,
         back_off: tuple[float, float] = (0.1, 30.0),
         failures: int = 5,
     ) -> None:
-        """Answer from ``image``, or from a ``service``: ``unix:PATH`` or ``http://HOST:PORT``.
+        """Answer from ``image``, or from a ``service``.
 
-        With a service, a create that nothing is known of waits until ``deadline`` (seconds). After
-        so many ``failures`` in a row creates are cold at once, until the ``back_off``, which
-        doubles from the first to the second (seconds). Raises ``ValueError`` for an image without
-        hints or that is none, and for an address that is none.
+        A service is called with a create of an unknown kind and the seconds that are left until the
+        ``deadline`` (seconds), and returns the bits of the verdict. ``TimeoutError`` says that it
+        is late, another ``OSError`` that it is not there; anything else that it raises or returns
+        is no answer. After so many ``failures`` in a row creates are cold at once, until the
+        ``back_off`` has passed, which doubles from the first to the second (seconds).
+
+        Raises ``ImageError`` if the image is none, or has no hints.
         """
 
     def ask(
@@ -274,20 +278,6 @@ def check_recording(path: Path) -> Checked:
 
     Raises ``ValueError``, naming file, line and what was expected, if it is none, and ``OSError``
     if it cannot be opened.
-    """
-
-def place_files(
-    size: int, fpg: int, ipg: int, bsize: int, fsize: int, files: list[tuple[int, bool, int]]
-) -> list[str]:
-    """Write files one after the other into an empty file system, as FreeBSD 4.8 places blocks.
-
-    The sizes are those of its superblock (fragments, fragments and inodes per cylinder group,
-    bytes of a block and of a fragment); a file is its inode, whether it is a directory, and its
-    bytes. Returns the addresses of each as recordings have them: fragments, separated by spaces,
-    ``iN`` an indirect block and ``IN`` a double indirect one.
-
-    Raises ``ValueError``, saying what is wrong, for impossible sizes, inodes that are taken, and
-    files that do not fit; and if in the end the file system is not consistent.
     """
 
 class TextRewriter:

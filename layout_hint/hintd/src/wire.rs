@@ -1,4 +1,4 @@
-//! The structures of `layout_hint/include/birthmark_hint.h`; `image.c` checks where their members lie.
+//! The structures of `layout_hint/include/birthmark_hint.h`; `device.c` of the hook checks where their members lie.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

@@ -4,9 +4,11 @@
 use pyo3::prelude::*;
 
 mod anonymize;
+mod arrays;
 mod captures;
 mod certainty;
 mod components;
+mod errors;
 mod ffs;
 mod forest;
 mod history;
@@ -23,6 +25,7 @@ mod trace;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::register(module)?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<lobby::PyLobby>()?;

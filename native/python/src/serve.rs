@@ -1,6 +1,7 @@
 //! `Answerer` and `Tally`, for Python.
 
 use super::certainty::{Column, Columns};
+use super::errors::{raise, BROKEN, NO_BYTES, OTHER_LEVELS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
@@ -9,7 +10,6 @@ use arrow_pyarrow::{FromPyArrow, PyArrowType};
 use birthmark_answer::{self as answer, Answerer, Levels, Model, Table, Tally};
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ impl PyAnswerer {
         let (model, kind, point) = model;
         let model = Model { model, kind, point };
         let answerer = Answerer::new(image, &model, &abstaining, &tally.tally, levels.transpose()?);
-        Ok(PyAnswerer { answerer: answerer.map_err(raise)? })
+        Ok(PyAnswerer { answerer: answerer.map_err(|error| BROKEN.because(error))? })
     }
 
     #[getter]
@@ -116,7 +116,7 @@ fn keys_of(image: &Image) -> Vec<String> {
 fn open(py: Python<'_>, image: PyArrowType<ArrayData>) -> PyResult<Image> {
     let array = make_array(image.0);
     let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
-        return Err(PyValueError::new_err("expected an array of uint8"));
+        return Err(NO_BYTES.because("expected an array of uint8"));
     };
     let bytes = bytes.values().inner().clone();
     py.detach(|| Image::open(bytes)).map_err(raise)
@@ -129,9 +129,9 @@ fn read_levels(
     abstaining: &[String],
     images: Vec<Image>,
 ) -> PyResult<Levels> {
-    let certainty = Certainty::read(described, abstaining).map_err(PyValueError::new_err)?;
+    let certainty = Certainty::read(described, abstaining).map_err(raise)?;
     let levels = Levels::of(certainty, images).filter(|levels| levels.keys() == keys);
-    levels.ok_or_else(|| PyValueError::new_err("expected images of the levels described"))
+    levels.ok_or_else(|| OTHER_LEVELS.because("expected images of the levels described"))
 }
 
 #[pyfunction]
@@ -160,10 +160,6 @@ fn objects(
             (Vec::new(), Some((fault.kind.name(), fault.place, fault.member, fault.found)))
         }
     }
-}
-
-fn raise(error: impl std::error::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

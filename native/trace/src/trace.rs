@@ -1,6 +1,6 @@
 //! A trace file from its first byte to the operations table, whatever its format.
 
-use crate::capture::{self, CaptureCounts, CaptureDecoder};
+use crate::capture::{self, CaptureCounts, CaptureDecoder, CaptureError};
 use crate::input::Input;
 use crate::join::{Counts, Joiner};
 use crate::loss;
@@ -39,8 +39,8 @@ pub enum TraceError {
     )]
     Unrecognized(String),
     /// A capture that cannot be decoded.
-    #[error("{0}")]
-    Capture(String),
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
     #[error(
         "{too_late} of {judged} records have times later than a day after this host's clock; \
@@ -250,9 +250,7 @@ impl Trace {
     fn step(&mut self) -> Result<bool, TraceError> {
         let more = match &mut self.decoder {
             Decoder::Text(decoder) => decoder.step(&mut self.input, &mut self.joiner),
-            Decoder::Capture(decoder) => decoder
-                .step(&mut self.input, &mut self.joiner)
-                .map_err(|error| TraceError::Capture(error.to_string()))?,
+            Decoder::Capture(decoder) => decoder.step(&mut self.input, &mut self.joiner)?,
         };
         if !more {
             self.end();

@@ -38,6 +38,7 @@ mod walk;
 
 pub use gaps::NEAR;
 pub use rows::{files_schema, names_schema};
+pub use spill::Error as SpillError;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -71,7 +72,7 @@ pub enum Error {
     #[error(transparent)]
     Arrow(#[from] ArrowError),
     #[error(transparent)]
-    Spill(#[from] spill::Error),
+    Spill(#[from] SpillError),
 }
 
 /// Takes operations in the order of their replies, gives lives as they end.

@@ -7,8 +7,10 @@
 
 use super::tree::{NodeId, Tree, NONE};
 use birthmark_trace::message::Hosts;
+use fnv::FnvHasher;
 use hashbrown::HashMap;
 use std::fmt::Write;
+use std::hash::Hasher;
 
 /// Where what has no known parent lies.
 pub const UNKNOWN: &str = "?";
@@ -89,11 +91,11 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// A hash that never changes (FNV-1a, 64 bits).
+/// A hash that never changes: FNV-1a, 64 bits.
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 fn escape(name: &[u8], out: &mut String) {

@@ -1,7 +1,7 @@
 //! The C core's structures and functions, as its headers declare them.
 
 use super::SyncSettings;
-use crate::{Counters, Question, SyncCounters};
+use crate::hook::{Counters, Question, SyncCounters};
 use birthmark_image::Create;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
