@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import socket
+import weakref
 from base64 import b64encode
+from http.client import HTTPConnection, HTTPException, RemoteDisconnected
 from pathlib import Path
-
-import httpx
 
 from birthmark_native.results import AskedCreate
 
@@ -15,33 +17,65 @@ class HintService:
 
     def __init__(self, path: Path | str) -> None:
         """Connect when it is first asked."""
-        transport = httpx.HTTPTransport(uds=str(path))
-        self._http = httpx.Client(transport=transport, base_url="http://service")
+        self._connection = _UnixConnection(str(path))
+        weakref.finalize(self, self._connection.close)
 
     def __call__(self, create: AskedCreate, seconds: float) -> int:
         """Return the bits of the verdict.
 
-        Raises ``TimeoutError`` where there is none within so many seconds, ``ConnectionError``
+        Raises ``TimeoutError`` where there is none within so many seconds, another ``OSError``
         where nobody listens, and ``ValueError`` where what is said is none.
         """
+        body, kept = json.dumps(_body(create)), self._connection.sock is not None
         try:
-            answer = self._http.post("/v1/hints", json=_body(create), timeout=max(seconds, 1e-6))
-        except httpx.TimeoutException as error:
-            raise TimeoutError(str(error)) from error
-        except httpx.TransportError as error:
-            raise ConnectionError(str(error)) from error
-        if answer.status_code != httpx.codes.OK:
-            raise ValueError(f"expected status 200, found {answer.status_code}")
-        bits = answer.json()
-        if type(bits) is not int:
-            raise ValueError(f"expected the bits of a verdict, found {bits!r}")
+            return self._asked(body, seconds)
+        except (RemoteDisconnected, BrokenPipeError):
+            if not kept:
+                raise
+            return self._asked(body, seconds)  # it was closed since; to ask twice does no harm
+
+    def _asked(self, body: str, seconds: float) -> int:
+        connection = self._connection
+        connection.wait(max(seconds, 1e-6))
+        try:
+            connection.request("POST", "/v1/hints", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            answer = response.read()
+        except (OSError, HTTPException) as error:
+            connection.close()
+            if isinstance(error, OSError):
+                raise
+            raise ValueError(f"expected an answer in HTTP: {error}") from error
+        bits = json.loads(answer)
+        if response.status != 200 or type(bits) is not int:
+            raise ValueError(f"expected status 200 and a verdict, found {response.status}")
         return bits
+
+
+class _UnixConnection(HTTPConnection):
+    """A connection to a Unix socket."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost")
+        self._path = path
+
+    def wait(self, seconds: float) -> None:
+        """Let what comes next take so many seconds at most."""
+        self.timeout = seconds
+        if self.sock is not None:
+            self.sock.settimeout(seconds)
+
+    def connect(self) -> None:
+        """Connect; `close` closes what could not be connected, too."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
 
 
 def _body(create: AskedCreate) -> dict[str, str | int | bool]:
     """Return what the service is asked. Only the hour of the time is known, not the day."""
     name, is_directory, (mode, uid, gid), hour = create
-    body = {
+    body: dict[str, str | int | bool | None] = {
         "is_directory": is_directory,
         "mode": None if mode is None else mode & 0o7777,
         "uid": uid,

@@ -9,6 +9,7 @@ from birthmark.predictor.image.format import Image
 from birthmark.predictor.models.kinds import Point
 from birthmark.serving.published import load_model
 from birthmark.training.registry import Registry, is_remote
+from birthmark_native import ImageError
 
 
 def read_image(place: Path | str, room: Room, point: Point | None = None) -> bytes:
@@ -34,7 +35,7 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
         )
     try:
         found = Image(content).predicates
-    except ValueError as error:
+    except ImageError as error:
         raise ValueError(
             f"{path}: expected a compiled image or a directory of models: {error}"
         ) from error

@@ -126,31 +126,36 @@ def test_hooks_refuse_what_is_no_image_and_no_create():
 
 @pytest.mark.parametrize("drips", [False, True])
 def test_a_service_that_hangs_or_drips_is_late(uds: Path, drips: bool) -> None:
-    def answer(connection: socket.socket) -> None:
-        with suppress(OSError):
-            while drips:
+    ended = threading.Event()
+
+    def answer() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            while drips and not ended.wait(0.001):
                 connection.sendall(b"H")
-                time.sleep(0.001)
+            ended.wait()
 
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(uds))
         listener.listen()
-        threading.Thread(target=lambda: answer(listener.accept()[0]), daemon=True).start()
+        (thread := threading.Thread(target=answer)).start()
         hook = Hook(service=HintService(uds), deadline=0.005, failures=2, back_off=(3600.0, 3600.0))
         verdicts, _ = hook.ask(batch(kinds(4)))
+        ended.set()
+        thread.join()
     assert verdicts.to_pylist() == [0] * 4
     counters = counted(hook)["service"]
     assert (counters["answered"], counters["opened"], counters["unasked"]) == (0, 1, 2)
     assert counters["late"] + counters["bad"] + counters["gone"] == 2
 
 
-class Unlike(Exception):
+class UnlikelyError(Exception):
     """What no service raises."""
 
 
 @pytest.mark.parametrize(
     ("raised", "counter"),
-    [(TimeoutError, "late"), (ConnectionError, "gone"), (OSError, "gone"), (Unlike, "bad")],
+    [(TimeoutError, "late"), (ConnectionError, "gone"), (OSError, "gone"), (UnlikelyError, "bad")],
 )
 def test_what_a_service_raises_is_counted_as_what_it_is(
     raised: type[Exception], counter: str

@@ -53,7 +53,9 @@ def test_creates_that_wait_are_placed_as_by_the_image(service: tuple[HintService
     assert waited["books"]["counters"]["cache_hits"] == 3
 
 
-def test_the_first_create_of_each_kind_is_cold_if_none_waits(service: tuple[HintService, bytes]) -> None:
+def test_the_first_create_of_each_kind_is_cold_if_none_waits(
+    service: tuple[HintService, bytes],
+) -> None:
     summary, counts = replayed(service=service[0])
     # of locks, logs and pages: all but the first, if they are hot
     assert (summary["hook"]["asked"], summary["hook"]["hinted"]) == (6, 2 + 1)

@@ -9,6 +9,7 @@ use arrow_array::{Array, BinaryArray};
 /// How many numbers a name has.
 pub const NUMBERS: usize = 11;
 
+/// FNV-1a of 32 bits (Fowler, Noll and Vo), bit by bit as `birthmark.h` has it.
 const FNV_OFFSET: u32 = 0x811c_9dc5;
 const FNV_PRIME: u32 = 0x0100_0193;
 

@@ -43,7 +43,7 @@ pub use spill::Error as SpillError;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::{bytes, get, ColumnError};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use birthmark_trace::schema::Op;
 use columns::Columns;
 use gaps::{Gaps, Unanswered};
@@ -81,8 +81,8 @@ pub struct Lives {
     inodes: Inodes,
     recent: Recent,
     walk: Walk,
-    servers: Hosts,
-    clients: Hosts,
+    servers: Interner,
+    clients: Interner,
     /// The last time of each server's trace.
     ends: Vec<i64>,
     gaps: Gaps,
@@ -103,8 +103,8 @@ impl Lives {
             inodes: Inodes::default(),
             recent: Recent::default(),
             walk: Walk::default(),
-            servers: Hosts::default(),
-            clients: Hosts::default(),
+            servers: Interner::default(),
+            clients: Interner::default(),
             ends: Vec::new(),
             gaps: Gaps::new(near),
             unanswered: Unanswered::default(),

@@ -6,7 +6,7 @@
 //! `\` and `/` are written `\xNN`.
 
 use super::tree::{NodeId, Tree, NONE};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use fnv::FnvHasher;
 use hashbrown::HashMap;
 use std::fmt::Write;
@@ -21,13 +21,13 @@ pub struct Paths<'a> {
     known: HashMap<NodeId, u32>,
     chain: Vec<NodeId>,
     /// The paths, by number.
-    pub words: Hosts,
+    pub words: Interner,
 }
 
 impl<'a> Paths<'a> {
     /// No paths so far.
     pub fn new(tree: &'a Tree) -> Paths<'a> {
-        Paths { tree, known: HashMap::new(), chain: Vec::new(), words: Hosts::default() }
+        Paths { tree, known: HashMap::new(), chain: Vec::new(), words: Interner::default() }
     }
 
     /// A file's path.
