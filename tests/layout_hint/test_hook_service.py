@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -122,31 +120,6 @@ def test_hooks_refuse_what_is_no_image_and_no_create():
         Hook(image=b"x" * 99)
     with pytest.raises(TableError, match='no column "name"'):
         Hook().ask(pa.RecordBatch.from_pydict({"x": [1]}))
-
-
-@pytest.mark.parametrize("drips", [False, True])
-def test_a_service_that_hangs_or_drips_is_late(uds: Path, drips: bool) -> None:
-    ended = threading.Event()
-
-    def answer() -> None:
-        connection, _ = listener.accept()
-        with connection, suppress(OSError):
-            while drips and not ended.wait(0.001):
-                connection.sendall(b"H")
-            ended.wait()
-
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(uds))
-        listener.listen()
-        (thread := threading.Thread(target=answer)).start()
-        hook = Hook(service=HintService(uds), deadline=0.005, failures=2, back_off=(3600.0, 3600.0))
-        verdicts, _ = hook.ask(batch(kinds(4)))
-        ended.set()
-        thread.join()
-    assert verdicts.to_pylist() == [0] * 4
-    counters = counted(hook)["service"]
-    assert (counters["answered"], counters["opened"], counters["unasked"]) == (0, 1, 2)
-    assert counters["late"] + counters["bad"] + counters["gone"] == 2
 
 
 class UnlikelyError(Exception):
