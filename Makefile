@@ -1,4 +1,5 @@
-# Two commands for users: `make quickstart` and `make test`. The rest are their parts.
+# Three commands: `make quickstart` for users, `make test` and `make deep` for who changes something.
+# The rest are their parts.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/s
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server pytest freebsd-sources lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,7 +18,11 @@ help: ## list the targets
 quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next
 	@$(BIN)/python -m birthmark.quickstart
 
-test: system-packages lint types rust-test hintd fuzz-regression pytest ## everything that CI runs
+# T is a folder, a file (maybe with ::test) or a name: then its Python tests are all that is run.
+T ?=
+test: $(if $(T),,lint types rust-test) quick ## lint, types, and each test that answers soon (some: T=tests/predictor)
+
+deep: $(if $(T),,system-packages hintd fuzz-regression) slow ## all else: faults, browser, cluster, S3, cross builds, examples (some: T=)
 
 # One virtual environment, filled from the lock files alone.
 $(VENV)/.runtime: requirements.lock
@@ -33,7 +38,7 @@ $(VENV)/.built: $(VENV)/.runtime $(NATIVE)
 	SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-system-packages: ## what only tests need, where they may be installed
+system-packages: ## name what only deep tests need; with BIRTHMARK_INSTALL set, install it
 	tests/system-packages
 
 install: $(VENV)/.built ## build and install into .venv
@@ -44,8 +49,10 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	cargo fmt --all --check
 	cargo clippy --locked --all-targets -- -D warnings
 
-types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages
+types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and the extension beside its stubs
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest birthmark_native --mypy-config-file pyproject.toml \
+		--allowlist native/stubtest-allowlist
 
 rust-test: ## tests of the crates
 	cargo test --locked --quiet
@@ -69,13 +76,28 @@ $(BIN)/s3s-fs:
 
 s3-server: $(VENV)/.dev $(BIN)/s3s-fs ## a server that speaks S3, for the tests of registries
 
-# More processes than cores: tests wait for the processes that they start.
-pytest: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages
-	$(BIN)/pytest --numprocesses $$(( $$(nproc) * 3 / 2 )) --dist loadscope --no-loadscope-reorder
+quick: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages that answer soon
+	PYTEST=$(BIN)/pytest tests/run quick "$(T)"
+
+slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that take long or need more
+	PYTEST=$(BIN)/pytest tests/run deep "$(T)"
 
 SOURCES ?= /usr/src
-freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make test
+freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make deep
 	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
+
+imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
+	$(BIN)/python docs/imports.py
+
+# Its own environment and nothing of the lock. Old libraries warn of what newer ones beside them say.
+LOWEST := target/lowest
+lowest: $(VENV)/.built ## quick tests with the lowest versions that pyproject.toml allows (needs uv)
+	uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --requirement pyproject.toml \
+		--extra build --extra dask --extra dev
+	SETUPTOOLS_RUST_CARGO_PROFILE=dev uv pip install --quiet --python $(LOWEST) --no-deps \
+		--no-build-isolation --editable .
+	$(LOWEST)/bin/pytest -m "not deep" -W ignore::DeprecationWarning $(T)
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

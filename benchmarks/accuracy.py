@@ -33,12 +33,13 @@ from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import Figures, verdicts
 from birthmark.data.workloads import WORKLOADS
 from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
+from birthmark.predictor.answers.point import POINTS
+from birthmark.predictor.answers.points import OperatingPoints
 from birthmark.predictor.fit.calibration import Holdout
-from birthmark.predictor.fit.thresholds import OperatingPoints, Slice, choose
-from birthmark.predictor.models.kinds import POINTS
-from birthmark.training.assess import assess_cases
-from birthmark.training.cases import Case, Labelled, cases, labelled, majority
-from birthmark.training.picture import draw
+from birthmark.predictor.fit.thresholds import Slice, choose
+from birthmark.training.evaluate.assessment import assess_cases
+from birthmark.training.evaluate.cases import Case, Labelled, cases, labelled, majority
+from birthmark.training.reports.figure import draw
 
 CALIBRATION = 0.2
 DEFAULT = [key for key, predicate in BUILT_IN.items() if predicate.subject != "directory"]

@@ -22,11 +22,11 @@ import pyarrow as pa
 
 from benchmarks.ingest import timed
 from birthmark.data.anonymize import anonymize
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.training.config import Settings
-from birthmark.training.evaluate import evaluate
-from birthmark.training.train import train
+from birthmark.training.evaluate.evaluation import evaluate
+from birthmark.training.learn.train import train
 
 
 def figures(first: Path, second: Path) -> pa.Table:

@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.workloads import RATES
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.workloads import Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.training.train import Lives
+from birthmark.training.learn.train import Lives
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ import pyarrow.compute as pc
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from birthmark.data import lives
-from birthmark.data.datasets import read_files, read_table
-from birthmark.data.traces import open_trace
+from birthmark.data.datasets.tables import read_files, read_table
+from birthmark.data.traces.reader import open_trace
 from birthmark.data.workloads import Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile

@@ -23,14 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.heat import COLUMNS, Day
-from birthmark.data.datasets import read_files, read_table
+from birthmark.data.datasets.tables import read_files, read_table
 from birthmark.features.columns import decoded
-from birthmark.predictor import BUILT_IN, Kind, Point, TrainedModel
+from birthmark.predictor import BUILT_IN, KINDS, Kind, Point, TrainedModel
 from birthmark.predictor.allocation.verdicts import HINTS, hint_image, verdicts
 from birthmark.predictor.heat import directories
 from birthmark.predictor.heat.hot_places import HOT_BLOCKS
 from birthmark.predictor.image.format import Image
-from birthmark.training.train import read_lives
+from birthmark.training.learn.train import read_lives
 
 SYNC = 30_000_000
 REGION_BLOCKS = 1024
@@ -105,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--train", type=Path, nargs="+", required=True)
     parser.add_argument("--test", type=Path, required=True)
-    parser.add_argument("--kinds", nargs="+", default=["rules"], choices=get_args(Kind))
+    parser.add_argument("--kinds", nargs="+", default=["rules"], choices=KINDS)
     parser.add_argument("--points", nargs="+", default=["bounded"], choices=get_args(Point))
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()

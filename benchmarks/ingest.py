@@ -26,7 +26,7 @@ DECODE = """
 import sys
 from pathlib import Path
 from birthmark.data.datasets import DatasetWriter
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 with DatasetWriter(Path(sys.argv[2])) as dataset:
     for batch in open_trace(sys.argv[1]):
         dataset.write("operations", batch)

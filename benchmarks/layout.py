@@ -31,7 +31,7 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,24 +40,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.schema import OPERATIONS
 from birthmark.data.workloads import WORKLOADS, Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
 from birthmark.layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
-from birthmark.layout_hint.options import Options
 from birthmark.layout_hint.report import to_json
 from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
+from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.training.config import Settings
-from birthmark.training.registry import Registry
-from birthmark.training.train import train
+from birthmark.training.learn.train import train
+from birthmark.training.registry.versions import Registry
 
 CACHE_MB = 800
 READS = 0.01
 BOTH, ALL = "HotDir+HotName", "all three"
+ASKED, DEFAULTS = ("seeds", "region_start", "mode", "jobs"), Options()
 SHOWN = (DEFAULT, BOTH, ALL, ORACLE)
 
 
@@ -79,7 +80,7 @@ def generated(name: str, rate: float, number: int, options: Options, scratch: Pa
         write(Workload(name, options.seed, start.isoformat(), 5, rate), week)
         cut(week, monday, start + timedelta(days=1))
     days = f"{start + timedelta(days=1)}..{start + timedelta(days=number)}"
-    own = replace(options, days=days, cache=f"{max(1, round(CACHE_MB * rate))}M")
+    own = options.model_copy(update={"days": days, "cache": f"{max(1, round(CACHE_MB * rate))}M"})
     return Site(name, [week], trained(name, monday, scratch), own)
 
 
@@ -217,14 +218,13 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--captures", nargs="+", type=Path, default=[])
     parser.add_argument("--days", type=int, default=4, choices=range(1, 5))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--region-start", default="0")
-    parser.add_argument("--mode", default="all")
-    parser.add_argument("--jobs", type=int, default=2)
+    for name in ASKED:
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, default=getattr(DEFAULTS, name))
     parser.add_argument("--scratch", type=Path, help="where to work, and what is there is reused")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    options = Options(seeds=given.seeds, region_start=given.region_start, mode=given.mode)
+    options = Options(**{name: getattr(given, name) for name in ASKED})
     with tempfile.TemporaryDirectory() as folder:
         scratch = given.scratch or Path(folder)
         sites = [
@@ -232,14 +232,14 @@ def main() -> None:
         ]
         if given.captures:
             sites.append(captured(given.captures, options, scratch))
-        result = run(sites, scratch, given.jobs)
+        result = run(sites, scratch)
     if given.json:
         given.json.write_text(json.dumps(result, indent=2) + "\n")
     if not all(row[check] for row in result["days"] for check in CHECKS):
         raise SystemExit("not as it is to be")
 
 
-def run(sites: list[Site], scratch: Path, jobs: int) -> dict[str, Any]:
+def run(sites: list[Site], scratch: Path) -> dict[str, Any]:
     """Compare policies at all sites; print and return what was found."""
     print(f"{'writes in the region, %, and gains, %':38}{''.join(f'{c:>10}' for c in COLUMNS)}")
     days: list[dict[str, Any]] = []
@@ -247,9 +247,9 @@ def run(sites: list[Site], scratch: Path, jobs: int) -> dict[str, Any]:
     for site in sites:
         kept = scratch / f"{site.name}-days"
         began = time.monotonic()
-        still = replace(site.options, pace="trace", nvram=False)
-        found = study(site.traces, site.model, still, kept, jobs)
-        timed = study(site.traces, site.model, site.options, kept, jobs)
+        still = site.options.model_copy(update={"pace": "trace", "nvram": False})
+        found = study(site.traces, site.model, still, kept)
+        timed = study(site.traces, site.model, site.options, kept)
         for row in rows(site, found, timed):
             show(row)
             days.append(row)

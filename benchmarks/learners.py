@@ -28,13 +28,13 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from birthmark.data.datasets import read_files
+from birthmark.data.datasets.tables import read_files
 from birthmark.features import History, from_files
 from birthmark.features.encoding import CODED, COLUMNS, Encoding
 from birthmark.predictor import FILE_PREDICATES, births
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limit, Slice, choose
-from birthmark.predictor.models.forest.forest import Forest, Grown
+from birthmark.predictor.models.forest.forest import FittedTrees, Forest
 from birthmark.predictor.models.forest.model import LOOKED_AT, CreateForest
 
 Scorer = Callable[[Any], Any]
@@ -52,7 +52,7 @@ def forest_of(kind: Any, **parameters: Any) -> Learner:
     def learn(matrix: Any, labels: Any, seed: int) -> tuple[Scorer, float]:
         trees = kind(random_state=seed, n_jobs=-1, min_samples_leaf=3, **parameters)
         trees.fit(matrix[:, LOOKED_AT], labels.astype(float))
-        parts = [Grown(trees.estimators_, 1 / len(trees.estimators_))]
+        parts = [FittedTrees(trees.estimators_, 1 / len(trees.estimators_))]
         base = np.zeros(labels.shape[1])
         forest = Forest.of(parts, base, LOOKED_AT, len(COLUMNS))
         return forest.predict, forest.compiled_bytes / labels.shape[1]

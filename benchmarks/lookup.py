@@ -32,15 +32,15 @@ import pyarrow.compute as pc
 from rich.console import Console
 from rich.table import Table
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births
 from birthmark.predictor.models.able.set import AbleModels
 from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.kinds import KINDS
 from birthmark_native import Image, fnv1a
 
-KINDS = ("name", "rules", "able", "forest")
 PEER_PREDICATE = "lifespan<=5"
 ROWS = 2_000_000
 CREATES = 20_000

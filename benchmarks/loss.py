@@ -24,8 +24,8 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from birthmark.data.loss import Losses
-from birthmark.data.traces import open_trace
+from birthmark.data.ingest.loss import Losses
+from birthmark.data.traces.reader import open_trace
 from birthmark_native import LivesBuilder
 
 RATES = (0.001, 0.005, 0.02)

@@ -17,7 +17,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 PCAP_HEADER, PACKET_HEADER = struct.Struct("<IHHiIII"), struct.Struct("<IIII")
 PCAP_MAGIC = 0xA1B2C3D4

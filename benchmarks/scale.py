@@ -19,15 +19,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.decoded import Decoded, combine, decode
+from birthmark.data.ingest.decoded import Decoded, combine, decode
 from birthmark.data.workloads import Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
-from birthmark.predictor.trained import KINDS
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.config import Settings
-from birthmark.training.registry import Registry
-from birthmark.training.train import read_lives, train
-from birthmark.training.trial import Trial, load
+from birthmark.training.learn.train import read_lives, train
+from birthmark.training.registry.stored import load
+from birthmark.training.registry.versions import Registry
+from birthmark.training.reports.evaluation_run import EvaluationRun
 
 WORKLOAD, SEED, DAYS, RATE = "eecs03", 1, 0.5, 0.1
 MILLION = 1_000_000
@@ -62,9 +63,9 @@ def _model(scratch: Path, kinds: tuple[str, ...]) -> None:
 
 def testing(scratch: Path) -> None:
     """Test a model on the dataset, and draw the report."""
-    trial = Trial(load(Registry(scratch / "registry")), scratch / "dataset")
-    trial.report()
-    trial.to_json()
+    run = EvaluationRun(load(Registry(scratch / "registry")), scratch / "dataset")
+    run.report()
+    run.to_json()
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

@@ -29,7 +29,7 @@ from benchmarks.ingest import timed
 from benchmarks.repeat import make
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 DUCKDB = """
 import sys, duckdb

@@ -36,7 +36,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from birthmark.serving import tokens
+from birthmark.serving.access import tokens
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -83,7 +83,7 @@ def request(path: str, body: bytes, kind: str = "json", token: str | None = None
 def names(count: int) -> list[str]:
     """Return so many names of the bundled day, over and over if there are fewer."""
     from birthmark.data import lives
-    from birthmark.data.traces import open_trace
+    from birthmark.data.traces.reader import open_trace
 
     files, _ = lives.tables(open_trace(str(ROOT / "data/samples/day2.parquet")))
     known = [name.decode() for name in files["name"].to_pylist() if name]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import FastAPI
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from birthmark.serving.requests import FileRequest
-from birthmark.serving.responses import OneResponse
+from birthmark.serving.messages.responses import OneResponse
 from birthmark.serving.settings import Settings
-from birthmark.training.registry import Registry
+from birthmark.training.registry.versions import Registry
 
 REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
 
@@ -27,7 +27,7 @@ def answer(name: str) -> OneResponse:
 
 
 def _head() -> tuple[Any, dict[str, Any]]:
-    from birthmark.serving.published import load_model
+    from birthmark.serving.models.published import load_model
 
     model = load_model(Registry(REGISTRY))
     head = {"model": model.version, "kind": model.kind, "point": model.point}
@@ -46,13 +46,26 @@ bare_starlette = Starlette(routes=[Route("/v1/predictions", _starlette, methods=
 bare_fastapi = FastAPI()
 
 
+class File(BaseModel):
+    """What a create tells, as a framework's own models would have it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=1024, pattern="^[^/]+$")]
+    mode: Annotated[int, Field(ge=0, le=0o7777)] | None = None
+    uid: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    gid: Annotated[int, Field(ge=0, lt=2**32)] | None = None
+    client: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    time: AwareDatetime | None = None
+
+
 @bare_fastapi.post("/v1/predictions")
-async def _fastapi(file: FileRequest) -> OneResponse:
-    return answer(file.name or "")
+async def _fastapi(file: File) -> OneResponse:
+    return answer(file.name)
 
 
 def _birthmark() -> FastAPI:
-    from birthmark.serving.app import create_app
+    from birthmark.serving.app.application import create_app
 
     return create_app(Settings(registry=REGISTRY))
 

@@ -47,7 +47,7 @@ from scipy.stats import theilslopes
 
 from benchmarks.serving import BIN, CPUS, names, trained
 from benchmarks.soak_load import BATCH, Load
-from birthmark.serving import tokens
+from birthmark.serving.access import tokens
 
 LIMIT = 500_000_000
 """The most memory that the service may have, bytes."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.serving import FILE, in_arrow
 from benchmarks.soak_clients import Answer, Connection, Told, WrongAnswerError, expect, paced
-from birthmark.training.registry import Registry
+from birthmark.training.registry.versions import Registry
 
 JSON = {"content-type": "application/json"}
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}

@@ -29,8 +29,8 @@ import pyarrow.compute as pc
 from sklearn.feature_extraction.text import CountVectorizer
 
 from birthmark.data import lives
-from birthmark.data.datasets import read_files
-from birthmark.data.traces import open_trace
+from birthmark.data.datasets.tables import read_files
+from birthmark.data.traces.reader import open_trace
 from birthmark.features import name_components
 from birthmark.predictor import FILE_PREDICATES, births
 from birthmark.predictor.models.name.set import NameModels

@@ -25,13 +25,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data import lives
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.data.workloads import WORKLOADS, Workload
 from birthmark.data.workloads.output import Written, write
 from birthmark.data.workloads.profile import MIX, Hours, read_profile
 from birthmark.predictor import TrainedModel, births
-from birthmark.training.evaluate import evaluate
-from birthmark.training.train import Lives
+from birthmark.training.evaluate.evaluation import evaluate
+from birthmark.training.learn.train import Lives
 
 RATES = {"campus": 0.06, "deas03": 0.06, "eecs03": 0.2}
 """So that some 4,500 to 10,000 files are created in a day."""

@@ -11,8 +11,8 @@ import typer.core
 import typer.main
 
 from birthmark import __version__
-from birthmark.data.choices import meant
-from birthmark.data.without import without_pandas
+from birthmark.data.common.choices import meant
+from birthmark.data.common.without_pandas import without_pandas
 from birthmark.exits import FAILED, say
 from birthmark.terminal import line
 

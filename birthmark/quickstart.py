@@ -18,8 +18,10 @@ from rich.table import Table
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from birthmark.data.samples import DAYS
-from birthmark.serving.evidence import STYLES, in_percent, in_words
+from birthmark.predictor import KINDS
+from birthmark.serving.answers.evidence import STYLES, in_percent
 from birthmark.terminal import line, show, styled
+from birthmark.training.config import Settings, Testing
 
 DIRECTORY = Path("quickstart")
 SHOWN = ("size=zero", "0<size<=16k", "lifespan<=5", "lifespan<=30", "write-only")
@@ -51,11 +53,11 @@ def main() -> None:
         days.append(day)
     first, second = days
     say(f"birthmark train {first} --registry {registry} --no-test")
-    train([first], str(registry), test=False)
+    train([first], str(registry), Settings(), Testing(test=False))
     say(f"birthmark evaluate {second} --registry {registry}")
-    evaluate(second, str(registry))
+    evaluate(second, str(registry), Settings())
     say(f"birthmark report {second} --registry {registry} --out {page}")
-    report(second, str(registry), page)
+    report(second, str(registry), page, Settings())
     say(f"birthmark serve --registry {registry} --port 0")
     ask(registry)
     line("")
@@ -116,7 +118,7 @@ def explain(answer: dict[str, Any]) -> None:
     """Print the evidence for one answer."""
     prediction = answer["prediction"]
     found = prediction["predicates"]["lifespan<=5"]
-    why = f"{found['answer']}, {in_words(found['evidence'])}"
+    why = f"{found['answer']}, {KINDS[answer['kind']].in_words(found['evidence'])}"
     line(f"why lifespan<=5 of {prediction['name']}: {why}")
 
 

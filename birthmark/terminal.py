@@ -17,7 +17,7 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from rich.segment import Segment
 from rich.text import Text
 
-from birthmark.data.visible import visible, visible_lines
+from birthmark.data.common.visible import visible, visible_lines
 
 
 class Terminal(Console):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self, final
 
 import pyarrow as pa
 
@@ -65,10 +65,11 @@ class DefectError(Error, RuntimeError):
 REASONS: dict[str, type[Error]]
 """By which exception each reason is raised. What the operating system refuses is an ``OSError``."""
 
+@final
 class CaptureWriter:
     """Writes operations as a pcap file (``data.captures`` is its Python face, and says how)."""
 
-    def __init__(self, path: str, cut_data: bool = False) -> None:
+    def __new__(cls, path: str, cut_data: bool = False) -> Self:
         """Create the file, with files' data in it or only their lengths.
 
         Raises ``OSError`` if it cannot be written.
@@ -84,15 +85,16 @@ class CaptureWriter:
     def finish(self) -> Written:
         """End the capture, and return what it holds."""
 
+@final
 class LayoutTrace:
     """A build of ``birthmark replay build``, decoded once to be replayed on a model of a disk.
 
     ``docs/layout.md`` ("The replay") says what is modelled. Runs may go on in several threads.
     """
 
-    def __init__(
-        self, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
-    ) -> None:
+    def __new__(
+        cls, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
+    ) -> Self:
         """Take the tables of a build (``data.replay.schema``), the manifest first.
 
         Raises ``TableError``, naming the table and the row, counted from 0, if one is not as a
@@ -127,10 +129,11 @@ class LayoutTrace:
         ``service`` (see :class:`Hook`) the hook is asked instead; with none, nothing is hot.
         ``disk_json`` has the parameters of the drive; without, the disk takes no time.
 
-        Raises ``LayoutError``, ``GeometryError`` or ``ImageError``, saying what was expected, if the
-        configuration, the hints, the drive or the image are not as they should be.
+        Raises ``LayoutError``, ``GeometryError`` or ``ImageError``, saying what was expected, if
+        the configuration, the hints, the drive or the image are not as they should be.
         """
 
+@final
 class LayoutRun:
     """What a replay came to."""
 
@@ -168,6 +171,7 @@ def layout_region(
     neither, or parts of two cylinder groups, or ends where the file system has ended.
     """
 
+@final
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).
 
@@ -176,7 +180,7 @@ class LivesBuilder:
     ``near`` is how many microseconds a loss may be away from a use of the file that it touches.
     """
 
-    def __init__(self, max_live: int = 200_000, near: int = 50_000) -> None: ...
+    def __new__(cls, max_live: int = 200_000, near: int = ...) -> Self: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -212,12 +216,11 @@ class LivesBuilder:
     def take_names(self) -> pa.RecordBatch:
         """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
 
+@final
 class Mapping:
     """What stands for what in anonymized traces; ``data.anonymize`` says how it is used."""
 
-    def __init__(
-        self, prefix: bool, handles: bool, omit: list[str], seed: int | None = None
-    ) -> None:
+    def __new__(cls, prefix: bool, handles: bool, omit: list[str], seed: int | None = None) -> Self:
         """Make an empty mapping.
 
         ``prefix``: whether names that begin with the same five bytes still do; ``handles``:
@@ -257,6 +260,7 @@ class Mapping:
     def sizes(self) -> dict[str, int]:
         """Return how many things of each kind are mapped."""
 
+@final
 class Image:
     """A compiled image (``docs/image-format.md``), checked."""
 
@@ -264,7 +268,7 @@ class Image:
     predicates: list[str]  # their keys, in the order of the answers
     abstained: list[str]  # those of them that always answer no
 
-    def __init__(self, content: bytes) -> None:
+    def __new__(cls, content: bytes) -> Self:
         """Read an image.
 
         Raises ``ImageError`` if it is none, of another version, truncated, damaged anywhere, or if
@@ -278,6 +282,7 @@ class Image:
         column, if one is missing or of another type.
         """
 
+@final
 class Hook:
     """The layout hook's C core, as the replay holds it (``layout_hint/hook/bm_hook.h``)."""
 
@@ -285,15 +290,15 @@ class Hook:
     """What it has counted, as JSON: ``struct bm_counters``, and ``service`` with what
     ``struct bm_sync_counters`` has if creates wait for one."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         image: bytes | None = None,
         service: Callable[[AskedCreate, float], int] | None = None,
         *,
         deadline: float = 0.002,
-        back_off: tuple[float, float] = (0.1, 30.0),
+        back_off: tuple[float, float] = ...,
         failures: int = 5,
-    ) -> None:
+    ) -> Self:
         """Answer from ``image``, or from a ``service``.
 
         A service is called with a create of an unknown kind and the seconds that are left until the
@@ -316,6 +321,7 @@ class Hook:
         of another type.
         """
 
+@final
 class Checked:
     """How far a recording of FreeBSD's FFS allocator agrees with the model of it."""
 
@@ -334,10 +340,11 @@ def check_recording(path: Path) -> Checked:
     ``OSError`` if it cannot be opened.
     """
 
+@final
 class TextRewriter:
     """Writes nfsdump text anonymized; what it cannot read, it leaves out and counts."""
 
-    def __init__(self, out: str, suffix: str) -> None:
+    def __new__(cls, out: str, suffix: str) -> Self:
         """Open the output; ``suffix`` gz, bz2, xz or zst compresses it."""
 
     def open(self, path: str) -> bytes | None:
@@ -428,15 +435,14 @@ def prune_components(
     tried in their order, until none can go.
     """
 
-HISTORY_BYTES: int  # how many bytes tell a history
-
+@final
 class HistoryKeeper:
     """Running statistics over births (``features.history`` is its Python face)."""
 
     max_keys: int
     clock: int  # until when it was followed, µs
 
-    def __init__(self, max_keys: int) -> None:
+    def __new__(cls, max_keys: int) -> Self:
         """Keep at most so many keys; raises ``ArgumentError`` if they are too few for one birth."""
 
     @staticmethod
@@ -463,6 +469,7 @@ class HistoryKeeper:
 def fold_shapes(names: pa.Array) -> pa.Array:
     """Return the shape of each name (both binary); ``features.history.shape`` says what it is."""
 
+@final
 class TextWriter:
     """Writes operations as nfsdump text, in the order of the lines' times.
 
@@ -474,7 +481,7 @@ class TextWriter:
 
     left_out: int  # operations so far that the format has no form for: those of NFS version 4
 
-    def __init__(self, all_attributes: bool = False) -> None: ...
+    def __new__(cls, all_attributes: bool = False) -> Self: ...
     def write(self, batch: pa.RecordBatch) -> bytes:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -490,6 +497,7 @@ class TextWriter:
     def finish(self) -> bytes:
         """Return the lines that are left."""
 
+@final
 class TraceLines:
     """A trace printed as nfsdump text in a thread of its own, message by message.
 
@@ -500,7 +508,7 @@ class TraceLines:
     left_out: int  # at the end: messages of NFS version 4, for which the format has no form
     damaged: dict[str, int]  # at the end: records that could not be read, by reason
 
-    def __init__(self, path: str, all_attributes: bool = False) -> None:
+    def __new__(cls, path: str, all_attributes: bool = False) -> Self:
         """Read a capture or text, or standard input for ``-``; as ``TextWriter`` prints."""
 
     def next_lines(self) -> bytes | None:
@@ -509,6 +517,7 @@ class TraceLines:
         Raises ``OSError`` if the trace cannot be opened, ``TraceError`` if it is empty or no trace.
         """
 
+@final
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
 
@@ -516,7 +525,7 @@ class Trace:
     compression: str  # none, gzip, bzip2, xz or zstd
     heading: bytes | None  # the first line of text, if it is a comment
 
-    def __init__(self, path: str) -> None:
+    def __new__(cls, path: str) -> Self:
         """Open a file, or standard input for ``-``.
 
         Raises ``OSError`` if it cannot be opened and ``TraceError`` if it is empty or no trace.
@@ -564,6 +573,7 @@ def operations_schema() -> pa.Schema:
 OPS: list[str]
 """The words of its column ``op``, NFS version 3's first."""
 
+@final
 class ScanCounter:
     """Counts operations per period and keys (``data.scan`` is its Python face).
 
@@ -579,8 +589,8 @@ class ScanCounter:
     again: bool
     files: int
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         period: int,
         by: list[str],
         ops: list[str] | None = None,
@@ -588,7 +598,7 @@ class ScanCounter:
         clients: set[str] | None = None,
         uids: set[int] | None = None,
         gids: set[int] | None = None,
-    ) -> None:
+    ) -> Self:
         """Count in periods of so many µs, by keys (``data.scan.tables.KEYS``).
 
         ``ops`` have rows of their own (all, if ``None``); ``files`` says whether to keep the map
@@ -613,10 +623,11 @@ class ScanCounter:
     def paths(self, ids: pa.Array) -> pa.RecordBatch:
         """Return ``path``, the last known, and ``gone`` of files, by their numbers (uint32)."""
 
+@final
 class ScanMerger:
     """Adds up rows of a scan's table, by keys and in periods of ``period`` µs from ``origin``."""
 
-    def __init__(self, period: int, by: list[str], origin: int) -> None: ...
+    def __new__(cls, period: int, by: list[str], origin: int) -> Self: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take rows (``data.scan.counts_schema``), which may have further keys."""
 
@@ -626,6 +637,7 @@ class ScanMerger:
     def take(self) -> pa.RecordBatch:
         """Return the rows made since the last time."""
 
+@final
 class Forest:
     """Trees over rows of ``width`` bytes, as ``predictor.models.forest`` describes them.
 
@@ -634,8 +646,8 @@ class Forest:
     Raises ``ForestError``, naming the node, where they make no trees.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         columns: pa.Array,
         thresholds: pa.Array,
         targets: pa.Array,
@@ -643,7 +655,7 @@ class Forest:
         scores: pa.Array,
         outputs: int,
         width: int,
-    ) -> None: ...
+    ) -> Self: ...
     def sums(self, matrix: pa.Array, threads: int | None = None) -> pa.Array:
         """Return the scores of the leaves (uint32), added up over the trees, by row and output.
 
@@ -659,9 +671,7 @@ def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
 def fnv1a(bytes: bytes) -> int:
     """Return the 32-bit FNV-1a hash of ``bytes``."""
 
-MOST_FILES: int
-"""The most files in one request."""
-
+@final
 class Lobby:
     """Where connections wait until they say something: a thread takes them from a socket.
 
@@ -670,9 +680,9 @@ class Lobby:
     has waited longest without a word is closed, and so is who has for ``idle_seconds``.
     """
 
-    def __init__(
-        self, listener: int, connections: int, ready: int, idle_seconds: float, busy: bytes
-    ) -> None:
+    def __new__(
+        cls, listener: int, connections: int, ready: int, idle_seconds: float, busy: bytes
+    ) -> Self:
         """Take connections at a listening socket, whose file descriptor is given away.
 
         Raises ``OSError`` where it is none.
@@ -693,19 +703,21 @@ class Lobby:
     def close(self) -> None:
         """Take nobody any more; after that every other method raises ``StateError``."""
 
+@final
 class Tally:
     """How often each predicate was answered no and yes, by all models that count here."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def take(self) -> dict[str, tuple[int, int]]:
         """Return the counts since they were taken last."""
 
+@final
 class Certainty:
     """What the levels of scores say, made consistent (``predictor.answers.certainty``)."""
 
     predicates: list[str]  # their keys
 
-    def __init__(self, described: str, abstaining: list[str] = []) -> None:
+    def __new__(cls, described: str, abstaining: list[str] = ...) -> Self:
         """Read what ``answers.certainty.described`` wrote; those ``abstaining`` are never a yes.
 
         Raises ``CertaintyError`` for anything else.
@@ -717,23 +729,24 @@ class Certainty:
         ``levels`` has a column for each predicate and a row for each file, as what is returned has.
         """
 
+@final
 class Answerer:
     """What a compiled image answers to requests, from JSON to JSON.
 
-    It reads files as ``serving.requests`` does, in their usual forms, and none that those refuse.
+    It reads creates as ``MEMBERS`` declares them.
     """
 
     predicates: list[str]  # their keys, in the order of the answers
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         image: pa.UInt8Array,
         model: tuple[str, str, str],
         abstaining: list[str],
         tally: Tally,
         certainty: str | None = None,
-        levels: list[pa.UInt8Array] = [],
-    ) -> None:
+        levels: list[pa.UInt8Array] = ...,
+    ) -> Self:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
         Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What
@@ -742,14 +755,14 @@ class Answerer:
         other levels than described.
         """
 
-    def json(self, body: bytes) -> tuple[bytes, int] | None:
+    def json(self, body: bytes) -> tuple[bytes, int]:
         """Return the answer to one file or a list, and how many files that is.
 
-        None if the schema is to look at the body.
+        Raises ``InvalidRequestError`` for what is none.
         """
 
-    def hint(self, body: bytes) -> int | None:
-        """Return the bits of the verdict on one create; None as ``json`` does.
+    def hint(self, body: bytes) -> int:
+        """Return the bits of the verdict on one create; raise as ``json`` does.
 
         The image must have no predicates but HotName, HotDir and HotWrite.
         """
@@ -760,19 +773,155 @@ class Answerer:
     def said(self, creates: pa.RecordBatch) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
         """Return what is said of each row of creates, as ``Certainty.say`` does."""
 
-def requested(bodies: list[bytes]) -> pa.RecordBatch | None:
+def requested(bodies: list[bytes], hints: bool = False) -> pa.RecordBatch:
     """Return the creates that bodies ask about: the columns of ``features.CREATES`` that they tell.
 
-    None if the schema is to look at one of them.
+    If they ask for ``hints``, ``is_directory`` (boolean) is a column, too. Raises as
+    ``Answerer.json`` does.
     """
 
-def objects(
-    body: bytes, known: list[str], most: int | None = None
-) -> tuple[list[tuple[int, int]], tuple[str, int | None, str | None, str] | None]:
-    """Return where in JSON its object, or those of a list of at ``most`` so many, begin and end.
+def files_of(body: bytes) -> tuple[pa.RecordBatch, list[tuple[str, str]], bool]:
+    """Return the creates that a body asks about, their names, and whether it is a list.
 
-    Or the first fault: its kind, which object of the list it is in, which member, and what is there
-    or what the reader says, cut. Kinds are ``json`` (it is none), ``no_object``, ``too_many``,
-    ``unknown`` (a member that is not ``known``), ``repeated`` (a member that is there twice) and
-    ``too_long`` (a value of more than 32 KB). Without ``most`` there may be no list.
+    A name is the member that was sent, and its value in JSON. Raises as ``Answerer.json`` does.
     """
+
+def check_object(body: bytes, known: list[str]) -> None:
+    """Refuse a body of anything but one object of members ``known``, each once and at most 32 KB.
+
+    Raises ``InvalidRequestError``.
+    """
+
+class InvalidRequestError(Error, ValueError):
+    """What is wrong with a request: its text says what was expected."""
+
+    is_json: bool  # whether the body is JSON at all
+    field: str | None  # where in it, as "[3].mode"; None: all of it
+    found: str | None  # what is there, as JSON or the beginning of that; None: nothing
+
+@final
+class Member:
+    """Something that may be known of a create, as ``native/contract`` declares it."""
+
+    name: str  # what requests call it
+    column: str | None  # what ``features.CREATES`` calls it, if it is a column there
+    kind: Literal["name", "number", "text", "time", "bytes", "handle", "flag"]
+    most: int | None  # the largest number; or bytes of a name or of bytes, characters of a text
+    octal: bool  # of a number: whether text is one, too, in octal digits
+    needed: bool
+    files: bool  # whether it is told of files that predictions are asked about
+    hints: bool  # whether it is told of creates that hints are asked about
+    meaning: str  # of the column
+    forms: list[str]  # what is put after its name, for each form that it may have
+    told: list[str]  # what a request says in each of these
+
+@final
+class Hint:
+    """A kind of hint, as ``native/contract`` declares it."""
+
+    key: str  # the predicate that says it
+    bit: int  # in a verdict
+    of_directory: bool  # whether it is asked of directories; if not, of all else
+    meaning: str
+
+MEMBERS: tuple[Member, ...]
+"""What may be known of a create, in the order of the columns of ``features.CREATES``."""
+
+HINTS: tuple[Hint, ...]
+"""The hints, in the order of a verdict's bits."""
+
+HISTORY_BYTES: int  # how many bytes tell a history
+MOST_FILES: int  # in one request
+
+# How an image is laid out, as layout_hint/include/birthmark.h says.
+BM_MAGIC: bytes
+BM_VERSION: int
+BM_PREDICATES_MAX: int
+BM_WORDS_MAX: int
+BM_SECTIONS_MAX: int
+BM_FEATURES_MAX: int
+BM_TREES_MAX: int
+BM_TREE_SIZE_MAX: int
+BM_BUCKET_MAX: int
+BM_STEPS_MAX: int
+BM_STEPS_NAME: int
+BM_COMPONENTS_MAX: int
+BM_ABREAST: int
+BM_PREFIX_LEN: int
+BM_RANDOM_LEN: int
+BM_HEX_LEN: int
+BM_LEAF: int
+BM_AT_VERSION: int
+BM_AT_SIZE: int
+BM_AT_CHECKSUM: int
+BM_AT_PREDICATES: int
+BM_AT_KEYS: int
+BM_AT_SECTIONS: int
+BM_AT_STEPS: int
+BM_AT_ZERO: int
+BM_HEADER_SIZE: int
+BM_SECTION_ENTRY: int
+BM_KEY_ENTRY: int
+BM_HASH_BASIS: int
+BM_HASH_PRIME: int
+BM_HASH_MIX: int
+BM_KNOWN_MODE: int
+BM_KNOWN_UID: int
+BM_KNOWN_GID: int
+BM_KNOWN_CLIENT: int
+BM_KNOWN_HOUR: int
+BM_KNOWN_NAME: int
+BM_OK: int
+BM_TRUNCATED: int
+BM_NO_IMAGE: int
+BM_NEWER: int
+BM_TRAILING: int
+BM_CHECKSUM: int
+BM_MALFORMED: int
+BM_OLDER: int
+BM_COSTLY: int
+BM_WHOLE: int
+BM_FIRST: int
+BM_LAST: int
+BM_MIDDLE: int
+BM_PREFIX: int
+BM_ANY: int
+BM_PLACES: int
+BM_ATTR_FIRST: int
+BM_ATTR_MIDDLE: int
+BM_ATTR_LAST: int
+BM_ATTR_MODE: int
+BM_ATTR_UID: int
+BM_ATTR_GID: int
+BM_ATTRS: int
+BM_SOURCE_HISTORY: int
+BM_SOURCE_NAME: int
+BM_SOURCE_CODE: int
+BM_SOURCE_HOUR: int
+BM_SOURCES: int
+BM_NAME_LENGTH: int
+BM_NAME_PERIODS: int
+BM_NAME_DIGITS: int
+BM_NAME_CAPITALS: int
+BM_NAME_SIGNS: int
+BM_NAME_DIGIT_RUN: int
+BM_NAME_HEX_RUN: int
+BM_NAME_SUFFIX_LENGTH: int
+BM_NAME_FIRST_BYTE: int
+BM_NAME_LAST_BYTE: int
+BM_NAME_RANDOM_WORD: int
+BM_NAME_NUMBERS: int
+BM_VALUE_MODE: int
+BM_VALUE_UID: int
+BM_VALUE_GID: int
+BM_VALUE_CLIENT: int
+BM_VALUE_SHAPE: int
+BM_VALUE_SUFFIX: int
+BM_VALUES: int
+BM_SECTION_RULES: int
+BM_SECTION_TREES: int
+BM_SECTION_FOREST: int
+BM_HINT_VERSION: int
+BM_IMAGE_MAX: int
+BM_NAME_MAX: int
+BM_HOT_BLOCKS: int

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from birthmark.data.ingests import records
+from birthmark.data.datasets.ingests import records
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,7 +2,7 @@
 
     <log>/20261121/053805123456-4711-0.parquet    a day (UTC), then time, process and number
 
-The service writes it (``serving.prediction_log``), a file at a time and each whole; an audit reads
+The service writes it (``serving.log``), a file at a time and each whole; an audit reads
 it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a boolean column
 ``answer:KEY`` for every predicate that the model answered, and a column ``said:KEY`` of ``yes``,
 ``no`` or ``unsure`` (not of hints, nor in logs from before there were three answers).
@@ -10,7 +10,7 @@ it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -47,6 +47,14 @@ PREDICTIONS = pa.schema(
     ]
 )
 """One row per file asked about. What was not told is null."""
+
+
+@dataclass(frozen=True)
+class Joining:
+    """How rows are joined to lives: `tolerance` in seconds, and which columns must agree."""
+
+    tolerance: float
+    matched: Sequence[str]
 
 
 def log_treatments(schema: pa.Schema) -> dict[str, str]:

@@ -15,11 +15,11 @@ from birthmark.data.scan import KEYS, counts_schema
 from birthmark.data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from birthmark.features import CREATES, DIRECTORIES
 from birthmark.predictor.heat import RATES
-from birthmark.training.answers import ANSWERS, RELIABILITY
-from birthmark.training.breakdown import BREAKDOWN
-from birthmark.training.curves import CURVES
-from birthmark.training.evaluate import EVALUATION
-from birthmark.training.served import GROUPS, SERVED
+from birthmark.training.audit.figures import GROUPS, SERVED
+from birthmark.training.evaluate.breakdown import BREAKDOWN
+from birthmark.training.evaluate.curves import CURVES
+from birthmark.training.evaluate.evaluation import EVALUATION
+from birthmark.training.evaluate.three_answers import ANSWERS, RELIABILITY
 
 TABLES = {
     "operations": (OPERATIONS, "One row per NFS call, its reply joined to it."),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.lazy import offered
+from birthmark.data.common.lazy import offered
 from birthmark.features.components import component_text, name_components
 from birthmark.features.creates import (
     CREATES,

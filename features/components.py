@@ -1,6 +1,7 @@
 r"""The components of a file name (thesis section 6.3.1, Figure 6.2).
 
-A component is a regular expression, as bytes: the whole name between ``^`` and ``$``, and the
+A component is where it stands and its text (``Component``). Columns of them, and what people read,
+spell it as a regular expression, in bytes: the whole name between ``^`` and ``$``, and the
 pieces between its periods, the first after a ``^``, the last before a ``$``. Optionally the first
 five bytes of a name of more than five, after a ``^``, are one more. Bytes that are operators of
 regular expressions have a backslash before them. ``prediction.tex`` has ``^prediction\.tex$``,
@@ -20,8 +21,12 @@ Where the figure is silent, its words are taken as they stand:
 
 from __future__ import annotations
 
-from birthmark.data.visible import visible
+import re
+from typing import Literal, NamedTuple, Self
+
+from birthmark.data.common.visible import visible
 from birthmark_native import (
+    BM_PREFIX_LEN,
     count_components,
     decide_components,
     match_components,
@@ -33,6 +38,9 @@ from birthmark_native import (
 )
 
 __all__ = [
+    "ANY",
+    "Anchor",
+    "Component",
     "component_text",
     "count_components",
     "decide_components",
@@ -43,6 +51,43 @@ __all__ = [
     "score_components",
     "whole_names",
 ]
+
+PREFIX = BM_PREFIX_LEN
+"""How many bytes the optional component at a name's beginning has (Figure 6.2)."""
+
+ANY = b".*"
+"""The component that every name has: what is known of a name of which nothing else is."""
+
+Anchor = Literal["whole", "first", "last", "middle", "any"]
+"""Where in a name a component stands; ``any`` is that of the component that every name has."""
+
+
+class Component(NamedTuple):
+    """A component as where it stands and its plain bytes.
+
+    A ``first`` one of ``PREFIX`` bytes is the piece before the first period, or the prefix.
+    """
+
+    anchor: Anchor
+    text: bytes
+
+    @classmethod
+    def of(cls, spelled: bytes) -> Self:
+        """Return the component that columns spell as a regular expression."""
+        if spelled == ANY:
+            return cls("any", b"")
+        text = spelled.removeprefix(b"^")
+        starts = text != spelled
+        escapes = len(text[:-1]) - len(text[:-1].rstrip(b"\\"))
+        ends = text.endswith(b"$") and escapes % 2 == 0
+        anchors: dict[tuple[bool, bool], Anchor] = {
+            (True, True): "whole",
+            (True, False): "first",
+            (False, True): "last",
+            (False, False): "middle",
+        }
+        plain = re.sub(rb"(?s)\\(.)", rb"\1", text[:-1] if ends else text)
+        return cls(anchors[starts, ends], plain)
 
 
 def component_text(component: bytes) -> str:

@@ -13,23 +13,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.schema import TIME, field
-from birthmark.features.history import HISTORY_BYTES
+from birthmark_native import HISTORY_BYTES, MEMBERS
 
+_TYPES = {
+    "name": pa.binary(),
+    "handle": pa.binary(),
+    "bytes": pa.binary(),
+    "number": pa.uint32(),
+    "text": pa.utf8(),
+    "time": TIME,
+}
 CREATES = pa.schema(
     [
-        field("name", pa.binary(), "the name that the create gives"),
-        field("dir_fh", pa.binary(), "the handle of the directory it is born in"),
-        field("dir_name", pa.binary(), "that directory's own name, where it is known"),
-        field("mode", pa.uint32(), "permission bits that the create carries; EXCLUSIVE: null"),
-        field("uid", pa.uint32(), "creating caller's user"),
-        field("gid", pa.uint32(), "creating caller's group"),
-        field("group", pa.uint32(), "group that the file system gives it"),
-        field("client", pa.utf8(), "creating caller's host"),
-        field("time", TIME, "when it is born"),
-        field("history", pa.binary(), "what was seen before: `features.HISTORY`; null: unknown"),
+        field(member.column, _TYPES[member.kind], member.meaning)
+        for member in MEMBERS
+        if member.column is not None
     ]
 )
-"""One row per create. What is not known is null."""
+"""One row per create: the columns that ``native/contract`` declares. What is not known is null."""
 
 _SOURCES = {"time": "born"}
 
@@ -90,6 +91,18 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
         if history is not None and not fits:
             raise ValueError(f"request {index} has no history of {HISTORY_BYTES} bytes")
     return _creates({name: [r.get(name) for r in requests] for name in CREATES.names})
+
+
+def completed(known: pa.Table) -> pa.Table:
+    """Return creates with all columns: those that ``known`` lacks are null."""
+    have = set(known.column_names)
+    columns = [
+        known[field.name].cast(field.type)
+        if field.name in have
+        else pa.nulls(len(known), field.type)
+        for field in CREATES
+    ]
+    return pa.table(columns, schema=CREATES)
 
 
 def _of_lives(lives: pa.Table, unknown: dict[str, pa.Array]) -> pa.Table:

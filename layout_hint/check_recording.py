@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from birthmark.data.plurals import counted
-from birthmark.data.visible import visible
+from birthmark.data.common.plurals import counted
+from birthmark.data.common.visible import visible
 from birthmark_native import Checked, RecordingError, check_recording
 
 AGREES, DIFFERS, BAD = 0, 1, 2

@@ -8,11 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark.data.choices import expect
+from birthmark.data.common.choices import expect
 from birthmark.layout_hint.comparison import (
     DEFAULT,
     INVERTED,
-    MODES,
     ORACLE,
     POLICIES,
     RANDOM,
@@ -36,10 +35,10 @@ DRAWN = (DEFAULT, BOTH, "all three")
 class Plan:
     """Which runs are made of each day."""
 
-    policies: tuple[str, ...] = USUAL  # Default is always run
-    modes: tuple[str, ...] = MODES
-    states: tuple[str, ...] = ("fresh",)
-    nvram: bool = True  # HotDir+HotName with the region in memory, too
+    policies: tuple[str, ...]  # Default is always run
+    modes: tuple[str, ...]
+    states: tuple[str, ...]
+    nvram: bool  # HotDir+HotName with the region in memory, too
 
     def runs(self, seeds: Sequence[int]) -> list[Run]:
         """Return the runs, those by default first."""
@@ -81,7 +80,7 @@ def compare(
     disk: dict[str, Any],
     settings: Settings,
     plan: Plan,
-    jobs: int = 2,
+    jobs: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Run all policies on all days, one day after the other.

@@ -16,7 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.generated import Mark
-from birthmark.layout_hint.place import Region
+from birthmark.layout_hint.region import Region
+from birthmark.layout_hint.settings import MODES, STATES
+from birthmark_native import HINTS
 
 BLOCK = 4096
 """Bytes of the blocks that are counted (thesis section 7.1)."""
@@ -24,24 +26,19 @@ BLOCK = 4096
 DEFAULT = "Default"
 """The policy that the others are compared with: the file system as it is."""
 
+_BITS = {hint.key: hint.bit for hint in HINTS}
 POLICIES = {
     DEFAULT: 0,
-    "HotDir": 2,
-    "HotName": 1,
-    "HotDir+HotName": 3,
-    "HotWrite": 4,
-    "all three": 7,
+    "HotDir": _BITS["HotDir"],
+    "HotName": _BITS["HotName"],
+    "HotDir+HotName": _BITS["HotDir"] | _BITS["HotName"],
+    "HotWrite": _BITS["HotWrite"],
+    "all three": sum(_BITS.values()),
 }
-"""The verdicts that a policy follows (bits of ``birthmark_hint.h``), in the tables' order."""
+"""The verdicts that a policy follows, in the tables' order."""
 
 ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
-"""Further policies, whose hints are no model's: ``layout_hint.hints`` says what they are."""
-
-STATES = ("fresh", "aged")
-"""A file system: as the build leaves it, or after a pass of ageing."""
-
-MODES = ("reserved", "data", "preferred")
-"""The region: kept for what is hot, of its data blocks alone, or open to all as the rest is."""
+"""Further policies, whose hints are no model's: ``layout_hint.hint_sources`` says what they are."""
 
 
 @dataclass(frozen=True)
@@ -118,13 +115,13 @@ class Result:
 class Settings:
     """What all runs of a comparison have in common. Sizes and places are in bytes."""
 
-    geometry: str  # freebsd48 or freebsd14
+    geometry: str
     partition: int
     region_start: int
     region_length: int
     cache: int
     warmup: float  # seconds of the trace
-    pace: str  # fast or trace
+    pace: str
     disk: str  # the name of the drive
     seeds: tuple[int, ...]
     age: Mapping[str, Any] | None = None  # how the aged file systems were aged
@@ -153,7 +150,7 @@ class Comparison:
     generated: Sequence[Mark] = field(default_factory=tuple)  # by which workloads, if not real
 
     def find(
-        self, day: str, policy: str, mode: str | None, state: str = "fresh", nvram: bool = False
+        self, day: str, policy: str, mode: str | None, state: str = STATES[0], nvram: bool = False
     ) -> Result | None:
         """Return one result; None if there was no such run. Default's mode is always None."""
         wanted = (day, policy, None if policy == DEFAULT else mode, state, nvram)

@@ -18,17 +18,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from joblib import Parallel, delayed
 
-from birthmark.data import row_groups
+from birthmark.data.datasets import row_groups
+from birthmark.data.datasets.ingests import table_files
 from birthmark.data.generated import Mark
-from birthmark.data.ingests import table_files
 from birthmark.data.replay import build
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
+from birthmark.layout_hint.settings import Options
 
 BUILD, MANIFEST, OPERATIONS = "build.json", "manifest.parquet", "operations.parquet"
 _MICROS = 1_000_000
 _DAY = 86_400 * _MICROS
 _EPOCH = date(1970, 1, 1)
 ROWS = 1 << 18
+"""Rows read at a time, of one column: 2 MB."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,23 @@ class Day:
         return Day(name or path.resolve().name, path, (last - first) / _MICROS, marks)
 
 
+_DEFAULTS = Options()
+
+
+def _minutes(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{2}):([0-9]{2})", text)
+    found = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
+    if not 0 <= found <= 24 * 60:
+        raise ValueError(f"{text!r} is no time of a day: expected 00:00 to 24:00, as in 10:00")
+    return found
+
+
 @dataclass(frozen=True)
 class Hours:
     """The part of each day that is replayed, in minutes of the day, UTC."""
 
-    first: int = 10 * 60
-    last: int = 16 * 60
+    first: int = _minutes(_DEFAULTS.first)
+    last: int = _minutes(_DEFAULTS.last)
 
     @staticmethod
     def read(first: str, last: str) -> Hours:
@@ -88,14 +101,6 @@ class Hours:
 
     def __str__(self) -> str:
         return " to ".join(f"{m // 60:02}:{m % 60:02}" for m in (self.first, self.last))
-
-
-def _minutes(text: str) -> int:
-    match = re.fullmatch(r"([0-9]{2}):([0-9]{2})", text)
-    found = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
-    if not 0 <= found <= 24 * 60:
-        raise ValueError(f"{text!r} is no time of a day: expected 00:00 to 24:00, as in 10:00")
-    return found
 
 
 def read_dates(text: str) -> list[date]:
@@ -129,7 +134,7 @@ def make_days(
     into: Path,
     hours: Hours,
     dates: Sequence[date] | None = None,
-    jobs: int = 2,
+    jobs: int = _DEFAULTS.jobs,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Day]:
     """Build a sub-snapshot of each day of traces, or of ``dates``, in ``into``.

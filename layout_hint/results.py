@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
 from birthmark.data.generated import marked
 from birthmark.layout_hint import report
 from birthmark.layout_hint.comparison import Comparison

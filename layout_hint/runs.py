@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import birthmark_native
-from birthmark.data import row_groups
-from birthmark.layout_hint import hints
+from birthmark.data.datasets import row_groups
+from birthmark.layout_hint import hint_sources
 from birthmark.layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
 from birthmark.layout_hint.days import MANIFEST, OPERATIONS, Day
 from birthmark.layout_hint.lifetimes import lifetimes
 from birthmark.layout_hint.locality import Locality, locality
 
 ROWS = 1 << 16
+"""Rows of a batch that is handed to the replay."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Replay:
         """Make a run by default, and learn from it what the oracle knows."""
         found = self._run(run)
         lives, region = lifetimes(self._day.path), self._settings.region
-        self._oracle = hints.oracle(found.objects(), lives, len(self._creates), region)
+        self._oracle = hint_sources.oracle(found.objects(), lives, len(self._creates), region)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:
@@ -82,9 +83,9 @@ class Replay:
         if run.policy == ORACLE:
             return self._oracle, None
         if run.policy == INVERTED:
-            return hints.inverted(hints.of_model(self._image, self._creates)), None
+            return hint_sources.inverted(hint_sources.of_model(self._image, self._creates)), None
         if run.policy == RANDOM:
-            return hints.at_random(len(self._creates), run.seed), None
+            return hint_sources.at_random(len(self._creates), run.seed), None
         return None, None if run.policy == DEFAULT else self._image
 
     def _config(self, run: Run) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class Replay:
             "geometry": settings.geometry,
             "bytes": settings.partition,
             "region": None if run.policy == DEFAULT else region,
-            "policy": POLICIES.get(run.policy, hints.ALL),
+            "policy": POLICIES.get(run.policy, hint_sources.ALL),
             "seed": run.seed,
             "cache_bytes": settings.cache,
             "warmup_seconds": settings.warmup,

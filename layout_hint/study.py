@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from birthmark.layout_hint import options as read
 from birthmark.layout_hint.compare import compare
 from birthmark.layout_hint.comparison import Comparison
 from birthmark.layout_hint.days import Day, is_build, make_days
 from birthmark.layout_hint.disks import read_disk
-from birthmark.layout_hint.model import read_image
-from birthmark.layout_hint.options import Options
-from birthmark.layout_hint.place import geometry
+from birthmark.layout_hint.model_image import read_image
+from birthmark.layout_hint.region import geometry
+from birthmark.layout_hint.settings import Options
 from birthmark.predictor.allocation.verdicts import Room
 
 Progress = Callable[[str, int, int], None]
@@ -29,7 +30,6 @@ def study(
     model: Path | str,
     options: Options,
     builds: Path | None = None,
-    jobs: int = 2,
     progress: Progress | None = None,
 ) -> Comparison:
     """Replay days under policies of layout, and compare them.
@@ -39,32 +39,29 @@ def study(
         model: a compiled image, or a registry: a directory, or the URI of an object store.
         options: what is compared.
         builds: where sub-snapshots are kept; None: nowhere.
-        jobs: how many processes or threads at most.
         progress: told of ``sub-snapshots`` and then of ``runs``.
 
     Raises:
         OSError: something cannot be read or written.
         ValueError: something is not what it should be.
     """
-    settings, plan = options.settings(), options.plan()
+    settings, plan = read.settings(options), read.plan(options)
     disk = read_disk(options.disk, settings.partition)
     fsize = geometry(settings.geometry, settings.partition).fsize
     image = read_image(model, Room.of(settings.region.fragments * fsize, fsize), options.point)
     tell = progress or (lambda what, done, of: None)
     with _directory(builds) as into:
-        days = _days(traces, options, into, jobs, tell)
+        days = _days(traces, options, into, tell)
         if not options.warmup:
             settings = dataclasses.replace(settings, warmup=_warmup(days))
         return compare(
-            _title(traces, days), days, image, disk, settings, plan, jobs,
+            _title(traces, days), days, image, disk, settings, plan, options.jobs,
             lambda done, of: tell("runs", done, of),
         )  # fmt: skip
 
 
-def _days(
-    traces: Sequence[Path], options: Options, into: Path, jobs: int, tell: Progress
-) -> list[Day]:
-    hours, dates = options.hours(), options.dates()
+def _days(traces: Sequence[Path], options: Options, into: Path, tell: Progress) -> list[Day]:
+    hours, dates = read.hours(options), read.dates(options)
     if all(is_build(trace) for trace in traces):
         return [Day.of(trace) for trace in traces]
     for trace in traces:
@@ -73,7 +70,7 @@ def _days(
         if str(trace) == "-":
             raise ValueError("-: expected a file: a trace is read once for every day")
     return make_days(
-        traces, into, hours, dates, jobs, lambda done, of: tell("sub-snapshots", done, of)
+        traces, into, hours, dates, options.jobs, lambda done, of: tell("sub-snapshots", done, of)
     )
 
 

@@ -5,16 +5,21 @@ Each name is loaded when it is first used: who asks what kinds of models there a
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.lazy import offered
+from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.predictor.fit.thresholds import Limit, OperatingPoints
+    from birthmark.predictor.answers.point import Point
+    from birthmark.predictor.answers.points import OperatingPoints
+    from birthmark.predictor.fit.thresholds import Limit
     from birthmark.predictor.labels import births, tally
+    from birthmark.predictor.models.able.estimator import AbleTree
     from birthmark.predictor.models.able.model import TreePath
-    from birthmark.predictor.models.estimators import AbleTree, ForestModel, NameModel, RuleModel
-    from birthmark.predictor.models.kinds import Kind, Point
+    from birthmark.predictor.models.forest.estimator import ForestModel
+    from birthmark.predictor.models.kinds import KINDS, Kind
     from birthmark.predictor.models.model_set import Answer
+    from birthmark.predictor.models.name.estimator import NameModel
     from birthmark.predictor.models.name.model import Rule
+    from birthmark.predictor.models.rules.estimator import RuleModel
     from birthmark.predictor.parts import DamagedModelError
     from birthmark.predictor.predicates import (
         BUILT_IN,
@@ -25,27 +30,27 @@ if TYPE_CHECKING:
         Predicate,
         from_config,
     )
-    from birthmark.predictor.trained import KINDS, TrainedModel
+    from birthmark.predictor.trained import TrainedModel
 
 _HOMES = {
-    "AbleTree": "birthmark.predictor.models.estimators",
+    "AbleTree": "birthmark.predictor.models.able.estimator",
     "Answer": "birthmark.predictor.models.model_set",
     "BUILT_IN": "birthmark.predictor.predicates",
     "DIRECTORY_PREDICATES": "birthmark.predictor.predicates",
     "DamagedModelError": "birthmark.predictor.parts",
     "FILE_PREDICATES": "birthmark.predictor.predicates",
-    "ForestModel": "birthmark.predictor.models.estimators",
+    "ForestModel": "birthmark.predictor.models.forest.estimator",
     "HEAT_PREDICATES": "birthmark.predictor.predicates",
-    "KINDS": "birthmark.predictor.trained",
+    "KINDS": "birthmark.predictor.models.kinds",
     "Kind": "birthmark.predictor.models.kinds",
     "Limit": "birthmark.predictor.fit.thresholds",
     "NAME_PREDICATES": "birthmark.predictor.predicates",
-    "NameModel": "birthmark.predictor.models.estimators",
-    "OperatingPoints": "birthmark.predictor.fit.thresholds",
-    "Point": "birthmark.predictor.models.kinds",
+    "NameModel": "birthmark.predictor.models.name.estimator",
+    "OperatingPoints": "birthmark.predictor.answers.points",
+    "Point": "birthmark.predictor.answers.point",
     "Predicate": "birthmark.predictor.predicates",
     "Rule": "birthmark.predictor.models.name.model",
-    "RuleModel": "birthmark.predictor.models.estimators",
+    "RuleModel": "birthmark.predictor.models.rules.estimator",
     "TrainedModel": "birthmark.predictor.trained",
     "TreePath": "birthmark.predictor.models.able.model",
     "births": "birthmark.predictor.labels",

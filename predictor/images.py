@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.answers import certainty
+from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.images import compile_levels, compile_models
-from birthmark.predictor.models.kinds import Point
 
 if TYPE_CHECKING:
     from birthmark.predictor.trained import TrainedModel

@@ -14,27 +14,18 @@ from birthmark.predictor import images, parts
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.answers.point import Point
 from birthmark.predictor.fit.calibration import points_from_json
-from birthmark.predictor.fit.learning import Here, Learner
+from birthmark.predictor.fit.learning import Learner, LocalLearner
 from birthmark.predictor.fit.thresholds import Limit, Limits, Scores
 from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
-from birthmark.predictor.models.able.set import AbleModels
-from birthmark.predictor.models.forest.set import ForestModels
-from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.predictor.models.kinds import KINDS, Kind
 from birthmark.predictor.models.model_set import Answer, ModelSet
-from birthmark.predictor.models.name.set import NameModels
-from birthmark.predictor.models.rules.set import RuleModels
+from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.predicates.worlds import Worlds, worlds_of
-
-__all__ = ["KINDS", "Answer", "TrainedModel"]
-
-KINDS: dict[str, type[ModelSet[Any]]] = {
-    kind.kind: kind for kind in (NameModels, AbleModels, RuleModels, ForestModels)
-}
-"""The kinds of models there are, by name."""
 
 _FORMAT = 3
 _FILE = "model.json"
@@ -43,11 +34,11 @@ _FILE = "model.json"
 class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
-    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. ``minfrac`` to
-    ``seed`` are parameters of the kinds of models. Thresholds are chosen on
-    births by models that did not learn from them, a share ``calibration`` at a time
-    (``predictor.fit.calibration``; 0: not at all), so that false positives are at most ``bound`` of
-    all files, and false negatives ``false_negative_bound``, each with ``confidence``
+    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. The parameters
+    are those of ``predictor.parameters.Parameters``, given by name; ``ValueError`` refuses others.
+    Thresholds are chosen on births by models that did not learn from them, a share ``calibration``
+    at a time (``predictor.fit.calibration``; 0: not at all), so that false positives are at most
+    ``bound`` of all files, and false negatives ``false_negative_bound``, each with ``confidence``
     (``predictor.fit.thresholds``).
 
     What was seen of earlier births (``features.History``) is told with each create, and kept, so
@@ -60,34 +51,13 @@ class TrainedModel:
     answers HotName for file systems (``predictor.allocation.hot_name``), if HotName is a predicate.
     """
 
-    def __init__(
-        self,
-        minfrac: float = 0.8,
-        mincount: int = 5,
-        prefix: bool = True,
-        purity: float | None = 1.0,
-        trees: int = 32,
-        rounds: int = 60,
-        seed: int = 0,
-        calibration: float = 0.2,
-        bound: float = 0.01,
-        confidence: float = 0.95,
-        false_negative_bound: float = 0.01,
-    ) -> None:
-        self.parameters: dict[str, Any] = {
-            "minfrac": minfrac,
-            "mincount": mincount,
-            "prefix": prefix,
-            "purity": purity,
-            "trees": trees,
-            "rounds": rounds,
-            "seed": seed,
-            "calibration": calibration,
-            "bound": bound,
-            "confidence": confidence,
-            "false_negative_bound": false_negative_bound,
-        }
-        self.limits = Limits(Limit(bound, confidence), Limit(false_negative_bound, confidence))
+    def __init__(self, **parameters: Any) -> None:
+        known = Parameters(**parameters)
+        self.parameters: dict[str, Any] = known.model_dump()
+        self.limits = Limits(
+            Limit(known.bound, known.confidence),
+            Limit(known.false_negative_bound, known.confidence),
+        )
         self.predicates: dict[str, Predicate] = {}
         self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}
@@ -120,7 +90,7 @@ class TrainedModel:
         are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
         models; None: here and now. Whoever does it, they are the same.
         """
-        learner = learner or Here()
+        learner = learner or LocalLearner()
         if predicates is None:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
@@ -229,15 +199,8 @@ class TrainedModel:
     ) -> list[dict[str, Answer]]:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
-        Evidence of ``name``: ``component`` (text), ``n_m`` and ``n_a`` of the strongest rule that
-        matched, all ``None`` where none did. Evidence of ``rules``: the same of the rule that makes
-        the score, its ``lower`` limit, and ``against``, a list of the rules that contradict it,
-        with their ``upper`` limits (``RuleList`` says how they are weighed). Evidence of ``able``:
-        ``path``, a list of ``attribute`` and ``value``; ``default``, whether it ended at a value
-        not seen in training; ``n_true`` and ``n``, the training rows that went the same way.
-        Evidence of ``forest``: ``share``, ``usual``, ``rows`` and ``because``, as
-        ``predictor.models.forest.evidence`` says. Bytes are given as text, with backslash escapes
-        where they are none.
+        Of the evidence of a kind, ``KINDS`` has the members. Bytes are given as text, with
+        backslash escapes where they are none.
         """
         return self.of_kind(kind).explain(creates, point)
 
@@ -355,7 +318,7 @@ def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:
 def _set_of(kind: str) -> type[ModelSet[Any]]:
     if kind not in KINDS:
         raise ValueError(f"no kind of model is called {kind!r}: expected {', '.join(KINDS)}")
-    return KINDS[kind]
+    return KINDS[kind].models
 
 
 def _predicate(saved: dict[str, Any]) -> Predicate:

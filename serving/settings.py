@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -17,9 +17,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from birthmark.data.choices import meant
-from birthmark.data.sizes import size
-from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.data.common.choices import meant
+from birthmark.data.common.sizes import size
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.models.kinds import Kind
+from birthmark.predictor.parameters import REGION
+from birthmark.serving.address import HOST, PORT
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
@@ -58,9 +61,9 @@ class Settings(BaseModel):
         default="registry", description="directory of trained models, or the URI of an object store"
     )
     host: Annotated[str, StringConstraints(min_length=1)] = Field(
-        default="127.0.0.1", description="address to listen at"
+        default=HOST, description="address to listen at"
     )
-    port: int = Field(default=8325, ge=0, le=65535, description="port; 0 takes a free one")
+    port: int = Field(default=PORT, ge=0, le=65535, description="port; 0 takes a free one")
     uds: Path | None = Field(
         default=None, description="Unix socket to listen at, instead of a host and port"
     )
@@ -71,13 +74,13 @@ class Settings(BaseModel):
     )
     model: Kind | None = Field(
         default=None,
-        description=f"model that answers: {', '.join(get_args(Kind))}; default: as published",
+        description="kind of model that answers; default: as published",
     )
     point: Point | None = Field(
-        default=None, description="threshold: bounded or accurate; default: as published"
+        default=None, description="threshold of its answers; default: as published"
     )
     region: Annotated[str, AfterValidator(_size)] = Field(
-        default="4M", description="what hints have room for: the region's bytes for data, as 4M"
+        default=REGION, description="what hints have room for: the region's bytes for data, as 4M"
     )
     poll_seconds: float = Field(
         default=1.0, gt=0, description="time between looks for a newly published model, seconds"
@@ -97,7 +100,7 @@ class Settings(BaseModel):
     )
     log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
     log_format: Literal["text", "json"] = Field(
-        default="text", description="form of the log's lines: text or json"
+        default="text", description="form of the log's lines"
     )
     log_access: bool = Field(default=False, description="log a line for each request")
     log_names: bool = Field(
@@ -142,6 +145,22 @@ class Settings(BaseModel):
         if (self.ssl_certfile is None) != (self.ssl_keyfile is None):
             raise ValueError("ssl_certfile and ssl_keyfile: expected both or none")
         return self
+
+
+class Listing(BaseModel):
+    """Which rules of a model are listed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    top: int = Field(default=50, ge=1, description="number of rules to show")
+
+
+class TokenFile(BaseModel):
+    """Where the tokens are kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tokens: Path = Field(default=Path("tokens.json"), description="file of the tokens' hashes")
 
 
 def variable(setting: str) -> str:

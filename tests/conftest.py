@@ -11,11 +11,16 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 import pytest
 from hypothesis import settings
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
+from tests import speeds
 
 # Machines that run the tests are shared: how long an example takes says nothing.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(speeds)
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests import needs
+from tests.waiting import eventually, reserved_port
 
 KEY, SECRET = "administrator", "not-to-be-told"
 
@@ -18,15 +18,14 @@ KEY, SECRET = "administrator", "not-to-be-told"
 class Store:
     """The server, with a bucket whose objects are files in `objects`; it can go and come again."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, port: int) -> None:
         self.program = Path(sys.executable).parent / "s3s-fs"
         if not self.program.exists():
-            pytest.skip("no S3 server: make s3-server")
+            needs.missing("no S3 server: make s3-server")
         self._root = root
         self.objects = root / "models"
         self.objects.mkdir()
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = port
         self._process: subprocess.Popen[bytes] | None = None
 
     def uri(self, path: str, port: int | None = None) -> str:
@@ -44,13 +43,13 @@ class Store:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        end = time.monotonic() + 60
-        while self._process.poll() is None and time.monotonic() < end:
-            with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.05)
-        pytest.fail("the S3 server does not answer")
+        process = self._process
+        assert eventually(lambda: process.poll() is not None or self._answers(), 60)
+        assert process.poll() is None, "the S3 server ended"
+
+    def _answers(self) -> bool:
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
 
     def stop(self) -> None:
         """End it as a power cut does; what it stores stays."""
@@ -62,9 +61,10 @@ class Store:
 @contextmanager
 def running(root: Path) -> Iterator[Store]:
     """Run a server that keeps its objects below `root`, until the block ends."""
-    store = Store(root)
-    try:
-        store.start()
-        yield store
-    finally:
-        store.stop()
+    with reserved_port() as port:
+        store = Store(root, port)
+        try:
+            store.start()
+            yield store
+        finally:
+            store.stop()

@@ -1,4 +1,7 @@
-"""The folders import only from the stops before them on the road from trace to answer."""
+"""The folders import only from the stops before them on the road from trace to answer.
+
+Nothing imports itself by way of another folder, package or crate.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from grimp import ImportGraph
+
+from docs.imports import circles, crates, folders, modules, packages, rooms, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
 ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint"]
@@ -44,3 +50,47 @@ def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     link = ROOT / "birthmark" / folder
     assert link.is_symlink()
     assert link.resolve() == ROOT / folder
+
+
+@pytest.fixture(scope="module")
+def graph() -> ImportGraph:
+    return modules()
+
+
+def crossing(graph: ImportGraph, folder: str) -> list[list[str]]:
+    """Return the circles of imports within a folder that cross a package.
+
+    Of rooms (packages, and modules that lie right in the folder), and of whole packages with all
+    that is within them.
+    """
+    inner = packages(graph)
+    inside = f"birthmark.{folder}."
+    own = [each for each in inner if f"{each}.".startswith(inside)]
+    found = [*circles(rooms(graph)), *(c for each in own for c in circles(siblings(graph, each)))]
+    return [circle for circle in found if circle[0].startswith(inside) and inner & {*circle}]
+
+
+@pytest.mark.parametrize("folder", ROAD)
+def test_no_circle_of_imports_crosses_a_package(graph: ImportGraph, folder: str) -> None:
+    assert crossing(graph, folder) == []
+
+
+def test_no_circle_of_imports_crosses_a_folder(graph: ImportGraph) -> None:
+    assert circles(folders(graph)) == []
+
+
+def test_all_packages_are_looked_at(graph: ImportGraph) -> None:
+    assert packages(graph) >= {"birthmark.data.scan", "birthmark.serving.page", "birthmark_native"}
+    assert rooms(graph).keys() >= {"birthmark.data.scan", "birthmark.data.schema"}
+
+
+def test_no_circle_of_dependencies_crosses_a_crate() -> None:
+    found = crates()
+    assert "birthmark-hintd" in found
+    assert circles(found) == []
+
+
+def test_a_circle_is_found_by_way_of_others_and_told_once() -> None:
+    chain: dict[str, set[str]] = {"a": {"b"}, "b": {"c"}, "c": set()}
+    assert circles(chain) == []
+    assert circles(chain | {"c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]

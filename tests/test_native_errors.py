@@ -36,6 +36,7 @@ BUILTINS = {
     "GeometryError": ValueError,
     "LayoutError": ValueError,
     "RecordingError": ValueError,
+    "InvalidRequestError": ValueError,
     "ArgumentError": ValueError,
     "ArrayTypeError": TypeError,
     "StateError": RuntimeError,
@@ -602,6 +603,11 @@ def _(_folder: Path) -> object:
     return replay().run("{}", pa.array([], pa.uint8()), image())
 
 
+@refused("Request")
+def _(_folder: Path) -> object:
+    return answerer([]).json(b'[{"nme": "a"}]')
+
+
 @refused("Recording")
 def _(folder: Path) -> object:
     path = folder / "recording"
@@ -639,7 +645,14 @@ def _(_folder: Path) -> object:
     return lobby.fileno()
 
 
-@pytest.mark.parametrize("reason", sorted(CASES))
+HUGE = {"ComponentError.Long", "HistoryError.Long", "SpillError.Record"}
+"""What takes more memory or time than a quick test may."""
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [pytest.param(each, marks=[pytest.mark.deep] * (each in HUGE)) for each in sorted(CASES)],
+)
 def test_it_is_raised_as_what_it_is(reason: str, tmp_path: Path) -> None:
     with pytest.raises(native.Error) as raised:
         CASES[reason](tmp_path)

@@ -1,59 +1,14 @@
 """The settings of the nightly run, read from a TOML file.
 
-[traces]
-files = ["/var/traces/*.pcap.xz"]   # globs; relative ones start at this file's directory
-settle_seconds = 300                # optional; a file changed since may still be growing
-
-[[servers]]                         # any number, besides or in place of traces.files
-name = "home1"
-files = ["/var/traces/home1/*.pcap.xz"]
-
-[datasets]
-directory = "/var/lib/birthmark/datasets"
-
-[registry]
-directory = "/var/lib/birthmark/registry"
-
-[training]                          # all optional; the defaults are shown
-window_days = 7.0
-minfrac = 0.8
-mincount = 5
-prefix = true
-purity = 1.0
-trees = 32
-rounds = 60
-seed = 0
-calibration = 0.2
-bound = 0.01
-false_negative_bound = 0.01
-confidence = 0.95
-serve = "rules"
-point = "bounded"
-without_loss = false
-margin = 0.0
-least_births = 0.1
-zone = "UTC"
-
-[audit]                             # optional: without it nothing is audited
-log = "/var/lib/birthmark/log"      # where the service logs predictions
-tolerance_seconds = 2.0             # how far a prediction and its file's birth may lie apart
-match = ["uid", "gid", "client", "dir_name"]  # what must agree where both tell it
-
-[engine]                            # optional; see docs/scale.md
-kind = "processes"
-workers = 8                         # default: one per core
-# kind = "dask"
-# scheduler = "tcp://scheduler:8786"
-
-[[predicates]]                      # any number, besides the built-in ones
-...                                 # see predictor.predicates.from_config
+docs/administrators.md shows all of it, with the defaults: the tests compare them with the models
+below, which alone declare types, defaults and ranges.
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -65,10 +20,18 @@ from pydantic import (
     model_validator,
 )
 
-from birthmark.data.invalid import InvalidError, reasons
-from birthmark.predictor import BUILT_IN, Kind, Point, Predicate, TrainedModel, from_config
-from birthmark.training.join import MATCHED, Joining, Matched
-from birthmark.training.registry import is_remote
+from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.models.kinds import Kind
+from birthmark.predictor.parameters import Parameters
+from birthmark.training.registry.versions import is_remote
+
+if TYPE_CHECKING:  # options are made of these settings without what learns
+    from birthmark.data.prediction_log import Joining
+    from birthmark.predictor import Predicate
+
+Matched = Literal["uid", "gid", "client", "dir_name"]
+"""What a prediction and a life may have to agree in, besides the name, where both tell it."""
 
 
 class ConfigError(InvalidError):
@@ -128,38 +91,20 @@ class Place(_Strict):
         return place if is_remote(place) else Path(place)
 
 
-class Settings(_Strict):
-    """How models are trained and when one replaces another."""
+class Settings(Parameters):
+    """How models are trained, and which of them answers."""
 
-    minfrac: float = Field(default=0.8, ge=0, le=1, description="see predictor.NameModel")
-    mincount: int = Field(default=5, ge=0, description="see predictor.NameModel")
-    prefix: bool = Field(default=True, description="see predictor.NameModel")
-    purity: float = Field(default=1.0, ge=0.5, le=1, description="see predictor.AbleTree")
-    trees: int = Field(default=32, ge=1, description="see predictor.ForestModel")
-    rounds: int = Field(default=60, ge=0, description="see predictor.ForestModel")
-    seed: int = Field(default=0, ge=0, lt=2**32, description="see predictor.ForestModel")
-    calibration: float = Field(
-        default=0.2,
-        ge=0,
-        le=0.5,
-        description="share of the lives to choose thresholds on at a time",
+    serve: Kind = Field(default="rules", description="kind of model that answers")
+    point: Point = Field(
+        default="bounded", description="threshold of its answers: bounded, or the most accurate"
     )
-    bound: float = Field(
-        default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said yes of"
-    )
-    false_negative_bound: float = Field(
-        default=0.01, gt=0, lt=1, description="greatest share of all files wrongly said no of"
-    )
-    confidence: float = Field(default=0.95, gt=0.5, lt=1, description="how surely the bounds hold")
-    serve: Kind = Field(default="rules", description="the kind of model that answers")
-    point: Point = Field(default="bounded", description="the threshold that answers")
     without_loss: bool = Field(
-        default=False, description="leave out lives that loss may have touched"
+        default=False, description="leave out files that lost messages may have touched"
     )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of ``predictor.TrainedModel`` among them."""
-        return self.model_dump(include=set(TrainedModel().parameters))
+        """Return the parameters of the models among them."""
+        return self.model_dump(include=set(Parameters.model_fields))
 
 
 class Training(Settings):
@@ -189,20 +134,57 @@ class Training(Settings):
         return zone
 
 
-class Audit(_Strict):
-    """Where predictions served are logged, and how they are joined to files."""
+class Testing(_Strict):
+    """Whether a model that is trained alone is tested."""
 
-    log: Path
+    test: bool = Field(
+        default=True,
+        description="first train on all but the newest files, and test on those for the card",
+    )
+
+
+class Windows(_Strict):
+    """How far back to learn from is compared."""
+
+    lengths: list[Annotated[int, Field(ge=1)]] = Field(
+        default=[1, 3, 7, 30], description="length of a window, days; may be repeated"
+    )
+
+
+class Account(_Strict):
+    """Who a system runs the service and the nightly run as."""
+
+    user: str = Field(default="birthmark", description="user to run as, with that user's group")
+
+
+class Keeping(_Strict):
+    """Which versions stay when old ones are removed."""
+
+    keep: int = Field(ge=1, description="number of the newest versions to keep")
+
+
+class Matching(_Strict):
+    """How predictions served are joined to the files that they were about."""
+
     tolerance_seconds: float = Field(
-        default=2, gt=0, description="how far a prediction and its file's birth may lie apart"
+        default=2, gt=0, description="longest time between a prediction and its file's birth, s"
     )
     match: list[Matched] = Field(
-        default=list(MATCHED), description="what must agree where both tell it"
+        default=list(get_args(Matched)),
+        description="columns that must be equal where both have them; may be repeated",
     )
 
     def joining(self) -> Joining:
         """Return how an audit is to join."""
+        from birthmark.data.prediction_log import Joining  # slow to import
+
         return Joining(self.tolerance_seconds, self.match)
+
+
+class Audit(Matching):
+    """Where predictions served are logged, and how they are joined to files."""
+
+    log: Path
 
 
 class Config(_Strict):
@@ -260,6 +242,8 @@ class Config(_Strict):
 
         Raises ValueError where a configured one is wrong, or has another's name.
         """
+        from birthmark.predictor import BUILT_IN, from_config
+
         predicates = {key: p for key, p in BUILT_IN.items() if p.subject != "directory"}
         for predicate in map(from_config, self.predicates):
             if predicates.setdefault(predicate.key, predicate) is not predicate:

@@ -25,8 +25,8 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from birthmark.predictor.fit.learning import Here, Learner
-from birthmark.predictor.fit.tasks import Apart
+from birthmark.predictor.fit.learning import Learner, LocalLearner
+from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training.config import Engine
 from birthmark_native import __version__
 
@@ -115,10 +115,10 @@ def learner() -> Iterator[Learner]:
     """Yield who trains models: the current workers."""
     workers = current()
     if workers.alone:
-        yield Here()
+        yield LocalLearner()
         return
     with workers.scratch() as scratch:
-        yield Apart(scratch, workers.run)
+        yield TaskLearner(scratch, workers.run)
 
 
 def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
-from birthmark.data.plurals import counted
+from birthmark.data.settings import Drawing
 from birthmark.exits import warn
+from birthmark.options import Options, with_options
 from birthmark.terminal import counting, line
 
 if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
     from birthmark.data.anonymize import Summary
 
 
+@with_options
 def anonymize(
     inputs: Annotated[
         list[str],
@@ -26,18 +29,20 @@ def anonymize(
         ),
     ],
     mapping: Annotated[
-        Path, typer.Option(help="the file that keeps the mapping; made if need be, else extended")
+        Path, typer.Option(help="file of the mapping, which is made, or extended if it is there")
     ],
     out: Annotated[
-        str, typer.Option(help="of text: a file (- is stdout); else the directory of a dataset")
+        str,
+        typer.Option(
+            help="file to write text to (- is stdout); for other input, directory of a dataset"
+        ),
     ],
+    drawing: Annotated[Drawing, Options()],
     keep: Annotated[
         Path | None,
-        typer.Option(help="TOML: what stays as it is and what is left out, for a new mapping"),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="for examples alone: the new mapping follows from it, for anyone"),
+        typer.Option(
+            help="TOML file for a new mapping: what to keep as it is, and what to leave out"
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="print one JSON object (stderr when stdout has the text)")
@@ -55,7 +60,7 @@ def anonymize(
             out,
             mapping,
             settings,
-            seed,
+            drawing.seed,
             lambda path, records: bar.update(task, description=path, done=records),
         )
     warn(summary.warnings)

@@ -3,64 +3,46 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
+from birthmark.options import Options, described, with_options
 from birthmark.outputs import named
+from birthmark.serving.settings import Settings as Serving
 from birthmark.terminal import line, show, working
+from birthmark.training.config import Matching, Settings
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.audit import Audit
+    from birthmark.training.audit.run import Audit
 
 
-class Match(StrEnum):
-    """What a prediction and a file may have to agree in."""
-
-    uid = "uid"
-    gid = "gid"
-    client = "client"
-    dir_name = "dir_name"
-
-
+@with_options
 def audit(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")],
-    registry: Annotated[
-        str, typer.Option(help="The directory that keeps trained models, or its URI (s3://…).")
+    dataset: Annotated[
+        Path, typer.Argument(metavar="DATASET", help="dataset that `birthmark ingest` made")
     ],
-    log: Annotated[Path, typer.Option(help="Where the service logs predictions.")],
-    tolerance: Annotated[
-        float, typer.Option(min=0, help="Seconds between a prediction and its file's birth.")
-    ] = 2.0,
-    match: Annotated[
-        list[Match] | None,
-        typer.Option(help="What must agree where both tell it; repeatable.  [default: all]"),
-    ] = None,
-    without_loss: Annotated[
-        bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
-    ] = False,
+    registry: Annotated[str, described(Serving, "registry")],
+    log: Annotated[Path, described(Serving, "log_predictions")],
+    matching: Annotated[Matching, Options(named={"tolerance_seconds": "--tolerance"})],
+    learning: Annotated[Settings, Options(only=("without_loss",))],
     out: Annotated[
-        Path | None, typer.Option(callback=named, help="Write the page there, too.")
+        Path | None, typer.Option(callback=named, help="also write an HTML page to this file")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON object.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""
-    from birthmark.training.audit import audit as compare
-    from birthmark.training.audit import keep
-    from birthmark.training.audit_page import render
-    from birthmark.training.join import Joining
-    from birthmark.training.registry import Registry
+    from birthmark.training.audit.page import render
+    from birthmark.training.audit.run import audit as compare
+    from birthmark.training.audit.run import keep
+    from birthmark.training.registry.versions import Registry
 
     versions = Registry(registry)
     with working("auditing"):
-        how = Joining(tolerance, [each.value for each in match or Match])
-        found = compare(versions, dataset, log, how, without_loss)
+        found = compare(versions, dataset, log, matching.joining(), learning.without_loss)
         keep(versions, found)
         if out is not None:
             out.write_text(render(found), encoding="utf-8")
@@ -74,7 +56,7 @@ def audit(
 
 
 def warnings(found: Audit) -> list[str]:
-    """Return what an administrator should know, or that nothing changed."""
+    """Return what an administrator should know, in lines; or that nothing changed."""
     lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
     lines += found.over()
     lines += [
@@ -113,7 +95,7 @@ _FIGURES = (
 
 
 def _figures(found: Audit) -> Table:
-    from birthmark.training.tables import styled
+    from birthmark.training.reports.terminal import styled
 
     table = Table("predicate", "subject", title="As served")
     for column in _FIGURES:

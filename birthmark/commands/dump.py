@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.settings import Printing, Source
 from birthmark.exits import warn
+from birthmark.options import Options, with_options
 from birthmark.terminal import line
 
 if TYPE_CHECKING:  # help and the other commands do without it, and start sooner
-    from birthmark.data.dump import Dump
+    from birthmark.data.dump.traces import Dump
 
 STREAM = Path("-")
 
 
-class Source(StrEnum):
-    """What is printed."""
-
-    TRACE = "trace"
-    OPERATIONS = "operations"
-
-
+@with_options
 def dump(
     trace: Annotated[
         str,
-        typer.Argument(help="capture or text, - is stdin; or a dataset, with --from operations"),
+        typer.Argument(
+            help="capture or nfsdump text (- is stdin); with --from operations, a dataset"
+        ),
     ],
+    asked: Annotated[Printing, Options(named={"source": "--from"})],
     out: Annotated[
-        Path | None, typer.Option(help="file to write; else, or where it is -, standard output")
+        Path | None, typer.Option(help="file to write; default, and -: standard output")
     ] = None,
-    source: Annotated[
-        Source, typer.Option("--from", help="what it is: a trace, or operations in Parquet")
-    ] = Source.TRACE,
     all_attributes: Annotated[
-        bool, typer.Option(help="print all that there is a key for, not only what nfsdump prints")
+        bool, typer.Option(help="print every attribute, not only those that nfsdump prints")
     ] = False,
 ) -> None:
     """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""
-    lines = _lines(trace, source, all_attributes)
+    lines = _lines(trace, asked.source, all_attributes)
     if out is None or out == STREAM:
         printed = write(lines, sys.stdout.buffer)
     else:
@@ -55,11 +50,11 @@ def dump(
 
 
 def _lines(trace: str, source: Source, all_attributes: bool) -> Dump:
-    if source is Source.OPERATIONS:
-        from birthmark.data.dump_tables import TablesDump
+    if source == "operations":
+        from birthmark.data.dump.tables import TablesDump
 
         return TablesDump(trace, all_attributes)
-    from birthmark.data.dump import TraceDump
+    from birthmark.data.dump.traces import TraceDump
 
     return TraceDump(trace, all_attributes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,41 +11,34 @@ from rich import box
 from rich.table import Table
 from rich.tree import Tree
 
-from birthmark.commands.serve import (
-    DEFAULTS,
-    ModelOption,
-    PointOption,
-    RegistryOption,
-    file_of,
-    settings_of,
-)
-from birthmark.data.plurals import counted
+from birthmark.commands.serve import Published, files_of
+from birthmark.data.common.plurals import counted
+from birthmark.options import Options, with_options
+from birthmark.serving.settings import Listing
 from birthmark.terminal import line, show, styled
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
-    from birthmark.serving.responses import Answer, Explanation, ListExplained
+    from birthmark.serving.messages.responses import Answer, Explanation, ListExplained
 
 
+@with_options
 def explain(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="new files' names")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="names of new files")],
+    wanted: Published,
     mode: Annotated[str | None, typer.Option(help="permission bits, octal, as 0644")] = None,
-    uid: Annotated[int | None, typer.Option(help="number of the user who creates them")] = None,
-    gid: Annotated[int | None, typer.Option(help="number of that user's group")] = None,
+    uid: Annotated[int | None, typer.Option(help="numeric id of the user who creates them")] = None,
+    gid: Annotated[int | None, typer.Option(help="numeric id of that user's group")] = None,
     directory: Annotated[
-        str | None, typer.Option(help="last name of their directory's path")
+        str | None, typer.Option(help="name of their directory, without its path")
     ] = None,
-    registry: RegistryOption = DEFAULTS.registry,
-    model: ModelOption = DEFAULTS.model,
-    point: PointOption = DEFAULTS.point,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
-    from birthmark.serving.answers import explain_list
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.answers.json_answers import explain_list
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
-    wanted = settings_of(registry=registry, model=model, point=point)
-    files = [file_of(name, directory, mode=mode, uid=uid, gid=gid) for name in names]
+    files = files_of(*names, directory=directory, mode=mode, uid=uid, gid=gid)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
     response = explain_list(loaded, files)
     if as_json:
@@ -54,13 +48,15 @@ def explain(
 
 
 def _draw(response: ListExplained, names: list[str]) -> None:
+    from birthmark.predictor import KINDS
+
     for name, prediction in zip(names, response["predictions"], strict=True):
-        show(_tree(name, prediction))
+        show(_tree(name, prediction, KINDS[response["kind"]].in_words))
     line(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
-def _tree(name: str, prediction: Explanation) -> Tree:
-    from birthmark.serving.evidence import STYLES, in_percent, in_words
+def _tree(name: str, prediction: Explanation, in_words: Callable[[Any], str]) -> Tree:
+    from birthmark.serving.answers.evidence import STYLES, in_percent
 
     tree = Tree(styled(name, "bold"))
     predicates, answers = prediction["predicates"], prediction["answers"]
@@ -87,20 +83,20 @@ def _admitted(answer: Answer) -> str:
     return f"{score}, which is wrongly said of at most {answer['upper']:.2%} of all files"
 
 
+@with_options
 def rules(
-    registry: RegistryOption = DEFAULTS.registry,
-    model: ModelOption = DEFAULTS.model,
-    point: PointOption = DEFAULTS.point,
-    top: Annotated[int, typer.Option(min=1, help="how many to show")] = 50,
-    predicate: Annotated[str | None, typer.Option(help="only those of this predicate")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print all as a list of objects")] = False,
+    wanted: Published,
+    listing: Annotated[Listing, Options()],
+    predicate: Annotated[
+        str | None, typer.Option(help="list only rules about this predicate")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print all rules as a JSON list")] = False,
 ) -> None:
     """List the rules of the published model, those that decide most files first."""
-    from birthmark.data.choices import expect
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.data.common.choices import expect
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
 
-    wanted = settings_of(registry=registry, model=model, point=point)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point, counts=True)
     found = loaded.trained.rules(loaded.kind, loaded.point).to_pylist()
     if predicate is not None:
@@ -109,10 +105,9 @@ def rules(
     if as_json:
         typer.echo(json.dumps(found, indent=1))
     else:
-        _list(
-            found[:top],
-            f"{min(top, len(found))} of {counted(len(found), 'rules')}, model {loaded.version}",
-        )
+        shown = found[: listing.top]
+        of_all = f"{len(shown)} of {counted(len(found), 'rules')}"
+        _list(shown, f"{of_all}, model {loaded.version}")
 
 
 def _list(rules: list[dict[str, Any]], caption: str) -> None:

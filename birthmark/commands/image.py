@@ -8,43 +8,39 @@ from typing import Annotated
 
 import typer
 
-from birthmark.commands.serve import (
-    DEFAULTS,
-    ModelOption,
-    PointOption,
-    RegionOption,
-    RegistryOption,
-    settings_of,
-)
+from birthmark.options import Options, with_options
 from birthmark.outputs import named
+from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import fields
 
 
+@with_options
 def image(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(callback=named, help="the file to write")],
-    registry: RegistryOption = DEFAULTS.registry,
-    model: ModelOption = DEFAULTS.model,
-    point: PointOption = DEFAULTS.point,
+    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
+    wanted: Annotated[
+        Settings, Options(("registry", "model", "point", "region"), variable=variable)
+    ],
     hints: Annotated[
-        bool, typer.Option("--hints", help="only HotName, HotDir and HotWrite, as file systems ask")
+        bool,
+        typer.Option(
+            "--hints", help="compile only what file systems ask: HotName, HotDir and HotWrite"
+        ),
     ] = False,
-    region: RegionOption = DEFAULTS.region,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
-    from birthmark.data.durable import replaced
-    from birthmark.data.sizes import size
+    from birthmark.data.common.durable import replaced
+    from birthmark.data.common.sizes import size
     from birthmark.predictor.allocation.verdicts import Room, hint_image
     from birthmark.predictor.models.images import compile_models
-    from birthmark.serving.published import load_model
-    from birthmark.training.registry import Registry
+    from birthmark.serving.models.published import load_model
+    from birthmark.training.registry.versions import Registry
     from birthmark_native import Image
 
     source = context.get_parameter_source("region")
     if not hints and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter("expected --hints with it", param_hint="region")
-    wanted = settings_of(registry=registry, model=model, point=point, region=region)
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
     if hints:
         content = hint_image(

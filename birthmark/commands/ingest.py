@@ -10,28 +10,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
-from birthmark.data.plurals import counted
 from birthmark.exits import warn
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
-    from birthmark.data.ingest_summary import IngestSummary
-    from birthmark.data.loss import Estimate
+    from birthmark.data.ingest.loss import Estimate
+    from birthmark.data.ingest.summary import IngestSummary
 
 
 def ingest(
-    traces: Annotated[
-        list[str], typer.Argument(help="trace files, in the order of their time; - is stdin")
-    ],
+    traces: Annotated[list[str], typer.Argument(help="trace files, oldest first; - is stdin")],
     out: Annotated[
-        Path, typer.Option(callback=named, help="directory of the dataset; made if need be")
+        Path,
+        typer.Option(
+            callback=named, help="dataset to write: a new directory, or a dataset to add to"
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
-    from birthmark.data.ingest import ingest as run
+    from birthmark.data.ingest.run import ingest as run
 
     with counting("operations") as bar:
         task = bar.add_task("", total=None, done=0)

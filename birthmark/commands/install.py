@@ -8,39 +8,39 @@ from typing import Annotated
 import typer
 
 from birthmark.exits import MISCONFIGURED, exits, warn
+from birthmark.options import Options, with_options
 from birthmark.outputs import named
 from birthmark.terminal import line
+from birthmark.training.config import Account
 
 app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
-_Config = Annotated[Path, typer.Option(help="The TOML file of the nightly run's settings.")]
-_User = Annotated[str, typer.Option(help="Who it runs as, and that user's group.")]
+_Config = Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")]
+_Account = Annotated[Account, Options()]
 _Socket = Annotated[
-    Path | None, typer.Option(help="The Unix socket to answer at.  [default: TCP, to its own host]")
+    Path | None, typer.Option(help="Unix socket to answer at; default: TCP, for this host alone")
 ]
 _Out = Annotated[
     Path | None,
-    typer.Option(callback=named, help="The directory to write to.  [default: print them]"),
+    typer.Option(callback=named, help="directory to write the files to; default: print them"),
 ]
 
 
 @app.command()
-def systemd(
-    config: _Config, user: _User = "birthmark", socket: _Socket = None, out: _Out = None
-) -> None:
+@with_options
+def systemd(config: _Config, account: _Account, socket: _Socket = None, out: _Out = None) -> None:
     """Make the units of the service and of the nightly run, with its timer."""
-    _make("systemd", config, user, socket, out)
+    _make("systemd", config, account.user, socket, out)
 
 
 @app.command()
-def freebsd(
-    config: _Config, user: _User = "birthmark", socket: _Socket = None, out: _Out = None
-) -> None:
+@with_options
+def freebsd(config: _Config, account: _Account, socket: _Socket = None, out: _Out = None) -> None:
     """Make the service's rc.d script and the nightly run's periodic script."""
-    _make("freebsd", config, user, socket, out)
+    _make("freebsd", config, account.user, socket, out)
 
 
 def _make(system: str, config: Path, user: str, socket: Path | None, out: Path | None) -> None:
-    from birthmark.data.durable import replaced
+    from birthmark.data.common.durable import replaced
     from birthmark.install import Site, files
     from birthmark.training.config import read_config
 

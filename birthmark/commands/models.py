@@ -11,26 +11,30 @@ import typer
 from rich import box
 from rich.table import Table
 
-from birthmark.commands.serve import DEFAULTS, RegistryOption
-from birthmark.data.plurals import counted
+from birthmark.data.common.plurals import counted
+from birthmark.options import Options, with_options
+from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import fields, line, show, working
+from birthmark.training.config import Keeping
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.registry import Registry
+    from birthmark.training.registry.versions import Registry
 
 app = typer.Typer(no_args_is_help=True, help="Keep, choose and check trained models.")
 
-_Version = Annotated[str, typer.Argument(metavar="VERSION", help="a stored version")]
+_Version = Annotated[str, typer.Argument(metavar="VERSION", help="stored version")]
 _Any = Annotated[
-    str | None, typer.Argument(metavar="[VERSION]", help="a stored version; default: the published")
+    str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
+_Place = Annotated[Settings, Options(("registry",), variable=variable)]
 _Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
 @app.command("list")
-def list_(registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False) -> None:
+@with_options
+def list_(place: _Place, as_json: _Json = False) -> None:
     """List the versions that are stored, oldest first."""
-    kept = _registry(registry)
+    kept = _registry(place.registry)
     marks = _marks(kept)
     rows = [_row(kept, version, marks) for version in kept.versions()]
     if as_json:
@@ -47,11 +51,10 @@ def list_(registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False) 
 
 
 @app.command("show")
-def show_(
-    version: _Any = None, registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False
-) -> None:
+@with_options
+def show_(place: _Place, version: _Any = None, as_json: _Json = False) -> None:
     """Show what a version learned from, whom it fails, and where its card is."""
-    kept = _registry(registry)
+    kept = _registry(place.registry)
     version = version or _published(kept)
     card = _card(kept, version)
     row = _row(kept, version, _marks(kept))
@@ -65,42 +68,45 @@ def show_(
 
 
 @app.command()
-def publish(
-    version: _Version, registry: RegistryOption = DEFAULTS.registry, as_json: _Json = False
-) -> None:
+@with_options
+def publish(version: _Version, place: _Place, as_json: _Json = False) -> None:
     """Let a stored version answer, if it is intact."""
-    kept = _registry(registry)
+    kept = _registry(place.registry)
     before = kept.current()
     kept.make_current(version)
     _told({"before": before, "current": version}, as_json)
 
 
 @app.command()
+@with_options
 def rollback(
+    place: _Place,
     version: Annotated[
         str | None,
         typer.Argument(
-            metavar="[VERSION]", help="an earlier one; default: that before the current"
+            metavar="[VERSION]", help="earlier version; default: the one published before"
         ),
     ] = None,
-    registry: RegistryOption = DEFAULTS.registry,
     as_json: _Json = False,
 ) -> None:
     """Publish an earlier version again, if it is intact."""
-    kept = _registry(registry)
+    kept = _registry(place.registry)
     before = kept.current()
     _told({"before": before, "current": kept.rollback(version)}, as_json)
 
 
 @app.command()
+@with_options
 def pin(
+    place: _Place,
     version: _Any = None,
-    off: Annotated[bool, typer.Option("--off", help="let others be published again")] = False,
-    registry: RegistryOption = DEFAULTS.registry,
+    off: Annotated[
+        bool, typer.Option("--off", help="end the pin: other versions may be published again")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Let a version answer, and publish no other until that is undone."""
-    kept = _registry(registry)
+    kept = _registry(place.registry)
     if off and version is not None:
         raise typer.BadParameter("no version is expected with it", param_hint="--off")
     if off:
@@ -112,23 +118,24 @@ def pin(
 
 
 @app.command()
+@with_options
 def verify(
+    place: _Place,
     version: _Any = None,
     datasets: Annotated[
         Path | None,
-        typer.Option(help="the directory of the datasets it learned from: train again, compare"),
+        typer.Option(help="train again on the datasets in this directory, and compare"),
     ] = None,
-    registry: RegistryOption = DEFAULTS.registry,
     as_json: _Json = False,
 ) -> None:
     """Check that a version is what was stored, and comes out the same when trained again."""
     import tempfile
     from dataclasses import asdict
 
-    from birthmark.training.reproduce import reproduce
+    from birthmark.training.nightly.reproduce import reproduce
 
     with tempfile.TemporaryDirectory() as cache:
-        kept = _registry(registry, cache=Path(cache))  # what is stored, and no copy of it
+        kept = _registry(place.registry, cache=Path(cache))  # what is stored, and no copy of it
         version = version or _published(kept)
         kept.verify(version)
         told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
@@ -142,15 +149,18 @@ def verify(
 
 
 @app.command()
+@with_options
 def prune(
-    keep: Annotated[int, typer.Option(min=1, help="how many of the newest stay")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would go")] = False,
-    registry: RegistryOption = DEFAULTS.registry,
+    place: _Place,
+    keeping: Annotated[Keeping, Options()],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only list what would be removed")
+    ] = False,
     as_json: _Json = False,
 ) -> None:
     """Remove old versions, but none that is published, pinned or gone back to."""
-    kept = _registry(registry)
-    going = kept.prune(keep, dry_run)
+    kept = _registry(place.registry)
+    going = kept.prune(keeping.keep, dry_run)
     if as_json:
         _json({"removed": going, "dry_run": dry_run, "versions": kept.versions()})
         return
@@ -159,7 +169,7 @@ def prune(
 
 
 def _registry(place: Path | str, cache: Path | None = None) -> Registry:
-    from birthmark.training.registry import Registry, RegistryError
+    from birthmark.training.registry.versions import Registry, RegistryError
 
     kept = Registry(place, cache=cache)
     if why := kept.missing():
@@ -168,7 +178,7 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
 
 
 def _published(kept: Registry) -> str:
-    from birthmark.training.registry import RegistryError
+    from birthmark.training.registry.versions import RegistryError
 
     version = kept.current()
     if version is None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
-from birthmark.data.plurals import counted
+from birthmark.data.settings import Replay
+from birthmark.options import Options, with_options
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 
@@ -22,29 +23,21 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
 app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and run it.")
 
 
-class Unnamed(StrEnum):
-    """What becomes of files whose names the trace does not show."""
-
-    invent = "invent"
-    discard = "discard"
-
-
 @app.command()
+@with_options
 def build(
     traces: Annotated[
         list[str],
-        typer.Argument(help="trace files and datasets, in the order of their time; - is stdin"),
+        typer.Argument(help="trace files and datasets, oldest first; - is stdin"),
     ],
     out: Annotated[Path, typer.Option(callback=named, help="directory to make")],
+    asked: Annotated[Replay, Options()],
     first: Annotated[
         str | None, typer.Option("--from", help="only calls from this time on, in UTC")
     ] = None,
     last: Annotated[
         str | None, typer.Option("--to", help="only calls before this time, in UTC")
     ] = None,
-    unnamed: Annotated[
-        Unnamed, typer.Option(help="files whose names the trace does not show")
-    ] = Unnamed.invent,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
     """Find what must exist for a trace to go as it went, and rewrite it for replay."""
@@ -54,7 +47,7 @@ def build(
     with counting("calls") as bar:
         task = bar.add_task("", total=None, done=0)
         summary = build_replay(
-            traces, out, *bounds, unnamed.value, lambda done: bar.update(task, done=done)
+            traces, out, *bounds, asked.unnamed, lambda done: bar.update(task, done=done)
         )
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
@@ -66,10 +59,10 @@ def build(
 def run(
     build: Annotated[Path, typer.Argument(help="directory that replay build made")],
     root: Annotated[
-        Path, typer.Option(callback=named, help="empty directory to work in; made if need be")
+        Path, typer.Option(callback=named, help="directory to work in: empty, or made")
     ],
     flush: Annotated[
-        bool, typer.Option("--flush", help="wait for the disk at every write and commit")
+        bool, typer.Option("--flush", help="wait for the disk after each write and commit")
     ] = False,
     results: Annotated[
         Path | None,

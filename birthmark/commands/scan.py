@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,9 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from birthmark.data.generated import describe, label
+from birthmark.data.settings import KEYS, Busiest, Counting, Output, Plot
 from birthmark.exits import warn
+from birthmark.options import Options, with_options
 from birthmark.outputs import named
 from birthmark.terminal import counting, line, show
 
@@ -40,14 +41,12 @@ app = typer.Typer(
 _TABLE = Annotated[
     str, typer.Argument(metavar="TABLE", help="counts, as Parquet or CSV; - is stdin")
 ]
-_OUT = Annotated[
-    str, typer.Option(help="file.parquet, .csv or .txt, to write the table to; - is CSV on stdout")
-]
+_Out = Annotated[Output, Options()]
 _JSON = Annotated[bool, typer.Option("--json", help="print one JSON object")]
-_BY = "keys, with commas: server, client, user, group, file, directory; or none"
 
 
 @app.command(DEFAULT)
+@with_options
 def traces(
     traces: Annotated[
         list[str],
@@ -59,35 +58,20 @@ def traces(
     out: Annotated[
         str,
         typer.Option(
-            help="file.parquet, .csv or .txt for the counts; - is CSV on stdout; or a directory "
-            "for the counts and the map of files in every format"
+            help="table of counts to write: FILE.parquet, .csv or .txt; - is CSV on stdout; or a "
+            "directory, for the counts and the map of files in every format"
         ),
     ],
-    period: Annotated[str, typer.Option(help="length of a period, as 30s, 5m, 1h or 1d")] = "5m",
-    by: Annotated[str, typer.Option(help=_BY)] = "none",
-    ops: Annotated[
-        str, typer.Option(help="operations with rows of their own, with commas, or all")
-    ] = "read,write,lookup,getattr,access,create,remove",
-    client: Annotated[str, typer.Option(help="count only those of these clients")] = "",
-    user: Annotated[str, typer.Option(help="count only those of these users")] = "",
-    group: Annotated[str, typer.Option(help="count only those of these groups")] = "",
+    asked: Annotated[Counting, Options()],
     files: Annotated[
-        str | None, typer.Option(help="file.parquet, .csv or .txt for the map of files")
+        str | None, typer.Option(help="map of files to write: FILE.parquet, .csv or .txt")
     ] = None,
     as_json: _JSON = False,
 ) -> None:
     """Count the operations of traces per period, by any of the keys (nfsscan)."""
-    from birthmark.data.scan import words
     from birthmark.data.scan.count import Plan, scan
 
-    plan = Plan(
-        words.duration(period),
-        words.keys(by),
-        words.operations(ops),
-        client.split(",") if client else None,
-        words.numbers(user) if user else None,
-        words.numbers(group) if group else None,
-    )
+    plan = Plan.of(asked)
     with counting("operations") as bar:
         task = bar.add_task("", total=None, done=0)
         summary = scan(
@@ -124,38 +108,49 @@ def _show(result: dict[str, Any]) -> None:
 
 
 @app.command()
+@with_options
 def agg(
     table: _TABLE,
-    out: _OUT = "-",
+    to: _Out,
     period: Annotated[
-        str | None, typer.Option(help="wider periods, a multiple of the table's; all: one")
+        str | None,
+        typer.Option(help="length of the new periods, a multiple of the table's; all: one period"),
     ] = None,
-    by: Annotated[str | None, typer.Option(help=f"the keys to keep; {_BY}")] = None,
+    by: Annotated[
+        str | None, typer.Option(help=f"keys to keep, separated by commas: {KEYS}; or none")
+    ] = None,
 ) -> None:
     """Add counts up: wider periods, fewer keys (ns_timeagg)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.aggregate import WHOLE, aggregate
     from birthmark.data.scan.inputs import CountsTable
 
-    length = period if period is None or period == WHOLE else words.duration(period)
-    aggregate(CountsTable(table), out, None if by is None else words.keys(by), length)
+    length = period if period is None or period == WHOLE else duration(period)
+    aggregate(CountsTable(table), to.out, None if by is None else words.keys(by), length)
 
 
 @app.command()
+@with_options
 def split(
     table: _TABLE,
-    out: _OUT = "-",
+    to: _Out,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE,...", help="only rows with one of these values, as user=0"),
+        typer.Option(
+            metavar="KEY=VALUE,...", help="keep only rows with one of these values, as user=0"
+        ),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE,...", help="no rows with these values")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE,...", help="drop rows with one of these values"),
     ] = None,
     since: Annotated[
-        str | None, typer.Option(help="only periods from this time on, as 2026-11-21T05:38:30")
+        str | None, typer.Option(help="keep only periods from this time on, as 2026-11-21T05:38:30")
     ] = None,
-    until: Annotated[str | None, typer.Option(help="only periods that begin before")] = None,
+    until: Annotated[
+        str | None, typer.Option(help="keep only periods that begin before this time")
+    ] = None,
 ) -> None:
     """Keep or drop rows by their keys, operation or time (ns_split)."""
     from birthmark.data.scan import words
@@ -169,28 +164,19 @@ def split(
         None if since is None else words.time(since),
         None if until is None else words.time(until),
     )
-    run(CountsTable(table), out, rows)
-
-
-class Order(StrEnum):
-    """By what the busiest are told."""
-
-    ops = "ops"
-    cost = "cost"
-    bytes = "bytes"
+    run(CountsTable(table), to.out, rows)
 
 
 @app.command()
+@with_options
 def top(
     table: _TABLE,
-    by: Annotated[str, typer.Option(help=_BY)] = "client",
-    count: Annotated[int, typer.Option(min=1, help="how many")] = 10,
-    order: Annotated[
-        Order, typer.Option(help="the busiest by operations, the thesis's cost, or bytes moved")
-    ] = Order.ops,
+    asked: Annotated[Busiest, Options()],
     out: Annotated[
         str | None,
-        typer.Option(help="write the table's rows of these there instead; - is CSV on stdout"),
+        typer.Option(
+            help="write the table's rows of the busiest to this file instead; - is CSV on stdout"
+        ),
     ] = None,
     as_json: _JSON = False,
 ) -> None:
@@ -201,8 +187,8 @@ def top(
     from birthmark.data.scan.top import top as run
     from birthmark.data.scan.top import write_rows
 
-    counts, keys = CountsTable(table), words.keys(by)
-    busiest = run(counts, keys, count, order.value)
+    counts, keys = CountsTable(table), words.keys(asked.by)
+    busiest = run(counts, keys, asked.count, asked.order)
     if out is not None:
         write_rows(counts, out, busiest, keys)
     elif as_json:
@@ -228,44 +214,23 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
     show(table, columns=500)
 
 
-class Measure(StrEnum):
-    """What a plot shows."""
-
-    ops = "ops"
-    read = "read"
-    written = "written"
-    errors = "errors"
-    latency = "latency"
-
-
 @app.command()
+@with_options
 def view(
     table: _TABLE,
-    out: Annotated[Path, typer.Option(callback=named, help="the plot: file.svg or file.png")],
-    measure: Annotated[
-        Measure, typer.Option(help="operations, MB read or written, errors per s; mean latency")
-    ] = Measure.ops,
-    by: Annotated[
-        str | None, typer.Option(help="a line for each: a key, as user, or op", metavar="KEY")
-    ] = None,
-    lines: Annotated[
-        int, typer.Option(min=1, help="lines for the busiest; one for the others")
-    ] = 4,
-    overlay: Annotated[
-        str | None, typer.Option(help="lay days over each other: 1d, or another length of time")
-    ] = None,
-    zone: Annotated[str, typer.Option(help="time zone of axis and days, as Europe/Paris")] = "UTC",
-    title: Annotated[str, typer.Option(help="words above the plot")] = "",
+    out: Annotated[Path, typer.Option(callback=named, help="plot to write: FILE.svg or FILE.png")],
+    asked: Annotated[Plot, Options()],
 ) -> None:
     """Plot counts over time (ns_quickview)."""
+    from birthmark.data.common.durations import duration
     from birthmark.data.scan import words
     from birthmark.data.scan.inputs import CountsTable
     from birthmark.data.scan.series import over_time, overlaid
     from birthmark.data.scan.view import draw
 
-    where = words.zone(zone)
-    key = by if by in (None, "op") else words.key(by)
-    plotted = over_time(CountsTable(table), measure.value, key, lines)
-    if overlay is not None:
-        plotted = overlaid(plotted, words.duration(overlay), where)
-    draw(plotted, out, title, where)
+    where = words.zone(asked.zone)
+    key = asked.by if asked.by in (None, "op") else words.key(asked.by)
+    plotted = over_time(CountsTable(table), asked.measure, key, asked.lines)
+    if asked.overlay is not None:
+        plotted = overlaid(plotted, duration(asked.overlay), where)
+    draw(plotted, out, asked.title, where)

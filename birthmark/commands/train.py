@@ -5,112 +5,54 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
+from birthmark.options import Options, described, with_options
 from birthmark.outputs import named
+from birthmark.serving.settings import Settings as Serving
 from birthmark.terminal import fields, line, show, working
+from birthmark.training.config import Settings, Testing
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
-    from birthmark.training.trial import Trial
+    from birthmark.training.reports.evaluation_run import EvaluationRun
 
 _Datasets = Annotated[
-    list[Path], typer.Argument(metavar="DATASET", help="Directories written by `ingest`.")
+    list[Path], typer.Argument(metavar="DATASET", help="datasets that `birthmark ingest` made")
 ]
-_Dataset = Annotated[Path, typer.Argument(metavar="DATASET", help="Written by `ingest`.")]
-_Registry = Annotated[
-    str, typer.Option(help="The directory that keeps trained models, or its URI (s3://…).")
+_Dataset = Annotated[
+    Path, typer.Argument(metavar="DATASET", help="dataset that `birthmark ingest` made")
 ]
-_Version = Annotated[str | None, typer.Option(help="A stored version.  [default: the published]")]
-_WithoutLoss = Annotated[
-    bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
+_Registry = Annotated[str, described(Serving, "registry")]
+_Version = Annotated[
+    str | None, typer.Option(help="stored version of the model; default: the published")
 ]
-_Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+_Loss = Annotated[Settings, Options(only=("without_loss",))]
+_Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
-class Kind(StrEnum):
-    """A kind of model."""
-
-    name = "name"
-    able = "able"
-    rules = "rules"
-    forest = "forest"
-
-
-class Point(StrEnum):
-    """One of a model's two thresholds."""
-
-    bounded = "bounded"
-    accurate = "accurate"
-
-
+@with_options
 def train(
     datasets: _Datasets,
     registry: _Registry,
-    minfrac: Annotated[
-        float, typer.Option(min=0, max=1, help="Least share that bears a rule out.")
-    ] = 0.8,
-    mincount: Annotated[int, typer.Option(min=0, help="Least files that bear a rule out.")] = 5,
-    prefix: Annotated[bool, typer.Option(help="Learn from a name's first five bytes.")] = True,
-    purity: Annotated[
-        float, typer.Option(min=0.5, max=1, help="Share of one answer that ends a tree.")
-    ] = 1.0,
-    trees: Annotated[int, typer.Option(min=1, help="Trees of the forest.")] = 32,
-    rounds: Annotated[int, typer.Option(min=0, help="Trees that each correct those before.")] = 60,
-    seed: Annotated[int, typer.Option(min=0, help="What the forest's chance is from.")] = 0,
-    calibration: Annotated[
-        float,
-        typer.Option(min=0, max=0.5, help="Share of lives to choose thresholds on at a time."),
-    ] = 0.2,
-    bound: Annotated[
-        float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said yes of.")
-    ] = 0.01,
-    false_negative_bound: Annotated[
-        float, typer.Option(min=0, max=1, help="Greatest share of all files wrongly said no of.")
-    ] = 0.01,
-    confidence: Annotated[
-        float, typer.Option(min=0.5, max=1, help="How surely the bounds hold.")
-    ] = 0.95,
-    serve: Annotated[Kind, typer.Option(help="The kind of model that is to answer.")] = Kind.rules,
-    point: Annotated[Point, typer.Option(help="The threshold that is to decide.")] = Point.bounded,
-    without_loss: _WithoutLoss = False,
-    test: Annotated[
-        bool, typer.Option(help="Train on all but the newest first, to test that for the card.")
-    ] = True,
+    settings: Annotated[Settings, Options()],
+    testing: Annotated[Testing, Options()],
     as_json: _Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from birthmark.data.generated import describe
-    from birthmark.training.candidate import train_alone
-    from birthmark.training.config import Settings
-    from birthmark.training.registry import Registry
-    from birthmark.training.train import read_lives
-    from birthmark.training.trial import load_published
+    from birthmark.training.learn.train import read_lives
+    from birthmark.training.nightly.candidate import train_alone
+    from birthmark.training.registry.stored import load_published
+    from birthmark.training.registry.versions import Registry
 
-    settings = Settings(
-        minfrac=minfrac,
-        mincount=mincount,
-        prefix=prefix,
-        purity=purity,
-        trees=trees,
-        rounds=rounds,
-        seed=seed,
-        calibration=calibration,
-        bound=bound,
-        false_negative_bound=false_negative_bound,
-        confidence=confidence,
-        serve=serve.value,
-        point=point.value,
-        without_loss=without_loss,
-    )
     with working("training") as step:
         versions = Registry(registry)
-        lives = read_lives(datasets, without_loss)
-        candidate = train_alone(load_published(versions), lives, settings, test=test)
+        lives = read_lives(datasets, settings.without_loss)
+        candidate = train_alone(load_published(versions), lives, settings, test=testing.test)
         step("publishing")
         version = versions.publish(candidate.write_parts, candidate.manifest)
     manifest = candidate.manifest
@@ -120,7 +62,9 @@ def train(
         "files": trained["files"],
         "names": trained["names"],
         "rules": sum(manifest["rules"].values()),
-        "left_out": trained["loss"]["files"] + trained["loss"]["names"] if without_loss else None,
+        "left_out": trained["loss"]["files"] + trained["loss"]["names"]
+        if settings.without_loss
+        else None,
     }
     if trained["generated"]:
         marks = trained["generated"]
@@ -128,42 +72,57 @@ def train(
     _tell(result, as_json)
 
 
+@with_options
 def evaluate(
     dataset: _Dataset,
     registry: _Registry,
+    loss: _Loss,
     version: _Version = None,
-    without_loss: _WithoutLoss = False,
     as_json: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write JSON there; - prints it.")
+        str | None,
+        typer.Option(
+            "--json", metavar="FILE", help="write the result as JSON to this file; - prints it"
+        ),
     ] = None,
     parquet: Annotated[
-        Path | None, typer.Option(callback=named, help="Write the table there.")
+        Path | None,
+        typer.Option(callback=named, help="write the table of accuracy to this file, Parquet"),
     ] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(callback=named, help="Write calibration, precision and cost curves there."),
+        typer.Option(
+            callback=named,
+            help="write curves of calibration, precision and cost to this file, Parquet",
+        ),
     ] = None,
     breakdown: Annotated[
         Path | None,
-        typer.Option(callback=named, help="Write figures by user, client and depth there."),
+        typer.Option(
+            callback=named, help="write accuracy by user, client and depth to this file, Parquet"
+        ),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(callback=named, help="Write what yes, no and unsure were worth there."),
+        typer.Option(
+            callback=named, help="write how often yes and no were right to this file, Parquet"
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(callback=named, help="Draw all models there, as .svg or .png.")
+        Path | None,
+        typer.Option(
+            callback=named, help="draw the accuracy of all models to this file, .svg or .png"
+        ),
     ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
 
     from birthmark.data.generated import describe
-    from birthmark.training.picture import draw
-    from birthmark.training.tables import accuracy_tables, answers_tables
+    from birthmark.training.reports.figure import draw
+    from birthmark.training.reports.terminal import accuracy_tables, answers_tables
 
     with working("testing"):
-        trial = _trial(dataset, registry, version, without_loss)
+        trial = _trial(dataset, registry, version, loss.without_loss)
         found = trial.assessment
         for table, path in (
             (found.evaluation, parquet),
@@ -189,27 +148,28 @@ def evaluate(
         line(f"Loss may have touched {trial.touched.in_words()}.")
 
 
+@with_options
 def report(
     dataset: _Dataset,
     registry: _Registry,
-    out: Annotated[Path, typer.Option(callback=named, help="The HTML page to write.")],
+    out: Annotated[Path, typer.Option(callback=named, help="HTML page to write")],
+    loss: _Loss,
     version: _Version = None,
-    without_loss: _WithoutLoss = False,
 ) -> None:
     """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
     with working("testing and drawing"):
-        trial = _trial(dataset, registry, version, without_loss)
+        trial = _trial(dataset, registry, version, loss.without_loss)
         out.write_text(trial.report(), encoding="utf-8")
 
 
 def nightly(
-    config: Annotated[Path, typer.Option(help="The TOML file of settings.")],
+    config: Annotated[Path, typer.Option(help="TOML file of settings")],
     as_json: _Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
-    from birthmark.data.durable import LockedError
+    from birthmark.data.common.durable import LockedError
     from birthmark.training.config import ConfigError, read_config
-    from birthmark.training.nightly import nightly as run
+    from birthmark.training.nightly.run import nightly as run
 
     with (
         exits(MISCONFIGURED, ConfigError),
@@ -232,12 +192,13 @@ def nightly(
         sys.exit(REFUSED)
 
 
-def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> Trial:
+def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> EvaluationRun:
     """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
-    from birthmark.training.registry import Registry
-    from birthmark.training.trial import Trial, load
+    from birthmark.training.registry.stored import load
+    from birthmark.training.registry.versions import Registry
+    from birthmark.training.reports.evaluation_run import EvaluationRun
 
-    trial = Trial(load(Registry(registry), version), dataset, without_loss)
+    trial = EvaluationRun(load(Registry(registry), version), dataset, without_loss)
     trial.expect_births()
     return trial
 

@@ -8,36 +8,34 @@ from typing import Annotated
 
 import typer
 
+from birthmark.options import Options, with_options
 from birthmark.outputs import named
 from birthmark.terminal import show, working
+from birthmark.training.config import Settings, Windows
 
 
+@with_options
 def windows(
     datasets: Annotated[
         list[Path],
-        typer.Argument(metavar="DATASET", help="Days, in the order of their time, by `ingest`."),
+        typer.Argument(metavar="DATASET", help="datasets of one day each, oldest first"),
     ],
-    test: Annotated[Path, typer.Option(help="The day after them, to test on.")],
-    lengths: Annotated[
-        list[int], typer.Option("--days", min=1, help="A window's length; may be repeated.")
-    ] = [1, 3, 7, 30],  # noqa: B006  (typer copies it)
-    without_loss: Annotated[
-        bool, typer.Option("--without-loss", help="Leave out lives that loss may have touched.")
-    ] = False,
+    test: Annotated[Path, typer.Option(help="dataset of the next day, to test on")],
+    compared: Annotated[Windows, Options(named={"lengths": "--days"})],
+    settings: Annotated[Settings, Options(only=("without_loss",))],
     parquet: Annotated[
-        Path | None, typer.Option(callback=named, help="Write all figures there.")
+        Path | None, typer.Option(callback=named, help="write all figures to this file, Parquet")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print all figures as JSON")] = False,
 ) -> None:
     """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""
     from pyarrow.parquet import write_table
 
-    from birthmark.training.config import Settings
-    from birthmark.training.tables import windows_table
-    from birthmark.training.windows import windows as compare
+    from birthmark.training.evaluate.windows import windows as compare
+    from birthmark.training.reports.terminal import windows_table
 
     with working("training and testing"):
-        found = compare(datasets, test, Settings(without_loss=without_loss), lengths=lengths)
+        found = compare(datasets, test, settings, lengths=compared.lengths)
     if parquet is not None:
         write_table(found, parquet)
     if as_json:

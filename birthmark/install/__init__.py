@@ -17,8 +17,8 @@ from birthmark import exits
 from birthmark.install.access import closed
 from birthmark.serving.settings import variable
 from birthmark.training.config import Config
-from birthmark.training.places import beginning
-from birthmark.training.registry import is_remote
+from birthmark.training.nightly.trace_files import beginning
+from birthmark.training.registry.versions import is_remote
 
 WORKER_MEMORY = 500
 """What a worker of the service takes at most, in MB, as ``docs/serving.md`` promises."""

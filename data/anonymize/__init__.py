@@ -21,7 +21,7 @@ in the original, and are right as often:
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.lazy import offered
+from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
     from birthmark.data.anonymize.columns import treatments

@@ -12,10 +12,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from birthmark.data.anonymize.settings import Settings
-from birthmark.data.durable import LockedError, locked, make_like, replaced
+from birthmark.data.common.durable import LockedError, locked, make_like, replaced
 from birthmark_native import AnonymizeError, Mapping
 
 MODE = 0o600
+"""Read and written by its owner alone: it undoes the anonymization."""
+
 _SETTINGS = "settings "
 _LONGEST = 1 << 20  # characters of the second line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from birthmark.data.generated import Mark, distinct
-from birthmark.data.workloads import WORKLOADS
+from birthmark.data.settings import WORKLOADS
 
 
 def passed_on(marks: Iterable[Mark]) -> list[Mark]:

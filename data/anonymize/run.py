@@ -17,12 +17,12 @@ from birthmark.data.anonymize.mapping_file import MappingFile, opened
 from birthmark.data.anonymize.marks import passed_on
 from birthmark.data.anonymize.settings import Settings
 from birthmark.data.anonymize.tables import Progress, TableWriter
-from birthmark.data.datasets import DatasetWriter
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.datasets.ingests import records
+from birthmark.data.datasets.tables import DatasetWriter
 from birthmark.data.generated import Mark, comment, in_comment, in_dataset
-from birthmark.data.ingests import records
-from birthmark.data.inputs import Beginnings, each_once, without_nfs
-from birthmark.data.traces import marks_of, open_trace
+from birthmark.data.traces.inputs import Beginnings, each_once, without_nfs
+from birthmark.data.traces.reader import marks_of, open_trace
 from birthmark_native import LivesBuilder, TextRewriter
 
 STREAM = "-"

@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from birthmark.data.invalid import InvalidError, reasons
+from birthmark.data.common.setting_errors import InvalidError, reasons
 
 Id = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(min_length=1)]

@@ -11,16 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from birthmark.data import row_groups
 from birthmark.data.anonymize.columns import OMITTED, leaves, treatments
 from birthmark.data.anonymize.settings import Settings
-from birthmark.data.datasets import TABLES, DatasetWriter
-from birthmark.data.ingests import table_files
-from birthmark.data.inputs import Beginnings
-from birthmark.data.traces import Trace
+from birthmark.data.datasets import row_groups
+from birthmark.data.datasets.ingests import table_files
+from birthmark.data.datasets.tables import TABLES, DatasetWriter
+from birthmark.data.traces.inputs import Beginnings
+from birthmark.data.traces.reader import Trace
 from birthmark_native import LivesBuilder, Mapping
 
 BATCH_ROWS = 32_768
+"""Rows read at a time: enough that a batch's own cost does not count, few enough for memory."""
+
 
 Progress = Callable[[str, int], None]
 

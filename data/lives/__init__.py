@@ -51,9 +51,12 @@ from birthmark_native import LivesBuilder
 
 __all__ = ["build", "tables"]
 
+MAX_LIVE = 200_000
+"""How many lives are kept in memory at once, at some 360 bytes each."""
+
 
 def build(
-    operations: Iterable[pa.RecordBatch], max_live: int = 200_000
+    operations: Iterable[pa.RecordBatch], max_live: int = MAX_LIVE
 ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
     """Yield file lives and name lives as they end, then those that outlast the trace.
 
@@ -74,7 +77,7 @@ def build(
 
 
 def tables(
-    operations: Iterable[pa.RecordBatch], max_live: int = 200_000
+    operations: Iterable[pa.RecordBatch], max_live: int = MAX_LIVE
 ) -> tuple[pa.Table, pa.Table]:
     """Return the files table and the names table of a whole trace, in memory (see `build`)."""
     pairs = list(build(operations, max_live))

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.data import row_groups
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.common.setting_errors import check
+from birthmark.data.datasets import row_groups
 from birthmark.data.generated import Mark, distinct
-from birthmark.data.inputs import each_once
 from birthmark.data.replay import status as st
 from birthmark.data.replay.calls import Call, read_calls
 from birthmark.data.replay.inference import Inference
@@ -35,9 +35,10 @@ from birthmark.data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.data.replay.spool import Spool
 from birthmark.data.replay.tree import Node, Tree
-from birthmark.data.traces import marks_of
+from birthmark.data.settings import Replay, Unnamed
+from birthmark.data.traces.inputs import each_once
+from birthmark.data.traces.reader import marks_of
 
-UNNAMED = ("invent", "discard")
 VERSION = 1
 MAX_TARGET = 4_095
 DEPTH = 64  # how many overlapping calls can wait for each other
@@ -203,12 +204,15 @@ def _impossible(call: Call) -> str | None:
     return "name that no file system has" if hostile or dots else None
 
 
+_DEFAULTS = Replay()
+
+
 def build(
     traces: Sequence[str | Path],
     out: str | Path,
     first: int | None = None,
     last: int | None = None,
-    unnamed: str = "invent",
+    unnamed: Unnamed = _DEFAULTS.unnamed,
     progress: Callable[[int], None] | None = None,
 ) -> BuildSummary:
     """Build a replay from the calls made from ``first`` to before ``last``.
@@ -227,8 +231,7 @@ def build(
         ValueError: a file is no trace, is named twice, or after one of the same server that begins
             later; or no call was made in the section.
     """
-    if unnamed not in UNNAMED:
-        raise ValueError(f"unnamed files: expected one of {', '.join(UNNAMED)}, got {unnamed!r}")
+    check(Replay, unnamed=unnamed)
     each_once(traces)
     began = time.monotonic()
     out = Path(out)

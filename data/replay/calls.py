@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.data import row_groups
-from birthmark.data.ingests import table_files
-from birthmark.data.inputs import Beginnings
+from birthmark.data.datasets import row_groups
+from birthmark.data.datasets.ingests import table_files
 from birthmark.data.replay.permissions import Caller
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.traces import BATCH_ROWS, open_trace
+from birthmark.data.traces.inputs import Beginnings
+from birthmark.data.traces.reader import BATCH_ROWS, open_trace
 
 AT_ONCE = 4_096
 """So many rows are Python objects at a time."""
@@ -135,7 +135,7 @@ def read_calls(
 ) -> Iterator[Call]:
     """Yield the calls made from ``first`` to before ``last`` (µs), in about the order of replies.
 
-    A directory is a dataset; anything else is what `data.traces.open_trace` opens. Raises
+    A directory is a dataset; anything else is what `data.traces.reader.open_trace` opens. Raises
     ValueError for a trace that begins before one of the same server that is named before it.
     """
     beginnings = Beginnings()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from birthmark.data import row_groups
+from birthmark.data.datasets import row_groups
 from birthmark.data.replay.schema import MANIFEST, ROOT_ID
 from birthmark.data.replay.spool import Spool
 

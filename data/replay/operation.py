@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from birthmark.data import row_groups
+from birthmark.data.datasets import row_groups
 from birthmark.data.replay.permissions import Caller
 from birthmark.data.replay.store import check_name
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
 from birthmark.data.replay import status as st
 from birthmark.data.replay.credentials import Credentials
 from birthmark.data.replay.operation import Operation, read_operations

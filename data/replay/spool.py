@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROWS = 16_384
+"""Rows held in memory, as Python objects, before they are written."""
 
 
 class Spool:

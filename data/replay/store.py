@@ -16,6 +16,8 @@ from birthmark.data.replay.credentials import Credentials
 from birthmark.data.replay.schema import ROOT_ID
 
 OPEN_DIRECTORIES = 512
+"""Directories kept open: half of the 1,024 files that a process may usually open."""
+
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 PLACE = getattr(os, "O_PATH", 0) | DIRECTORY
 NAME_MAX_SHOWN = 80

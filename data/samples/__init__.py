@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 DIRECTORY = Path(__file__).parent
 DAYS = (DIRECTORY / "day1.parquet", DIRECTORY / "day2.parquet")

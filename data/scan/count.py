@@ -12,18 +12,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.durations import duration
 from birthmark.data.generated import Mark, distinct, marked
-from birthmark.data.inputs import each_once, without_nfs
+from birthmark.data.scan import words
 from birthmark.data.scan.files import FileMap
 from birthmark.data.scan.merge import merged
 from birthmark.data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
 from birthmark.data.scan.sources import Source
 from birthmark.data.scan.stage import Stage
-from birthmark.data.scan.tables import DEFAULT_OPS, FILES, KEYS, counts_schema
+from birthmark.data.scan.tables import FILES, KEYS, counts_schema
+from birthmark.data.settings import Counting
+from birthmark.data.traces.inputs import each_once, without_nfs
 from birthmark_native import ScanCounter
 
-PERIOD = 300_000_000
-"""Five minutes, as the thesis has it (3.6.2)."""
+_DEFAULTS = Counting()
 
 
 @dataclass
@@ -37,12 +39,28 @@ class Plan:
         clients, uids, gids: count only the operations of these, if there is a list.
     """
 
-    period: int = PERIOD
-    by: list[str] = field(default_factory=list)
-    ops: Sequence[str] | None = DEFAULT_OPS
+    period: int = duration(_DEFAULTS.period)
+    by: list[str] = field(default_factory=lambda: words.keys(_DEFAULTS.by))
+    ops: Sequence[str] | None = field(default_factory=lambda: words.operations(_DEFAULTS.ops))
     clients: Sequence[str] | None = None
     uids: Sequence[int] | None = None
     gids: Sequence[int] | None = None
+
+    @classmethod
+    def of(cls, asked: Counting) -> Plan:
+        """Return what is asked for in words.
+
+        Raises:
+            ValueError: a word makes no sense.
+        """
+        return cls(
+            duration(asked.period),
+            words.keys(asked.by),
+            words.operations(asked.ops),
+            asked.client.split(",") if asked.client else None,
+            words.numbers(asked.user) if asked.user else None,
+            words.numbers(asked.group) if asked.group else None,
+        )
 
     def __post_init__(self) -> None:
         self.by = [key for key in KEYS if key in self.by]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from birthmark.data.generated import Mark, all_in_metadata, distinct, in_label, marked
 from birthmark.data.scan.merge import Piece, row_groups
 from birthmark.data.scan.tables import COUNTS, GENERATED, KEYS, LATENCY, PERIOD, counts_schema
-from birthmark.data.traces import PARQUET_MAGIC
+from birthmark.data.traces.reader import PARQUET_MAGIC
 
 
 class CountsTable:

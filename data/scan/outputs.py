@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
 from birthmark.data.generated import all_in_metadata, label
 from birthmark.data.scan.tables import GENERATED
 from birthmark.data.scan.text import write_text
@@ -75,6 +75,7 @@ def write_parquet(file: Any, schema: pa.Schema, batches: Iterable[pa.RecordBatch
 
 
 GROUP = 65_536
+"""Rows of a row group, as in datasets (``datasets.tables.ROW_GROUP``)."""
 
 
 def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from birthmark.data.generated import Mark
 from birthmark.data.scan.inputs import CountsTable
 from birthmark.data.scan.merge import tops
+from birthmark.data.settings import Measure, Plot
 
-MEASURES = {
+MEASURES: dict[Measure, str] = {
     "ops": "operations per second",
     "read": "MB read per second",
     "written": "MB written per second",
@@ -23,14 +24,15 @@ MEASURES = {
 }
 """What may be shown, and the words on its axis."""
 
-_COLUMNS = {
+_COLUMNS: dict[Measure, str] = {
     "ops": "ops",
     "read": "bytes_read",
     "written": "bytes_written",
     "errors": "errors",
     "latency": "latency_sum",
 }
-_LONGEST = 1_000_000
+_DEFAULTS = Plot()
+_LONGEST = 1_000_000  # periods: a plot is some thousand points wide, and more show nothing
 _DAY = 86_400_000_000
 
 
@@ -63,13 +65,16 @@ class Plotted:
 
     series: list[Series]
     period: int
-    measure: str
+    measure: Measure
     over: int | None = None
     generated: list[Mark] = field(default_factory=list)
 
 
 def over_time(
-    table: CountsTable, measure: str = "ops", by: str | None = None, most: int = 4
+    table: CountsTable,
+    measure: Measure = _DEFAULTS.measure,
+    by: str | None = _DEFAULTS.by,
+    most: int = _DEFAULTS.lines,
 ) -> Plotted:
     """Return the values of each period, in all or by a key or ``op``: the ``most`` busiest values.
 
@@ -143,7 +148,7 @@ def _stretch(number: int, over: int) -> str:
     return begin.strftime("from %H:%M:%S" if over < _DAY else "from %Y-%m-%d")
 
 
-def _sums(table: CountsTable, measure: str, by: str | None) -> pa.Table:
+def _sums(table: CountsTable, measure: Measure, by: str | None) -> pa.Table:
     """Return sums by period and key: the measure's, and the operations that were answered."""
     keys = [by] if by not in (None, "op") else []
     parts = []

@@ -11,13 +11,14 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from birthmark.data import row_groups
+from birthmark.data.datasets import row_groups
+from birthmark.data.datasets.ingests import table_files
 from birthmark.data.generated import Mark, all_in_metadata, in_dataset
-from birthmark.data.ingests import table_files
 from birthmark.data.schema import OPERATIONS, WORD
-from birthmark.data.traces import PARQUET_MAGIC, Trace, open_trace
+from birthmark.data.traces.reader import PARQUET_MAGIC, Trace, open_trace
 
 BATCH_ROWS = 131_072
+"""Rows read at a time: enough that a batch's own cost does not count, few enough for memory."""
 
 
 class Source:
@@ -25,7 +26,7 @@ class Source:
 
     Attributes:
         path: as it was named.
-        counts: what a trace held (`data.traces.Trace.counts`), once it was read; of Parquet
+        counts: what a trace held (`data.traces.reader.Trace.counts`), once it was read; of Parquet
             nothing, whose rows all are operations.
         generated: once it was read, the marks of what was generated (`data.generated`).
     """

@@ -14,6 +14,7 @@ from birthmark.data.scan.merge import Piece, row_groups
 from birthmark_native import ScanCounter
 
 ROWS = 65_536
+"""Rows counted in memory before they are written: a row group of what comes out."""
 
 
 class Stage:

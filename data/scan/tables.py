@@ -34,9 +34,6 @@ KEYS = {
 WORDS = {"user": "uid", "group": "gid"}
 """Other words for keys."""
 
-DEFAULT_OPS = ("read", "write", "lookup", "getattr", "access", "create", "remove")
-"""The operations that have rows of their own unless others are named (thesis 3.6.2)."""
-
 OTHER = "other"
 """The row of all operations that have none of their own."""
 

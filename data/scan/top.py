@@ -11,13 +11,15 @@ import pyarrow.compute as pc
 from birthmark.data.scan.inputs import CountsTable
 from birthmark.data.scan.merge import tops
 from birthmark.data.scan.outputs import write
+from birthmark.data.settings import Busiest, Order
 
 BLOCK = 8192
+_DEFAULTS = Busiest()
 _SUMS = ("ops", "read", "write", "other", "bytes_read", "bytes_written", "errors")
 _AT_ONCE = 1 << 20
 
 
-def top(table: CountsTable, by: list[str], count: int, order: str = "ops") -> pa.Table:
+def top(table: CountsTable, by: list[str], count: int, order: Order = _DEFAULTS.order) -> pa.Table:
     """Return the busiest values of keys, and first, with no values, the sum of all.
 
     The columns are the keys, ``ops``, of which ``read``, ``write`` and ``other`` operations, then

@@ -8,36 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.common.plot_style import COLOURS, DASHES, FORMATS, STYLE
+from birthmark.data.common.visible import visible
 from birthmark.data.generated import describe
 from birthmark.data.scan.series import MEASURES, Plotted, Series
-from birthmark.data.visible import visible
-
-FORMATS = (".svg", ".png")
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Told apart by readers of any colour vision (Okabe and Ito), and in print by their dashes."""
-
-DASHES: tuple[Any, ...] = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1.5, 1)),
-    "-.",
-    (0, (7, 1.5, 1.5, 1.5, 1.5, 1.5)),
-    "--",
-    ":",
-)
-
-STYLE: Any = {
-    "svg.hashsalt": "birthmark",  # the same plot is the same bytes
-    "font.family": "DejaVu Sans",
-    "font.size": 12,
-    "text.parse_math": False,  # a name between dollars is a name
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#dddddd",
-    "lines.linewidth": 1.8,
-}
 
 
 def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC) -> None:

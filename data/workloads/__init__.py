@@ -4,7 +4,7 @@ They are for tests at scale and for showing methods where real traces are not at
 are calibrated to, and what is not real about them, stands in ``docs/researchers.md``.
 """
 
+from birthmark.data.settings import WORKLOADS
 from birthmark.data.workloads.generate import Workload, generate
-from birthmark.data.workloads.profile import WORKLOADS
 
 __all__ = ["WORKLOADS", "Workload", "generate"]

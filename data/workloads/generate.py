@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.setting_errors import check
+from birthmark.data.settings import WORKLOADS, Generating
 from birthmark.data.workloads.births import Nursery
 from birthmark.data.workloads.clock import Clock, Window, shares
-from birthmark.data.workloads.profile import WORKLOADS, Profile, read_profile
+from birthmark.data.workloads.profile import Profile, read_profile
 from birthmark.data.workloads.rows import OPS, ROW, Rows
 from birthmark.data.workloads.sessions import Sessions
 from birthmark.data.workloads.site import Site
@@ -32,18 +34,12 @@ class Workload:
     name: str
     seed: int
     start: str
-    days: float = 1.0
-    rate: float = 1.0
+    days: float = Generating.model_fields["days"].default
+    rate: float = Generating.model_fields["rate"].default
 
     def __post_init__(self) -> None:
         read_profile(self.name)
-        date.fromisoformat(self.start)
-        if self.seed < 0:
-            raise ValueError(f"seed: expected a number from 0, found {self.seed}")
-        if not self.days > 0:
-            raise ValueError(f"days: expected a number above 0, found {self.days}")
-        if not 0 < self.rate <= 100:
-            raise ValueError(f"rate: expected a number above 0 and up to 100, found {self.rate}")
+        check(Generating, **asdict(self))
 
     def to_json(self) -> dict[str, Any]:
         """Return the workload as a JSON object."""

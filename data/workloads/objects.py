@@ -13,7 +13,7 @@ from birthmark.data.workloads.rows import Ints
 HANDLE = np.dtype([("fsid", ">u8"), ("fileid", ">u8"), ("generation", ">u4"), ("export", ">u4")])
 """The bytes of a handle."""
 
-FSID = 0x42495254484D4152
+FSID = 0x42495254484D4152  # BIRTHMAR, in ASCII
 _FIRST_FILEID = 64
 
 FILE, DIRECTORY = 1, 2

@@ -13,13 +13,14 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data import generated
-from birthmark.data.captures import write_capture
-from birthmark.data.datasets import parquet_writer
-from birthmark.data.durable import replaced
+from birthmark.data.common.durable import replaced
+from birthmark.data.datasets.tables import parquet_writer
+from birthmark.data.settings import Format
+from birthmark.data.traces.captures import write_capture
 from birthmark.data.workloads.generate import Workload, generate
 from birthmark_native import TextWriter
 
-FORMATS = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
+FORMATS: dict[Format, str] = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
 """What a workload is written as, and the suffix that stands for it."""
 
 ROW_GROUP = 131_072

@@ -8,8 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-WORKLOADS = ("campus", "deas03", "eecs03")
-"""The names of the workloads."""
+from birthmark.data.settings import WORKLOADS
 
 MIX = ("read", "write", "lookup", "getattr", "access", "create", "remove")
 """The operations whose shares Tables 4.1 and 4.2 give."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 SECTOR = 512
-_LARGEST = 1e6
+_LARGEST = 1e6  # far above what any drive has: what is larger was written in another unit
 
 Time = Annotated[float, Field(ge=0, le=_LARGEST, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=_LARGEST, allow_inf_nan=False)]

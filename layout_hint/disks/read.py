@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from birthmark.data.invalid import InvalidError, reasons
+from birthmark.data.common.setting_errors import InvalidError, reasons
 from birthmark.layout_hint.disks.disk import SECTOR, Disk
+from birthmark.layout_hint.settings import Options
 
-DEFAULT = "wd1200bb"
+DEFAULT = Options().disk
 """The drive taken where none is named: one like the thesis's."""
 
 DISKS = (DEFAULT, "cheetah9lp")

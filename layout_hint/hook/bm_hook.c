@@ -22,9 +22,7 @@
 
 #define	BM_ENTRIES	(BM_CACHE_SETS * BM_CACHE_WAYS)
 
-static const char *const bm_keys[BM_HOT_KINDS] = {
-	"HotName", "HotDir", "HotWrite"
-};
+static const char *const bm_keys[BM_HOT_KINDS] = { BM_HOT_KEYS };
 
 void
 bm_hook_init(struct bm_hook *hook)
@@ -154,7 +152,7 @@ bm_hook_mode(const struct bm_hook *hook)
 static uint32_t
 bm_kinds(int directory)
 {
-	return (directory ? BM_HOT_DIR : BM_HOT_NAME | BM_HOT_WRITE);
+	return (directory ? BM_HOT_OF_DIRECTORIES : BM_HOT_OF_OTHERS);
 }
 
 uint32_t

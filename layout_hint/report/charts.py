@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from birthmark.data.common.plot_style import COLOURS
 from birthmark.data.generated import describe
-from birthmark.data.scan.view import COLOURS
 from birthmark.layout_hint.comparison import Comparison, Spread
 from birthmark.layout_hint.report import elapsed as gains
 from birthmark.layout_hint.report import thesis

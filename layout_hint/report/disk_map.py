@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.plot_style import COLOURS
 from birthmark.data.generated import describe
-from birthmark.data.scan.view import COLOURS
 from birthmark.layout_hint.comparison import DEFAULT, Comparison
-from birthmark.layout_hint.place import Geometry
+from birthmark.layout_hint.region import Geometry
 from birthmark.layout_hint.report import heat
 from birthmark.layout_hint.report.kinds import words
 from birthmark.layout_hint.report.picture import SMALL, place, save, write

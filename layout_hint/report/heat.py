@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.layout_hint.comparison import BLOCK
-from birthmark.layout_hint.place import Geometry
+from birthmark.layout_hint.region import Geometry
 
 Grid = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]
@@ -20,6 +20,8 @@ PIECES = 178
 """Columns of the map: in the thesis's file system each is 1 MB of a cylinder group."""
 
 ZOOM_COLUMNS = 64
+"""Blocks in a row of the region's map: a row is 256 KB."""
+
 
 FEW = 40
 """Where no more groups than this were used, the map leaves the others out."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.durable import replaced
-from birthmark.data.scan.view import STYLE
+from birthmark.data.common.durable import replaced
+from birthmark.data.common.plot_style import STYLE
 
 SMALL: Any = {**STYLE, "font.size": 8, "lines.linewidth": 1.3, "axes.axisbelow": True}
 """For several panels side by side; the same picture is the same bytes."""

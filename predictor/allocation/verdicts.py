@@ -5,28 +5,33 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.sizes import size
 from birthmark.features import CREATES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.places import rules_of, tree_of
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.heat import Heat
 from birthmark.predictor.image.format import Image, compile_image, predict
 from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
 from birthmark.predictor.models.images import sections_of
-from birthmark.predictor.models.kinds import Point
+from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.parameters import REGION
 from birthmark.predictor.predicates.blocks import BLOCK
+from birthmark_native import HINTS as DECLARED
 
-if TYPE_CHECKING:
-    from birthmark.predictor.trained import TrainedModel
+HINTS = tuple(hint.key for hint in DECLARED)
+"""The predicates of a hint image, in the order of a verdict's bits."""
 
-HINTS = ("HotName", "HotDir", "HotWrite")
-"""The predicates of a hint image, in the order of a verdict's bits: 1, 2 and 4."""
-
-OF_FILE, OF_DIRECTORY = 0b101, 0b010
+OF_FILE, OF_DIRECTORY = (
+    sum(hint.bit for hint in DECLARED if hint.of_directory is of_directory)
+    for of_directory in (False, True)
+)
 """The bits that a verdict on a file, and one on a directory, can have."""
 
 LEAST_BIRTHS = 1.0
@@ -61,12 +66,22 @@ class Room:
         return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-USUAL_ROOM = Room.of(4 << 20)
+USUAL_ROOM = Room.of(size(REGION))
 """That of a region as large as the thesis's, all of it for data."""
 
 
+class Hinting(Protocol):
+    """What ``TrainedModel`` has that hints are made of."""
+
+    heat: Heat
+    hints: dict[str, ModelSet[Any]]
+
+    def of_kind(self, kind: str) -> ModelSet[Any]:
+        """Return the models of ``kind``; raise ``ValueError`` where there are none."""
+
+
 def hint_image(
-    trained: TrainedModel,
+    trained: Hinting,
     kind: str,
     point: Point,
     room: Room = USUAL_ROOM,

@@ -84,7 +84,7 @@ class Learner(Protocol):
         """Return when all have learned."""
 
 
-class Here:
+class LocalLearner:
     """Lets models learn at once, in this process."""
 
     def learn(

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from joblib import delayed
 
-from birthmark.data import durable
+from birthmark.data.common import durable
 from birthmark.features.columns import names_of
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Lesson, Sets
@@ -30,7 +30,8 @@ from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
 SLICE = 1 << 20
-"""How many rows are counted by one task."""
+"""How many rows are counted by one task: work for seconds, beside which its start does not matter,
+in memory that every worker has."""
 
 _LABEL = "label "
 _PARAMETERS = b"parameters"
@@ -41,7 +42,7 @@ Run = Callable[[Iterable[Any]], list[Any]]
 """Runs tasks of joblib and returns what they return, in their order."""
 
 
-class Apart:
+class TaskLearner:
     """Lets models learn in tasks, run by ``run``, that use files in ``directory``."""
 
     def __init__(self, directory: Path, run: Run, slice_rows: int = SLICE) -> None:
@@ -78,7 +79,7 @@ class Apart:
             for number in slices[folder]
         )
         self._run(
-            delayed(train_apart)(folder, type(models), fold)
+            delayed(train_task)(folder, type(models), fold)
             for folder, sets, _ in self._lessons
             for models in reversed(list(sets.values()))  # the slowest kind first
             for fold in _trained(read[folder].holdout)
@@ -149,7 +150,7 @@ def _count(folder: Path, number: int, out: Path) -> None:
         writer.write_table(pa.concat_tables(tables))
 
 
-def train_apart(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> None:
+def train_task(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> None:
     """Train a kind of models on a lesson, or on all of it but a fold.
 
     What is kept are the models, or how they score the births of the fold.

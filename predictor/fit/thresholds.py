@@ -29,14 +29,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from birthmark.predictor.answers.levels import NO_LEVELS, Levels, levels_of
-from birthmark.predictor.models.kinds import Point
-
-ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
-"""Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
+from birthmark.data.common.setting_errors import check
+from birthmark.predictor.answers.points import ALWAYS, EVEN, NEVER, OperatingPoints, says_yes
+from birthmark.predictor.fit.levels import levels_of
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 CANDIDATES = 2000
-"""How many thresholds are tried, at most: every so many lives, by rank of their scores."""
+"""How many thresholds are tried, at most: every so many lives, by rank of their scores.
+
+Between two lie 0.05% of the lives, a twentieth of the usual bound; and the table of false positives
+by block and threshold takes 1.6 MB."""
+
+_BETTER = 0.95
+"""How surely another threshold than one half must be right more often to be taken."""
 
 Scores = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -47,14 +52,11 @@ Ints = npt.NDArray[np.int64]
 class Limit:
     """What is promised of wrong answers: their greatest share of all files, and how surely."""
 
-    bound: float = 0.01
-    confidence: float = 0.95
+    bound: float = DEFAULTS.bound
+    confidence: float = DEFAULTS.confidence
 
     def __post_init__(self) -> None:
-        for name, least in (("bound", 0), ("confidence", 0.5)):
-            value = getattr(self, name)
-            if not least < value < 1:
-                raise ValueError(f"{name} must be between {least} and 1, not {value!r}")
+        check(Parameters, bound=self.bound, confidence=self.confidence)
 
     def keeps(self, wrong: Bools, block: Ints) -> bool:
         """Return whether so many are ``wrong``, of the rows of blocks of time, that it is kept."""
@@ -65,8 +67,8 @@ class Limit:
 class Limits:
     """What is promised of a ``yes``, about false positives, and of a ``no``, of false negatives."""
 
-    yes: Limit = Limit()
-    no: Limit = Limit()
+    yes: Limit = Limit(DEFAULTS.bound)
+    no: Limit = Limit(DEFAULTS.false_negative_bound)
 
     def surer(self) -> Limits:
         """Return limits of half the risk."""
@@ -94,57 +96,6 @@ class Slice:
     def correct(self, threshold: float | None) -> float:
         """Return the share of right answers at ``threshold``."""
         return float(np.mean(self.said(threshold) == self.truth))
-
-
-@dataclass(frozen=True)
-class OperatingPoints:
-    """The thresholds of one model: a score of at least that much is a yes.
-
-    ``accurate`` is right most often, ``bounded`` keeps the limit on false positives; ``None``
-    abstains: no threshold keeps it and is right as often as a constant answer, so it is never a
-    yes. ``n`` lives were calibrated on; ``false_positives`` is the share of them that ``bounded``
-    is wrongly yes on, and ``upper`` the upper confidence limit that admitted it.
-
-    What is no yes is a no where the score is below ``no``, which keeps the limit on false
-    negatives (``None``: never); ``false_negatives`` and ``no_upper`` are those of it.
-    ``levels`` say how likely each score makes a yes. At the points in ``follows`` what follows from
-    other answers is said of the predicate, too (``predictor.answers.certainty``).
-    """
-
-    accurate: float
-    bounded: float | None = None
-    n: int = 0
-    false_positives: float | None = None
-    upper: float | None = None
-    no: float | None = None
-    false_negatives: float | None = None
-    no_upper: float | None = None
-    levels: Levels = NO_LEVELS
-    follows: tuple[Point, ...] = ()
-
-    def at(self, point: Point) -> float | None:
-        """Return the threshold at ``point``."""
-        return self.accurate if point == "accurate" else self.bounded
-
-    @classmethod
-    def from_json(cls, saved: dict[str, Any]) -> OperatingPoints:
-        """Return what ``dataclasses.asdict`` wrote; raise ``ValueError`` if it is none."""
-        levels = saved.get("levels")
-        follows = tuple(saved.get("follows", ()))
-        points = cls(
-            **{**saved, "levels": Levels(**levels) if levels else NO_LEVELS, "follows": follows}
-        )
-        for threshold in (points.accurate, points.bounded, points.no, *points.levels.cuts):
-            if threshold is not None and not ALWAYS <= threshold <= NEVER:
-                raise ValueError(f"a threshold is from 0 to 1, not {threshold!r}")
-        return points
-
-
-def says_yes(scores: Scores, threshold: float | None) -> Bools:
-    """Return where ``scores`` reach ``threshold``; ``None`` is never reached."""
-    if threshold is None:
-        return np.zeros(len(scores), dtype=bool)
-    return np.asarray(scores >= threshold)
 
 
 def choose(
@@ -210,7 +161,7 @@ def surely_no(slice_: Slice, limit: Limit) -> float | None:
     return float(above.min()) if len(above) else NEVER
 
 
-def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
+def most_accurate(slice_: Slice) -> float:
     """Return the threshold that is right most often.
 
     It is one half, as for any score that is a probability, unless the best one on the slice is
@@ -229,7 +180,7 @@ def most_accurate(slice_: Slice, confidence: float = 0.95) -> float:
     if len(gains) < 2 or gains.std() == 0:
         return EVEN
     statistic = gains.mean() / (gains.std(ddof=1) / np.sqrt(len(gains)))
-    return threshold if statistic > t.ppf(confidence, len(gains) - 1) else EVEN
+    return threshold if statistic > t.ppf(_BETTER, len(gains) - 1) else EVEN
 
 
 def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:

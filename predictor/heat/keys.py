@@ -7,9 +7,8 @@ import pyarrow.compute as pc
 
 from birthmark.features import name_pieces
 from birthmark.features.columns import decoded
+from birthmark.features.components import PREFIX
 from birthmark.features.history import shape
-
-_PREFIX = 5
 
 
 def keys_of(creates: pa.Table) -> pa.Table:
@@ -23,7 +22,7 @@ def keys_of(creates: pa.Table) -> pa.Table:
     suffix = pc.coalesce(name_pieces(names)["last"], pc.binary_slice(names, 0, 0))
     keys = {
         "suffix": suffix,
-        "prefix": pc.binary_slice(names, 0, _PREFIX),
+        "prefix": pc.binary_slice(names, 0, PREFIX),
         "shape": shape(names),
     }
     return pa.table(keys | {c: creates[c] for c in ("name", "dir_name", "dir_fh", "uid")})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.choices import expect
+from birthmark.data.common.choices import expect
 from birthmark.predictor.predicates import BUILT_IN, Predicate
 from birthmark.predictor.predicates.rules import GOES_ON
 

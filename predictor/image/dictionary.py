@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from birthmark.predictor.image.format import Writer
+from birthmark_native import BM_BUCKET_MAX, BM_HASH_BASIS, BM_HASH_MIX, BM_HASH_PRIME
 
-BUCKET = 16
-"""How many entries a bucket has at most: what a lookup compares."""
+BUCKET = BM_BUCKET_MAX
+"""How many entries a bucket has at most: what a lookup compares. The readers refuse more."""
 
-_BASIS, _PRIME, _MIX = 0x811C9DC5, 0x01000193, 0x9E3779B1
+_BASIS, _PRIME, _MIX = BM_HASH_BASIS, BM_HASH_PRIME, BM_HASH_MIX
 _LONGEST = 2**16 - 1
 _SEEDS = 64
+"""How many seeds are tried. With as many buckets as texts hardly one in 10^15 has more than
+``BUCKET`` of them: a second seed is for texts that were made to collide."""
 
 Hashes = npt.NDArray[np.uint32]
 

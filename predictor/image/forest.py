@@ -11,18 +11,20 @@ import numpy.typing as npt
 
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.format import Writer
+from birthmark_native import BM_FEATURES_MAX, BM_SECTION_FOREST, BM_TREE_SIZE_MAX, BM_TREES_MAX
 
 SOURCES = ("history", "name", "code", "hour")
 """Where the bytes of a row come from: a byte of the history, a number of the name, the code of a
 value, the hour."""
 
-FEATURES, TREES = 512, 256
+FEATURES, TREES = BM_FEATURES_MAX, BM_TREES_MAX
 """How many features a section has at most, and how many trees a group."""
 
 NEVER = 2**32 - 1
 """A threshold that no sum reaches."""
 
-_TREE_SIZE, _TREE_HEIGHT = 2**15, 255
+_TREE_SIZE, _TREE_HEIGHT = BM_TREE_SIZE_MAX, 255
+"""A child is a number of 16 bits, of a node or a leaf; a node's height is a byte."""
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -80,7 +82,7 @@ class ForestSection:
     tables: Sequence[CodeTable]
     groups: Sequence[Group]
 
-    kind: ClassVar[int] = 3
+    kind: ClassVar[int] = BM_SECTION_FOREST
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section; see ``predictor.image.format.Section``."""

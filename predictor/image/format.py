@@ -14,21 +14,24 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from birthmark.predictor.image.steps import STEPS
-from birthmark_native import Image
+from birthmark_native import (
+    BM_AT_CHECKSUM,
+    BM_AT_VERSION,
+    BM_HEADER_SIZE,
+    BM_MAGIC,
+    BM_PREDICATES_MAX,
+    BM_SECTION_ENTRY,
+    BM_SECTIONS_MAX,
+    BM_STEPS_MAX,
+    BM_VERSION,
+    Image,
+)
 
 __all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "is_older", "predict"]
 
-VERSION = 2
-"""The version of the format that is written."""
-
-PREDICATES, SECTIONS = 256, 16
-"""How many predicates and sections an image has at most."""
-
-_MAGIC = b"BMIMAGE\n"
 _LONGEST = 2**16 - 1
 _LARGEST = 2**32 - 1
-_CHECKSUM, _CHECKED_FROM = 16, 20
+_CHECKED_FROM = BM_AT_CHECKSUM + 4
 
 
 class Writer:
@@ -76,7 +79,8 @@ def compile_image(
     """
     _check(predicates, sections)
     writer = Writer()
-    writer.put(bytes(40 + 8 * len(sections)))
+    room = BM_HEADER_SIZE + BM_SECTION_ENTRY * len(sections)
+    writer.put(bytes(room))
     keys = [key.encode() for key in predicates]
     marks = [
         (writer.put(key, 1), len(key) | (name in abstained) << 16)
@@ -88,24 +92,27 @@ def compile_image(
     content = writer.content
     if len(content) > _LARGEST:
         raise ValueError(f"the image would have {len(content)} bytes: at most {_LARGEST} fit")
-    if writer.steps > STEPS:
-        raise ValueError(f"a lookup would take {writer.steps} steps: an image has at most {STEPS}")
-    content[40 : 40 + 8 * len(sections)] = np.asarray(directory, dtype="<u4").tobytes()
-    head = [VERSION, len(content), 0, len(keys), table, len(sections), writer.steps, 0]
-    content[:40] = _MAGIC + np.asarray(head, dtype="<u4").tobytes()
-    check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:_CHECKSUM]))
-    content[_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
+    if writer.steps > BM_STEPS_MAX:
+        raise ValueError(
+            f"a lookup would take {writer.steps} steps: an image has at most {BM_STEPS_MAX}"
+        )
+    content[BM_HEADER_SIZE:room] = np.asarray(directory, dtype="<u4").tobytes()
+    head = [BM_VERSION, len(content), 0, len(keys), table, len(sections), writer.steps, 0]
+    content[:BM_HEADER_SIZE] = BM_MAGIC + np.asarray(head, dtype="<u4").tobytes()
+    check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:BM_AT_CHECKSUM]))
+    content[BM_AT_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
     return bytes(content)
 
 
 def checksum(content: bytes) -> int:
     """Return the checksum that an image carries."""
-    return int.from_bytes(content[_CHECKSUM:_CHECKED_FROM], "little")
+    return int.from_bytes(content[BM_AT_CHECKSUM:_CHECKED_FROM], "little")
 
 
 def is_older(content: bytes) -> bool:
     """Return whether an image is of a version before this one's, which readers refuse."""
-    return content.startswith(_MAGIC) and 0 < int.from_bytes(content[8:12], "little") < VERSION
+    version = int.from_bytes(content[BM_AT_VERSION : BM_AT_VERSION + 4], "little")
+    return content.startswith(BM_MAGIC) and 0 < version < BM_VERSION
 
 
 def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:
@@ -128,11 +135,11 @@ def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:
 
 
 def _check(predicates: Sequence[str], sections: Sequence[Section]) -> None:
-    if not 1 <= len(predicates) <= PREDICATES:
-        raise ValueError(f"an image has 1 to {PREDICATES} predicates, not {len(predicates)}")
+    if not 1 <= len(predicates) <= BM_PREDICATES_MAX:
+        raise ValueError(f"an image has 1 to {BM_PREDICATES_MAX} predicates, not {len(predicates)}")
     if len(set(predicates)) < len(predicates):
         raise ValueError("two predicates have the same key")
     if max(len(key.encode()) for key in predicates) > _LONGEST:
         raise ValueError(f"the key of a predicate is longer than {_LONGEST} bytes")
-    if len(sections) > SECTIONS:
-        raise ValueError(f"an image has at most {SECTIONS} sections, not {len(sections)}")
+    if len(sections) > BM_SECTIONS_MAX:
+        raise ValueError(f"an image has at most {BM_SECTIONS_MAX} sections, not {len(sections)}")

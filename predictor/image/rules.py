@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Writer
+from birthmark_native import BM_SECTION_RULES
 
 PLACES = ("whole", "first", "last", "middle", "prefix", "any")
 """Where in a name a component stands; ``any``, without a text, is true of every create."""
@@ -34,7 +35,7 @@ class RulesSection:
     rules: Iterable[ImageRule]
     order: Sequence[str] = PLACES
 
-    kind: ClassVar[int] = 1
+    kind: ClassVar[int] = BM_SECTION_RULES
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section; see ``predictor.image.format.Section``."""

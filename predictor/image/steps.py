@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-STEPS = 2**14
-"""How many steps an image declares at most."""
+from birthmark_native import BM_ABREAST, BM_COMPONENTS_MAX, BM_STEPS_MAX
 
-COMPONENTS = 255 + 4
-"""The texts that rules find for a name of 255 bytes, at most: its pieces between periods, prefix,
-whole and any."""
+STEPS = BM_STEPS_MAX
+"""How many steps an image declares at most: five times what models of 25 predicates take."""
 
-ABREAST = 8
+COMPONENTS = BM_COMPONENTS_MAX
+"""The texts that rules find for a name of `BM_STEPS_NAME` bytes, at most: its pieces between
+periods, prefix, whole and any."""
+
+ABREAST = BM_ABREAST
 """So many trees of a forest are walked at the same time."""
 
 Ints = npt.NDArray[np.int64]

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Writer
+from birthmark_native import BM_LEAF, BM_SECTION_TREES
 
 ATTRIBUTES = ("first", "middle", "last", "mode", "uid", "gid")
 """What trees branch by: pieces of the name (bytes), then numbers of 32 bits."""
 
 _TEXTS = 3
-_LEAF = 255
+_LEAF = BM_LEAF
 
 Ints = npt.NDArray[np.int64]
 
@@ -78,7 +79,7 @@ class TreesSection:
 
     trees: Sequence[ImageTree]
 
-    kind: ClassVar[int] = 2
+    kind: ClassVar[int] = BM_SECTION_TREES
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section; see ``predictor.image.format.Section``."""

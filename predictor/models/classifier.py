@@ -1,4 +1,9 @@
-"""Models by scikit-learn's conventions."""
+"""Models as scikit-learn's classifiers, for who trains, compares or combines them by its tools.
+
+They take DataFrames and arrays besides Arrow tables, and check them; ``clone``, pipelines and
+searches work on them. What is learned, and how, say the classes that they are of; what was loaded
+or trained in a ``TrainedModel`` becomes one by ``of``.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,21 @@
-"""What the kinds of models, and the thresholds at which they answer, are called."""
+"""The kinds of models that there are."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 
-Kind = Literal["name", "able", "rules", "forest"]
-"""What the kinds of models are called: the thesis's two, and the two that are to be better."""
+from birthmark.predictor import models
+from birthmark.predictor.models.kind import ModelKind
 
-Point = Literal["accurate", "bounded"]
-"""Which of a model's two thresholds decides whether the answer is a yes."""
+KINDS: Mapping[str, ModelKind] = {
+    name: import_module(f"{models.__name__}.{name}.kind").KIND for name in models.FOLDERS
+}
+"""The kinds by their words."""
 
-POINTS: tuple[Point, ...] = ("accurate", "bounded")
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[tuple(KINDS)]
+"""The word of one of ``KINDS``: what is read as such is refused if it is another."""

@@ -1,7 +1,7 @@
 """What the models have in common: tables in, yes or no out.
 
 They know no scikit-learn, which takes a second to import and half of a service's memory: who
-answers and explains does without. ``predictor.models.estimators`` holds them to its conventions.
+answers and explains does without. ``predictor.models.classifier`` holds them to its conventions.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
-from birthmark.predictor.fit.thresholds import EVEN, OperatingPoints, says_yes
-from birthmark.predictor.models.kinds import Kind, Point
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.points import EVEN, OperatingPoints, says_yes
+from birthmark.predictor.image.format import Section
+from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.models.learned import Learned, Scores
 
 Model = TypeVar("Model", bound=Learned)
@@ -148,6 +150,16 @@ class ModelSet(dict[str, Model]):
         not made of rules, and for models that were loaded without what they learned from.
         """
         raise ValueError(f"models of kind {self.kind} are not made of rules: see birthmark explain")
+
+    @classmethod
+    def sections(
+        cls, models: Mapping[str, Model], thresholds: Mapping[str, float | None]
+    ) -> list[Section]:
+        """Return the sections of an image that answer as ``models`` do at ``thresholds``, by key.
+
+        ``None`` is never a yes. Raises ``ValueError`` for a kind of models that has no section.
+        """
+        raise ValueError(f"no image can be made of models of kind {cls.kind!r}")
 
     def save(self, directory: Path) -> list[str]:
         """Write the models to files in ``directory``; return the files' names."""

@@ -3,14 +3,8 @@
 from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.predicates.config import from_config
 from birthmark.predictor.predicates.heat import DIRECTORY_PREDICATES, HEAT_PREDICATES
+from birthmark.predictor.predicates.known import BUILT_IN
 from birthmark.predictor.predicates.predicate import Predicate, Subject
-
-BUILT_IN = {
-    predicate.key: predicate
-    for registry in (FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES, DIRECTORY_PREDICATES)
-    for predicate in registry.values()
-}
-"""Every predicate that needs no configuration, by key."""
 
 __all__ = [
     "BUILT_IN",

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
-from birthmark.data.choices import expect
-from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
-from birthmark.predictor.predicates.heat import HEAT_PREDICATES
+from birthmark.data.common.choices import expect
+from birthmark.predictor.predicates.known import BUILT_IN
 from birthmark.predictor.predicates.predicate import Predicate, Subject
 from birthmark.predictor.predicates.rules import SECOND, Bounds, in_ranges
 
@@ -46,10 +45,9 @@ def from_config(config: Mapping[str, Any]) -> Predicate:
 
 
 def _subject(name: str, subject: Any) -> Subject:
-    built_in = {"file": {**FILE_PREDICATES, **HEAT_PREDICATES}, "name": NAME_PREDICATES}
-    if subject not in built_in:
+    if subject not in ("file", "name"):
         raise ValueError(f"predicate {name!r}: subject must be 'file' or 'name', not {subject!r}")
-    if name in built_in[subject]:
+    if any((built_in.name, built_in.subject) == (name, subject) for built_in in BUILT_IN.values()):
         raise ValueError(f"predicate {name!r} is built in: choose another name")
     return cast(Subject, subject)
 

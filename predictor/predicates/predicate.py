@@ -14,7 +14,7 @@ Rule = Callable[[pa.Table, Subject], pa.Array | pa.ChunkedArray]
 
 @dataclass(frozen=True)
 class Predicate:
-    """A named boolean question about lives (DESIGN.md, "Labels").
+    """A named boolean question about lives, answered true, false or unknown.
 
     ``subject`` says whose lives: rows of the files table, of the names table, or of
     ``features.DIRECTORIES``. ``source`` says where the predicate is defined; ``config`` is what

@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from birthmark.data.common.percentages import percent
 from birthmark.serving.page import charts
-from birthmark.training.registry import Registry
-from birthmark.training.shares import percent
-from birthmark.training.shown import AUDITS, AXIS
-from birthmark.training.standing import Standing, by_key, key_of
+from birthmark.training.registry.versions import Registry
+from birthmark.training.reports.labels import AUDITS, AXIS
+from birthmark.training.statistics.standing import Standing, by_key, key_of
 
 SHOWN = 90
 """How many audits are shown, the newest."""
@@ -142,11 +142,11 @@ def drawn(audits: Sequence[Audited]) -> dict[str, Any]:
     right = [_mean([f.right for f in each.figures.values()]) for each in audits]
     decided = [_mean([f.decided for f in each.figures.values()]) for each in audits]
     worst = [_worst(each) for each in audits]
-    said = charts.chart("Yes and no", "percent, mean over predicates", days, correct=right)
+    said = charts.chart("Yes and no", "percent, mean over predicates", days, right=right)
     said["y"] = [(100.0, "0"), (50.0, "50"), (0.0, "100")]
     said["lines"] = {
-        "guess": charts.segments(decided, 100.0),
-        "correct": charts.segments(right, 100.0),
+        "decided": charts.segments(decided, 100.0),
+        "right": charts.segments(right, 100.0),
     }
     wrong = charts.chart(
         "False positives", "worst predicate, in bounds", days, false_positives=worst

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 from fastapi import Response
 
-from birthmark.serving.errors import ApiError
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.shown import AUDITS, CARD_HTML, REPORT
+from birthmark.serving.messages.errors import ApiError
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.reports.labels import AUDITS, CARD_HTML, REPORT
 
 _STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
 

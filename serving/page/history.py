@@ -17,6 +17,7 @@ MINUTES = 24 * 60
 """How many samples are kept, one a minute."""
 
 SECONDS = 60.0
+"""The time between two samples, which the page draws by the minute."""
 
 
 @dataclass(frozen=True, slots=True)

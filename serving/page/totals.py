@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
-from birthmark.serving.metrics import Metrics
+from birthmark.serving.metrics.metrics import Metrics
 
 ASKED = frozenset({"/v1/predictions", "/v1/hints"})
 """The routes whose requests and latency are shown: what is asked at every create."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from birthmark.data.generated import describe
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.shown import CARD_HTML, CARD_JSON
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
 
 SHOWN = 10
 """How many versions are listed, the newest."""

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
-from pydantic import ValidationError
 
-from birthmark.data.invalid import expected
-from birthmark.serving.answers import explain_one
-from birthmark.serving.evidence import in_percent, in_words
-from birthmark.serving.loaded import LoadedModel
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.serving.answers.evidence import in_percent
+from birthmark.serving.answers.json_answers import explain_one
+from birthmark.serving.messages.requests import parse
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page import audited, traffic, versions
 from birthmark.serving.page.history import History
 from birthmark.serving.page.totals import totals
 from birthmark.serving.page.warnings import Facts, warnings
-from birthmark.serving.requests import FileRequest
-from birthmark.serving.service import Service
-from birthmark.training.pages import pages
-from birthmark.training.registry import Registry, RegistryError
-from birthmark.training.shown import KINDS
-from birthmark.training.standing import Standing, summary
+from birthmark.serving.service.service import Service
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.reports.environment import pages
+from birthmark.training.statistics.standing import Standing, summary
+from birthmark_native import InvalidRequestError
 
 
 class Page:
@@ -62,7 +62,7 @@ class Page:
             "now": datetime.now(UTC),
             "warnings": [asdict(each) for each in warnings(facts)],
             "model": model,
-            "kinds": KINDS,
+            "kinds": {name: kind.title for name, kind in KINDS.items()},
             "since": slot.since,
             "counted": self.history.since,
             "workers": settings.workers,
@@ -83,17 +83,16 @@ class Page:
         if model is None:
             return {"name": name, "error": "no model is loaded that could answer", "answers": []}
         try:
-            file = FileRequest.model_validate({"name": name})
-        except ValidationError as error:
-            said = expected(error.errors(include_url=False)[0])
-            return {"name": name, "error": said, "answers": []}
-        found = explain_one(model, file)["prediction"]
+            files = parse(json.dumps({"name": name}).encode())
+        except InvalidRequestError as error:
+            return {"name": name, "error": str(error), "answers": []}
+        found = explain_one(model, files)["prediction"]
         answers = [
             {
                 "predicate": key,
                 "answer": found["answers"][key],
                 "likely": in_percent(found["probabilities"][key]),
-                "evidence": in_words(why["evidence"]),
+                "evidence": KINDS[model.kind].in_words(why["evidence"]),
             }
             for key, why in found["predicates"].items()
         ]
@@ -115,7 +114,9 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
 def _environment() -> Environment:
     environment = pages(
         # report.css is the style of all pages
-        ChoiceLoader([PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training")])
+        ChoiceLoader(
+            [PackageLoader("birthmark.serving.page"), PackageLoader("birthmark.training.reports")]
+        )
     )
     environment.filters |= {
         "percent": lambda value: "–" if value is None else f"{value:.2f}%",

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from birthmark.data.plurals import counted
-from birthmark.serving.loaded import LoadedModel
+from birthmark.data.common.plurals import counted
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page.audited import Audited, Figure
 from birthmark.serving.page.totals import Totals
 from birthmark.serving.page.versions import marks
 from birthmark.serving.settings import Settings
-from birthmark.training.standing import Standing
+from birthmark.training.statistics.standing import Standing
 
 Level = Literal["alarm", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")
 """It does not do what it is there for; it does so only in part; one should know."""
 
 FEW = 3
+"""So many shifts are named in a warning, which is one sentence; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,9 @@ def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Itera
         text = f"the model answers at the {model.point} threshold, which promises none"
         yield Concern("note", "No bound:", text)
         return
-    if model.kind == "forest":
-        text = (
-            "of the forest is of creates whose history is sent along: of others it is not promised"
-        )
+    kind = KINDS[model.kind]
+    if kind.bound_is_of is not None:
+        text = f"of the {kind.title.lower()} is of {kind.bound_is_of}: of others it is not promised"
         yield Concern("note", "The bound", text)
     never = [key for key, own in _bounded(card).items() if own["abstains"]]
     if never:

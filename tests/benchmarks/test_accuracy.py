@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.verdicts import Figures, verdicts
 from birthmark.data.samples import DAYS
-from birthmark.predictor.trained import KINDS
+from birthmark.predictor.models.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
@@ -32,6 +32,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, A
     return json.loads(out.read_text()), run.stdout
 
 
+@pytest.mark.deep
 def test_every_model_has_a_row_with_and_without_the_bound(
     measured: tuple[list[dict[str, Any]], str],
 ) -> None:

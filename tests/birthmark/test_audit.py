@@ -18,20 +18,22 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.commands.audit import warnings
 from birthmark.data.anonymize import anonymize
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
 from birthmark.predictor import TrainedModel, births
-from birthmark.serving.asked import served
-from birthmark.serving.prediction_log import PredictionLog, Served
-from birthmark.serving.published import load_model
-from birthmark.training import abstaining, bounds
-from birthmark.training.audit import Audit, audit, audits, keep
-from birthmark.training.evaluate import evaluate
-from birthmark.training.join import join
-from birthmark.training.profile import profile
-from birthmark.training.registry import Registry
+from birthmark.serving.log.prediction_log import PredictionLog, Served
+from birthmark.serving.log.resolver import served
+from birthmark.serving.models.published import load_model
+from birthmark.training.audit.matching import join
+from birthmark.training.audit.run import Audit, audit, audits, keep
+from birthmark.training.evaluate.evaluation import evaluate
+from birthmark.training.learn.profile import profile
+from birthmark.training.registry import abstentions, bounds
+from birthmark.training.registry.versions import Registry
+
+pytestmark = pytest.mark.deep
 
 COUNTS = ("n", "n_unknown", "n_true", "n_correct", "n_true_positive", "n_false_positive")
 
@@ -149,7 +151,7 @@ def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_publish
     after = load_model(registry).answers(creates, counted=False)
     assert after["write-only"].true_count == 0
     assert after["lock"].true_count == before["lock"].true_count > 0
-    said = abstaining.read(registry)
+    said = abstentions.read(registry)
     assert said.version == registry.current()
     assert "promised at most 1%" in said.predicates["write-only"]
     registry.publish(learned[0].save, learned[1])
@@ -241,7 +243,7 @@ def test_an_audit_is_kept_in_an_object_store_too(
     assert audits(registry) == []
     keep(registry, found)
     assert [each["dataset"] for each in audits(registry)] == ["day2"]
-    assert set(abstaining.read(registry).of(found.version)) == set(found.breaches)
+    assert set(abstentions.read(registry).of(found.version)) == set(found.breaches)
 
 
 def test_evidence_grows_from_night_to_night_and_begins_anew_once_a_bound_was_called_broken(

@@ -147,6 +147,7 @@ def test_a_directory_is_refused_by_name(tmp_path: Path) -> None:
     assert f"{tmp_path}: is a directory; expected a trace file" in run.stderr.decode()
 
 
+@pytest.mark.deep
 def test_the_quickstart_runs_from_samples_to_answers(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "birthmark.quickstart"],

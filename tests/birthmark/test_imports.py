@@ -13,14 +13,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from birthmark.data.captures import write_capture
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.captures import write_capture
+from birthmark.data.traces.reader import open_trace
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.trained import KINDS
-from birthmark.training.registry import Registry
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.training.registry.versions import Registry
 
 CALL = b"1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n"
 
@@ -133,19 +133,23 @@ def test_completion_imports_what_reads_options(imported, words: str) -> None:
     assert imported(_BIRTHMARK_COMPLETE="complete_bash", **asked) <= OPTIONS | HELP
 
 
+@pytest.mark.deep
 def test_dump_imports_what_reads_tables(imported, tmp_path: Path) -> None:
     write_capture(open_trace(DAYS[0]), tmp_path / "day.pcap")
     assert imported("dump", tmp_path / "day.pcap") <= TABLES
 
 
+@pytest.mark.deep
 def test_ingest_imports_what_writes_tables(imported, tmp_path: Path) -> None:
     assert imported("ingest", "-", "--out", tmp_path / "day") <= TABLES
 
 
+@pytest.mark.deep
 def test_scan_imports_what_writes_tables(imported, tmp_path: Path) -> None:
     assert imported("scan", "-", "--out", tmp_path / "counts.parquet") <= TABLES
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 def test_explain_imports_what_reads_tables_whatever_learned(
     imported, registry: Path, kind: str
@@ -174,6 +178,7 @@ def served(registry: Path, modules: Path) -> Iterator[httpx.Client]:
         server.communicate(timeout=60)
 
 
+@pytest.mark.deep
 def test_who_answers_over_http_holds_nothing_to_learn_with(registry: Path, tmp_path: Path) -> None:
     with served(registry, tmp_path / "modules.json") as client:
         for path in ("/v1/predictions", "/v1/explanations"):

@@ -6,7 +6,6 @@ import grp
 import os
 import pwd
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
 from birthmark.install.access import closed
 from birthmark.training.config import read_config
+from tests import needs
 
 EXPOSURE = 2.0
 """The most of 10 that systemd may find a unit exposed by: below 3 it calls that OK."""
@@ -64,16 +64,14 @@ def run(*arguments: str) -> Result:
 
 @pytest.fixture
 def analyze() -> str:
-    command = shutil.which("systemd-analyze")
-    if command is None:
-        pytest.skip("systemd-analyze is not installed (Debian: systemd)")
-    return command
+    return needs.program("systemd-analyze", "systemd")
 
 
 LOG = ("--log-predictions", "birthmark.toml/log")
 SOCKETS = [None, Path("/run/birthmark/socket"), Path("/srv/birthmark/run/socket")]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("socket", SOCKETS, ids=str)
 def test_systemd_takes_the_units_and_finds_them_tight(
     analyze: str, tmp_path: Path, socket: Path | None
@@ -170,11 +168,10 @@ def test_shells_take_the_scripts(tmp_path: Path, socket: Path | None) -> None:
         assert (checked.returncode, checked.stderr) == (0, "")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("socket", SOCKETS, ids=str)
 def test_shellcheck_finds_nothing_in_the_scripts(tmp_path: Path, socket: Path | None) -> None:
-    shellcheck = shutil.which("shellcheck")
-    if shellcheck is None:
-        pytest.skip("shellcheck is not installed (Debian: shellcheck)")
+    shellcheck = needs.program("shellcheck")
     # rc.subr is FreeBSD's; it reads most of what an rc.d script sets.
     ignored = "--exclude=SC1091,SC2034"
     for file in made("freebsd", site(tmp_path, socket)).values():

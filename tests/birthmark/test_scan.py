@@ -69,6 +69,7 @@ def test_json_says_what_was_done(tmp_path: Path) -> None:
     assert (result["operations"], result["out"]) == (104_344, [f"{tmp_path}/a.csv"])
 
 
+@pytest.mark.deep
 def test_commands_are_chained_through_pipes(tmp_path: Path) -> None:
     """Thesis 4.4.6: is it root on one client?"""
     scan = f"{sys.executable} -m birthmark scan"

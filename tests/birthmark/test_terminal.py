@@ -18,7 +18,7 @@ from rich.table import Table
 
 from birthmark import cli, terminal
 from birthmark.layout_hint.report.grid import grid
-from tests.serving.conftest import publish
+from tests.serving.services import publish
 
 FORGED = "\x1b[31m\r\n\x9b2J\u202egpj\u2066[bold]:x:"
 CONTROLS = [*map(chr, range(1, 32)), *map(chr, range(127, 160)), *"\u200f\u202a\u202e\u2066\u2069"]

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.datasets import read_table
-from birthmark.data.decoded import Decoded, decode
-from birthmark.data.ingest import ingest
-from birthmark.data.traces import Trace, open_trace
+from birthmark.data.datasets.tables import read_table
+from birthmark.data.ingest.decoded import Decoded, decode
+from birthmark.data.ingest.run import ingest
+from birthmark.data.traces.reader import Trace, open_trace
 
 DAY = 86_400
 START = 1_003_680_000  # 2001-10-21T16:00:00Z

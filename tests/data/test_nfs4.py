@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import lzma
 import re
-import shutil
 import subprocess
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -17,7 +16,8 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.schema import OPERATIONS, VERSION_4
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
+from tests import needs
 
 CREATE = {"mkdir", "symlink", "mknod"}
 COUNTS = {  # calls and replies by number, as tshark 4.0.17 counted them
@@ -141,8 +141,17 @@ FIELDS = {
 def dissected(path: Path) -> list[dict[str, list[str]]]:
     """What tshark finds in each frame that holds one message of NFS version 4."""
     options = [option for field in FIELDS.values() for option in ("-e", field)]
-    command = ["tshark", "-r", str(path), "-Y", "nfs.opcode", "-T", "fields", *options]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [
+        needs.program("tshark"),
+        "-r",
+        str(path),
+        "-Y",
+        "nfs.opcode",
+        "-T",
+        "fields",
+        *options,
+    ]
+    run = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
     frames = []
     for line in run.stdout.splitlines():
         values = [value.split(",") if value else [] for value in line.split("\t")]
@@ -156,7 +165,6 @@ def hexed(values: list[bytes | None]) -> list[str]:
     return [value.hex() for value in values if value is not None]
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
 @pytest.mark.parametrize("name", CAPTURES[:3])
 def test_each_compound_holds_what_tshark_finds_in_it(captures: dict[str, Path], name: str) -> None:
     rows, _ = read(captures[name])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 
 # DataSeries' field -> ours, in calls and in replies
 CALL = {

@@ -10,7 +10,6 @@ import io
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import reserved_port
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -31,6 +32,7 @@ NOT_RUN = {
     "CONTRIBUTING.md": 1,  # make
     "README.md": 2,  # make; tcpdump
     "administrators.md": 8,  # tcpdump twice; ingest from tcpdump; systemd four times; cron
+    "engineers.md": 1,  # what is run after a kind was added
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
     "models.md": 1,  # a bucket
     "serving.md": 1,  # Prometheus
@@ -189,10 +191,10 @@ def run_python(block: Block, namespace: dict[str, object]) -> str:
 
 
 @pytest.fixture
-def port() -> str:
-    """Return a port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return str(server.getsockname()[1])
+def port() -> Iterator[str]:
+    """Return a port for the service."""
+    with reserved_port() as port:
+        yield str(port)
 
 
 @pytest.fixture(scope="module")
@@ -201,16 +203,17 @@ def after_readme(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("reader")
     (directory / "data").mkdir()
     (directory / "data" / "samples").symlink_to(ROOT / "data" / "samples")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        free = str(server.getsockname()[1])
-    Session(directory, free).follow(README)
+    with reserved_port() as port:
+        Session(directory, str(port)).follow(README)
     return directory
 
 
+@pytest.mark.deep
 def test_the_examples_of_the_readme_run_and_print_what_it_shows(after_readme: Path) -> None:
     assert {"days", "registry", "report.html"} <= {path.name for path in after_readme.iterdir()}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_examples_of_a_page_run_and_print_what_it_shows(
     page: Path, after_readme: Path, tmp_path: Path, port: str, monkeypatch: pytest.MonkeyPatch

@@ -13,19 +13,14 @@ import pytest
 
 from birthmark import cli
 from birthmark.data.anonymize import Settings as Keep
-from birthmark.predictor import (
-    DIRECTORY_PREDICATES,
-    FILE_PREDICATES,
-    HEAT_PREDICATES,
-    NAME_PREDICATES,
-)
+from birthmark.predictor import BUILT_IN
 from birthmark.serving.settings import Settings, variable
 from birthmark.training.config import Audit, Config, Directory, Traces, Training, read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted(DOCS.glob("*.md")),
 ]
 BLOCK = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -96,6 +91,14 @@ def test_local_links_lead_somewhere(page: Path) -> None:
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), target
         assert not anchor or anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", DOCS / "glossary.md"])
+def test_paths_that_are_named_as_places_in_the_code_exist(page: Path) -> None:
+    folders = "data|features|predictor|training|serving|layout_hint|birthmark|native|tests"
+    named = re.findall(rf"`((?:{folders})/[\w./-]*)`", page.read_text(encoding="utf-8"))
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -187,11 +190,17 @@ def test_the_reference_of_columns_is_that_of_the_schemas() -> None:
     assert text("tables.md") == page, "run: python docs/tables.py > docs/tables.md"
 
 
+def test_the_reference_of_settings_is_that_of_their_declarations() -> None:
+    page = runpy.run_path(str(DOCS / "settings.py"))["page"]()
+    assert text("settings.md") == page, "run: python docs/settings.py > docs/settings.md"
+
+
 def test_every_predicate_is_defined() -> None:
     row = r"^\| `([^`]+)` \| (file(?:, name)?|directory) \|"
     of = dict(re.findall(row, text("researchers.md"), re.M))
-    assert list(of) == [*FILE_PREDICATES, *HEAT_PREDICATES, *DIRECTORY_PREDICATES]
-    assert [name for name, subjects in of.items() if "name" in subjects] == list(NAME_PREDICATES)
+    names = [predicate.name for predicate in BUILT_IN.values() if predicate.subject == "name"]
+    assert list(of) == [each.name for each in BUILT_IN.values() if each.subject != "name"]
+    assert [name for name, subjects in of.items() if "name" in subjects] == names
 
 
 def test_every_reason_for_setting_a_record_aside_is_listed() -> None:

@@ -25,8 +25,8 @@ CONTEXT.set_forkserver_preload(
     [
         "__main__",
         "birthmark.cli",
-        "birthmark.training.nightly",
-        "birthmark.serving.published",
+        "birthmark.training.nightly.run",
+        "birthmark.serving.models.published",
         "tests.faults.commands",
     ]
 )

@@ -16,13 +16,14 @@ import pyarrow.parquet as pq
 
 from birthmark.data.prediction_log import PREDICTIONS
 from birthmark.features import from_requests
-from birthmark.serving.published import load_model
+from birthmark.serving.models.published import load_model
 from birthmark.training.config import read_config
-from birthmark.training.intake import datasets
-from birthmark.training.registry import Registry
+from birthmark.training.nightly.intake import datasets
+from birthmark.training.registry.versions import Registry
+from tests.builders.lives import MONDAY, day_of_lives
+from tests.builders.traces import trace_of
 from tests.faults import commands
 from tests.faults.disks import Disk
-from tests.training.conftest import MONDAY, day_of_lives, trace_of
 
 CONFIG = """
 [traces]

@@ -11,10 +11,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.datasets import read_table
-from birthmark.training.registry import Registry
+from birthmark.data.datasets.tables import read_table
+from birthmark.training.registry.versions import Registry
 from tests.faults.damage import KINDS, damaged
 from tests.faults.site import WRITTEN, Site
+
+pytestmark = pytest.mark.deep
 
 Tell = Callable[[str], None]
 

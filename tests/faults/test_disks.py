@@ -6,8 +6,12 @@ import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
+
 from tests.faults.disks import read_only
 from tests.faults.site import Site
+
+pytestmark = pytest.mark.deep
 
 Tell = Callable[[str], None]
 

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.datasets import TABLES, read_table
-from birthmark.data.ingest import ingest
-from tests.data.test_ingest import create
+from birthmark.data.datasets.tables import TABLES, read_table
+from birthmark.data.ingest.run import ingest
+from tests.data.ingest.test_run import create
 from tests.faults import commands
+
+pytestmark = pytest.mark.deep
 
 NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 

@@ -10,10 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.faults.commands import KilledBefore
 from tests.faults.site import CONFIG, Site
-from tests.serving.conftest import eventually
-from tests.serving.test_workers import alive
+from tests.serving.workers.test_supervisor import alive
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.deep
 
 Tell = Callable[[str], None]
 
@@ -60,7 +64,7 @@ def test_the_command_killed_while_its_processes_work_leaves_none_of_them(
         command = [sys.executable, "-m", "birthmark", "nightly", "--config", str(config)]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
             begun = eventually(lambda p=pattern: any(site.home.glob(f"datasets/{p}")), 120)
-            time.sleep(random.uniform(0, 0.3))
+            time.sleep(random.uniform(0, 0.3))  # it waits for nothing: the instant is at random
             own = group(process.pid)
             process.kill()
         assert begun
@@ -76,18 +80,18 @@ def test_the_command_killed_while_its_processes_work_leaves_none_of_them(
 
 
 def test_a_process_that_had_no_task_yet_ends_with_the_one_that_was_killed(tmp_path: Path) -> None:
+    at_work = tmp_path / "at-work"
+    task = f"import pathlib, time; pathlib.Path({str(at_work)!r}).touch(); time.sleep(600)"
     program = f"""if True:
         from pathlib import Path
         from joblib import delayed
         from birthmark.training.config import Engine
         from birthmark.training.engine import opened
-        from time import sleep
         with opened(Engine(workers=2), Path({str(tmp_path)!r})) as workers:
-            workers.run([delayed(sleep)(600)])
+            workers.run([delayed(exec)({task!r})])
     """
     with subprocess.Popen([sys.executable, "-c", program]) as process:
-        begun = eventually(lambda: len(group(process.pid)) == 2, 120)
-        time.sleep(1)  # by then the one works, and the other waits for a task
+        begun = eventually(lambda: at_work.exists() and len(group(process.pid)) == 2, 120)
         own = group(process.pid)
         process.kill()
     assert begun

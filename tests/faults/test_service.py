@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
@@ -13,19 +12,23 @@ from typing import Any
 
 import pytest
 
-from birthmark.serving.answers import predict
-from birthmark.serving.published import load_model
-from birthmark.training.registry import Registry
-from tests.faults.asking import asking
+from birthmark.serving.answers.json_answers import predict
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
+from tests.faults.asking import ask, asking
 from tests.faults.damage import KINDS, damaged
 from tests.faults.disks import Disk, mounted
-from tests.serving.conftest import eventually, publish, started
-from tests.serving.test_workers import alive, children, total
+from tests.serving.services import publish, started
+from tests.serving.workers.test_supervisor import alive, children, total
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.deep
 
 Tell = Callable[[str], None]
 
 WORKERS = 2
 LOADED = 'birthmark_model_loads_total{outcome="loaded"}'
+TRIED = "birthmark_model_loads_total"
 PATH = "/v1/predictions"
 BODY = json.dumps([{"name": "x.lock"}, {"name": "page1.html"}, {"name": "a.log"}]).encode()
 
@@ -96,8 +99,9 @@ def test_files_of_the_version_that_answers_are_damaged(
             for part in parts:
                 with damaged(directory / part, kind):
                     if part.endswith((".image", "manifest.json")):
-                        registry.path.joinpath("current").touch()  # the service looks anew
-                        time.sleep(0.06)
+                        tries = total(service, TRIED)
+                        registry.path.joinpath("current").touch()  # each worker looks anew
+                        assert eventually(lambda t=tries: total(service, TRIED) >= t + WORKERS)
     registry.verify(version)
     tell(
         f"{len(parts)} files of the served version {', '.join(KINDS)}:"
@@ -152,7 +156,8 @@ def test_the_server_is_killed(
         assert eventually(lambda: not any(alive(worker) for worker in workers))
         with serving(registry, disk, service.address[1]) as again:
             assert again.address == service.address
-            time.sleep(0.5)
+            for _ in range(100):
+                assert ask(again.address, PATH, BODY) == (200, right)
     tell(
         f"kill -9 of the server: its workers ended, started again on the same port,"
         f" {told[PATH].requests} answers, all right"

@@ -9,11 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from birthmark.serving import answers
-from birthmark.serving.published import load_model
-from birthmark.training.registry import Registry
+import pytest
+
+from birthmark.serving.answers import json_answers
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
 from tests.faults.asking import ask, asking, version
-from tests.serving.conftest import eventually, publish, started
+from tests.serving.services import publish, started
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.deep
 
 SWAPS = 100
 WORKERS = 2
@@ -43,8 +48,8 @@ class Swapped:
             self.of[stored] = suffix
             model = load_model(self.registry)
             assert model.hints is not None
-            self.answers[suffix] = without_model(answers.predict(model, BODY)[0])
-            self.hints[suffix] = b"%d" % answers.hint(model.hints, HINT)
+            self.answers[suffix] = without_model(json_answers.predict(model, BODY)[0])
+            self.hints[suffix] = b"%d" % json_answers.hint(model.hints, HINT)
 
     def swap(self, number: int) -> str:
         """Publish a version unlike the current one: new, or every other time a stored one."""

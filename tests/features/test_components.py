@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from birthmark.features import component_text, name_components
+from birthmark.features.components import ANY, Component
 
 OPERATORS = b"\\^$.|?*+()[]{}"
 NAMES = st.binary(max_size=30) | st.text("ab.^$\\#", max_size=14).map(str.encode)
@@ -76,3 +77,21 @@ def test_text_of_a_component_shows_every_byte():
     assert component_text(rb"^a\.b$") == r"^a\.b$"
     assert component_text(b"\xff\x00\n") == r"\xff\x00\n"
     assert component_text("^é".encode()) == "^é"
+
+
+@settings(deadline=None)
+@given(NAMES, st.booleans())
+def test_a_component_is_where_it_stands_and_its_text(name: bytes, prefix: bool):
+    first, *others = name.split(b".")
+    expected = {("whole", name)}
+    if others:
+        expected |= {("first", first), ("last", others[-1])}
+        expected |= {("middle", piece) for piece in others[:-1]}
+    if prefix and len(name) > 5:
+        expected.add(("first", name[:5]))
+    assert set(map(Component.of, name_components(name, prefix))) == expected
+
+
+def test_the_component_that_every_name_has_stands_anywhere():
+    assert Component.of(ANY) == ("any", b"")
+    assert Component.of(rb"\.*") == ("middle", b".*")

@@ -7,6 +7,7 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import CREATES, HISTORY_BYTES, from_files, from_names, from_requests
+from tests.builders.lives import table
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 KNOWN = {
@@ -23,12 +24,12 @@ KNOWN = {
 }
 
 
+HISTORY = pa.field("history", pa.binary())
+
+
 def life(schema: pa.Schema, **values: object) -> pa.Table:
     """Return one row: what is not given is null, even where the schema forbids it."""
-    nullable = pa.schema([field.with_nullable(True) for field in schema])
-    if "history" in values:
-        nullable = nullable.append(pa.field("history", pa.binary()))
-    return pa.Table.from_pylist([values], schema=nullable)
+    return table(schema.append(HISTORY) if "history" in values else schema, [values])
 
 
 def born(known: dict[str, object]) -> dict[str, object]:

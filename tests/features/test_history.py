@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -18,10 +19,12 @@ from birthmark.data.schema import FILES, NAMES, TIME
 from birthmark.features import CREATES, HISTORY, HISTORY_BYTES, History, from_files, from_names
 from birthmark.features.history import shape
 from birthmark_native import HistoryKeeper
+from tests.builders.lives import files_of, life
 from tests.features import history_oracle as oracle
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
+BEGIN = datetime.fromtimestamp(START / SECOND, UTC)
 BYTE = {name: index for index, (name, _) in enumerate(HISTORY)}
 SUBJECTS = ("file", "name")
 
@@ -47,18 +50,11 @@ def file(
     name: bytes, born: float | None, died: float | None = None, /, **more: Any
 ) -> dict[str, Any]:
     """Return a file's life, seconds after `START`, observed for a minute."""
-    at = {"born": born, "died": died, "first_seen": born, "last_seen": born}
-    known = {"fh": name, "name": name, "dir_fh": b"dir", "dir_name": b"tmp", "kind": "file"}
-    times = {key: None if t is None else START + round(t * SECOND) for key, t in at.items()}
-    life = {"server": "nfs", "uid": 1, "client": "host", "birth_seen": True, "mode": 0o644}
-    ends = {"observed_until": START + 60 * SECOND, "death_seen": died is not None}
-    counts = dict.fromkeys(("operations", "reads", "writes", "bytes_read", "bytes_written"), 0)
-    use = {"max_size": 0, "early_size": 0, "early_reads": 0, "early_writes": 0}
-    return known | times | life | ends | counts | use | more
-
-
-def files(*rows: dict[str, Any]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=FILES)
+    lifespan = None if died is None or born is None else died - born
+    known = {"fh": name, "dir_fh": b"dir", "dir_name": b"tmp", "server": "nfs", "client": "host"}
+    known |= {"mode": 0o644, "gid": None, "observed_until": START + 60 * SECOND, "max_size": 0}
+    known |= {"early_size": 0, "early_reads": 0, "early_writes": 0}
+    return life(name, born, lifespan, day=BEGIN) | known | more
 
 
 def byte(told: pa.ChunkedArray, row: int, name: str) -> int:
@@ -130,7 +126,7 @@ def with_history(table: pa.Table) -> pa.Table:
 
 def test_births_are_told_what_came_of_those_before():
     told = History().follow(
-        files(
+        files_of(
             file(b"a.lock", 0, 0.5),
             file(b"a.lock", 10, early_size=20_000, early_writes=6, early_reads=1),
             file(b"a.lock", 10.5),
@@ -151,18 +147,18 @@ def test_births_are_told_what_came_of_those_before():
 def test_outcomes_count_from_the_moment_at_which_they_are_known():
     rows = [file(b"a", 0, 0.5), file(b"b", 1)]
     for at, marks in [(0.4, 0), (0.5, 1), (1.9, 1), (2, 2)]:
-        told = History().follow(files(*rows, file(b"c", at, fh=b"late")))
+        told = History().follow(files_of(*rows, file(b"c", at, fh=b"late")))
         share = byte(told, 2, "dir.share_1s")
         assert share == [0, 255, 128][marks], at
     for at, known in [(5.999, 1), (6, 2)]:
-        told = History().follow(files(*rows, file(b"c", at)))
+        told = History().follow(files_of(*rows, file(b"c", at)))
         assert byte(told, 2, "dir.known") == 1 + known
 
 
 def test_births_of_one_instant_come_in_the_order_of_their_names():
     rows = [file(name, 1, died) for name, died in [(b"b", 1), (b"c", None), (b"a", 2)]]
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        told = History().follow(files(*(rows[i] for i in order)))
+        told = History().follow(files_of(*(rows[i] for i in order)))
         births = {rows[i]["name"]: byte(told, row, "dir.births") for row, i in enumerate(order)}
         assert births == {b"a": 1, b"b": 2, b"c": 6}
 
@@ -177,7 +173,7 @@ def test_the_order_of_the_rows_does_not_matter(days, subject):
 
 
 def test_only_files_whose_birth_was_seen_are_told():
-    table = files(
+    table = files_of(
         file(b"a", 0),
         file(b"b", 1, kind="directory"),
         file(b"c", None, first_seen=START, last_seen=START, birth_seen=False),
@@ -190,7 +186,7 @@ def test_only_files_whose_birth_was_seen_are_told():
 
 
 def test_keys_of_which_a_part_is_unknown_are_unknown():
-    told = History().follow(files(*(file(b"a", at, uid=None, dir_name=None) for at in range(3))))
+    told = History().follow(files_of(*(file(b"a", at, uid=None, dir_name=None) for at in range(3))))
     known = {name.partition(".")[0] for name, index in BYTE.items() if told[2].as_py()[index]}
     assert known == {"dir_name", "dir_shape", "dir_suffix", "dir", "name", "shape"}
 
@@ -201,7 +197,7 @@ def test_size_and_use_are_known_again_at_the_death():
         file(b"a", 6),
         file(b"a", 20, early_size=9),
     ]
-    told = History().follow(files(*rows))
+    told = History().follow(files_of(*rows))
     assert [byte(told, row, "name.share_64k") for row in range(3)] == [0, 255, 170]
     assert [byte(told, row, "name.write_only") for row in range(3)] == [0, 1, 2]
 
@@ -237,7 +233,7 @@ def test_to_ask_is_to_be_told_what_the_next_birth_is_and_leaves_no_trace(days):
 
 def test_a_create_without_a_time_is_one_at_the_end_of_what_was_followed():
     history = History()
-    table = files(file(b"a", 0), file(b"a", 60))
+    table = files_of(file(b"a", 0), file(b"a", 60))
     history.follow(table)
     ended = from_files(table).slice(1)
     time = CREATES.get_field_index("time")
@@ -247,8 +243,8 @@ def test_a_create_without_a_time_is_one_at_the_end_of_what_was_followed():
 
 def test_what_is_pending_at_the_end_is_dropped():
     history = History()
-    history.follow(files(file(b"a", 40, 59), file(b"a", 57)))
-    told = history.follow(files(file(b"a", 600)))
+    history.follow(files_of(file(b"a", 40, 59), file(b"a", 57)))
+    told = history.follow(files_of(file(b"a", 600)))
     assert byte(told, 0, "name.known") == 2
     assert byte(told, 0, "name.births") == 6
 
@@ -267,7 +263,7 @@ def test_a_snapshot_goes_on_like_the_history_it_is_of(days, subject):
 
 def test_the_keys_that_were_idle_longest_are_forgotten():
     rows = [file(b"old", 0), *(file(b"n%d" % i, i, dir_fh=b"%d" % i) for i in range(1, 40))]
-    table = files(*rows, file(b"old", 50), file(b"n39", 51, dir_fh=b"39"))
+    table = files_of(*rows, file(b"old", 50), file(b"n39", 51, dir_fh=b"39"))
     few, many = (History(max_keys=most).follow(table) for most in (100, 1000))
     assert (byte(few, 40, "name.births"), byte(many, 40, "name.births")) == (1, 2)
     assert byte(few, 41, "dir_name.births") == byte(many, 41, "dir_name.births") == 2
@@ -281,7 +277,7 @@ def test_a_history_with_room_for_less_than_one_birth_is_refused():
 
 def snapshot() -> pa.Table:
     history = History(max_keys=50)
-    history.follow(files(file(b"a", 0), file(b"b", 1)))
+    history.follow(files_of(file(b"a", 0), file(b"b", 1)))
     return history.to_table()
 
 
@@ -322,7 +318,7 @@ def test_a_snapshot_of_another_version_is_refused():
 
 
 def test_a_table_without_a_column_is_refused_by_its_name():
-    table = files(file(b"a", 0))
+    table = files_of(file(b"a", 0))
     for column in ("early_size", "born", "kind", "client", "observed_until"):
         with pytest.raises(ValueError, match=f"no column '{column}': it has server, "):
             History().follow(table.drop_columns(column))
@@ -341,7 +337,7 @@ def test_the_compiled_part_refuses_columns_of_other_types():
 
 
 def test_no_lives_are_no_histories():
-    assert len(History().follow(files())) == 0
+    assert len(History().follow(files_of())) == 0
     assert len(History().at(CREATES.empty_table())) == 0
 
 
@@ -353,8 +349,8 @@ def test_a_create_of_a_name_carries_its_history(days):
 
 def test_a_clock_that_jumps_back_is_told_as_no_time():
     history = History()
-    history.follow(files(file(b"a", 50)))
-    told = history.follow(files(file(b"a", 10), file(b"a", 20, -5)))
+    history.follow(files_of(file(b"a", 50)))
+    told = history.follow(files_of(file(b"a", 10), file(b"a", 20, -5)))
     assert byte(told, 0, "name.since_birth") == 1
     assert byte(told, 1, "name.since_birth") > 1
 

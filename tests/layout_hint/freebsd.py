@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from birthmark.layout_hint import INCLUDE
+from tests import needs
 from tests.layout_hint.test_lookup import zig
 
 FREEBSD = INCLUDE.parent / "freebsd"
@@ -39,7 +40,7 @@ MADE = ("opt_global.h", "vnode_if.h")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Return a command that compiles for FreeBSD's kernel on amd64."""
     if not (found := zig()):
-        pytest.skip("needs zig, to compile for FreeBSD")
+        needs.missing("needs zig, to compile for FreeBSD (pip install ziglang)")
     shim = tmp_path_factory.mktemp("shim")
     for name in MADE:
         (shim / name).touch()

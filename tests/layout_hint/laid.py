@@ -108,7 +108,7 @@ def ladder(length: int) -> list[tuple[int, int, int]]:
 
 def raw(predicates: Sequence[str], section: Section) -> bytes:
     """Return an image with one section, whatever it takes: the limit is not the writer's."""
-    with mock.patch("birthmark.predictor.image.format.STEPS", 2**32):
+    with mock.patch("birthmark.predictor.image.format.BM_STEPS_MAX", 2**32):
         return compile_image(predicates, [section])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint.days import Day, Hours, found_dates, make_days, read_dates
@@ -47,6 +47,7 @@ def test_a_dataset_has_the_days_of_its_complete_ingests(tmp_path: Path) -> None:
         found_dates([tmp_path], MORNING)
 
 
+@pytest.mark.deep
 def test_a_day_is_built_once_and_then_taken_as_it_is(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     made = make_days([DAYS[0]], tmp_path, MORNING, progress=lambda *done: told.append(done))
@@ -60,6 +61,7 @@ def test_a_day_is_built_once_and_then_taken_as_it_is(tmp_path: Path) -> None:
         make_days([DAYS[1]], tmp_path, MORNING)
 
 
+@pytest.mark.deep
 def test_a_build_is_a_day_by_the_name_of_its_directory(tmp_path: Path) -> None:
     build([DAYS[1]], tmp_path / "tuesday")
     day = Day.of(tmp_path / "tuesday")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from birthmark.layout_hint import INCLUDE
+from tests import needs
 from tests.layout_hint.freebsd import (
     FREEBSD,
     HOOK,
@@ -160,8 +160,7 @@ def test_modes_of_a_region_are_numbered_as_the_hook_numbers_them() -> None:
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
+    needs.program("cc", "gcc")
     out = tmp_path_factory.mktemp("region") / "region"
     more = ["-std=c99", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     run("cc", *STRICT, *more, f"-I{FREEBSD}", str(DRIVER), "-o", str(out))
@@ -286,8 +285,7 @@ def test_others_get_the_first_such_run_that_is_not_in_a_kept_block(region: Path)
 
 
 def test_the_patches_are_well_formed_and_change_the_files_that_are_named() -> None:
-    if not (git := shutil.which("git")):
-        pytest.skip("needs git")
+    git = needs.program("git")
     assert len(PATCHES) == 3
     named = {path for patch in PATCHES for path in changed(patch)}
     assert named == {*originals(), "sys/ufs/ffs/ffs_hint.h"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,9 +19,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from birthmark.serving import tokens
-from birthmark.serving.published import load_model
-from birthmark.training.registry import Registry
+from birthmark.serving.access import tokens
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
+from tests import needs
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,
@@ -40,7 +41,10 @@ from tests.layout_hint.hintd import (
 )
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
-from tests.serving.conftest import publish, served, settings_for
+from tests.serving.services import publish, served, settings_for
+from tests.waiting import reserved_port
+
+pytestmark = pytest.mark.deep
 
 CLOCK = Path(__file__).with_name("clock.c")
 QUICK = {"poll": "0.1", "device": "0.1", "report": "0.2", "timeout": "2"}
@@ -49,9 +53,8 @@ QUICK = {"poll": "0.1", "device": "0.1", "report": "0.2", "timeout": "2"}
 @pytest.fixture(scope="session")
 def program() -> Path:
     """Return the helper, built for its tests."""
-    if not shutil.which("cargo") or not shutil.which("cc"):
-        pytest.skip("needs cargo and a C compiler to build the helper")
-    subprocess.run(["cargo", "build", "--locked", "--quiet"], cwd=CRATE, check=True)
+    needs.program("cc", "gcc")
+    subprocess.run([needs.program("cargo"), "build", "--locked", "--quiet"], cwd=CRATE, check=True)
     return ROOT / "target" / "debug" / "birthmark-hintd"
 
 
@@ -146,10 +149,10 @@ def serving(place: Path, started: list[Process]) -> Callable[..., Process]:
     return start
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    with reserved_port() as port:
+        yield port
 
 
 def loaded(device: Device, image: bytes) -> None:
@@ -157,10 +160,9 @@ def loaded(device: Device, image: bytes) -> None:
 
 
 def test_a_service_that_is_killed_and_started_again_is_followed(
-    registries, images, device, serving, helping
+    registries, images, device, serving, helping, port
 ):
-    port = str(free_port())
-    first = serving(registries[0], port)
+    first = serving(registries[0], str(port))
     helper = helping(f"http://127.0.0.1:{port}", device.path)
     loaded(device, images[0])
     eventually(lambda: device.state()["images_loaded"] == 1, "one image was loaded")
@@ -349,8 +351,8 @@ def enormous(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
 
 
 def silent(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Answer nothing for long."""
-    return lambda handler: time.sleep(60)
+    """Answer nothing until who asks goes."""
+    return lambda handler: handler.rfile.read(1)
 
 
 def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
@@ -360,7 +362,8 @@ def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
         send(handler, b"", len(image))
         for byte in image[:40]:
             handler.wfile.write(bytes([byte]))
-            time.sleep(0.2)
+            if select.select([handler.connection], [], [], 0.2)[0]:
+                return  # who asks is gone
 
     return answer
 
@@ -427,8 +430,6 @@ def test_an_image_that_was_never_asked_about_cannot_be_unchanged(device, service
 
 
 def test_the_time_of_day_may_jump(images, device, service, helping, place):
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler: cc is not there")
     library = place / "clock.so"
     command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", str(library), str(CLOCK)]
     subprocess.run([*command, "-ldl"], check=True)
@@ -703,13 +704,12 @@ def test_nobody_need_read_what_it_says(images, device, service, program, started
 def built(target: str) -> Path:
     path = ROOT / "target" / target / "hintd" / "birthmark-hintd"
     if not path.exists():
-        pytest.skip(f"{path} is not there: make hintd builds it, where it can")
+        needs.missing(f"{path} is not there: make hintd builds it, where it can")
     return path
 
 
 def elf(path: Path, *options: str) -> str:
-    if not shutil.which("readelf"):
-        pytest.skip("needs readelf")
+    needs.program("readelf", "binutils")
     done = subprocess.run(["readelf", *options, str(path)], capture_output=True, text=True)
     return done.stdout
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import signal
+import socket
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,10 +18,12 @@ import pytest
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from tests import needs
 from tests.layout_hint import device as d
 from tests.layout_hint.device import Device, DeviceError
 from tests.layout_hint.made import CREATES, MAKERS, Made, rust_answers, some_creates
 from tests.layout_hint.test_lookup import SANITIZE, STRICT, compiled, zig
+from tests.waiting import eventually
 
 HOOK = Path(INCLUDE).parent / "hook"
 HOME = [str(HOOK / name) for name in ("bm_home.c", "bm_hook.c")]
@@ -36,14 +37,13 @@ KERNEL = [
 
 def build(out: Path, *sources: str, sanitizer: str = SANITIZE, compiler: str = "cc") -> Path:
     """Compile a program with a sanitizer, or without where there is none."""
-    if not shutil.which(compiler):
-        pytest.skip(f"needs a C compiler: {compiler} is not there")
+    needs.program(compiler)
     command = [compiler, "-std=c99", "-O1", "-g", "-pthread", "-I", str(HOOK), *STRICT, *sources]
     done = compiled(command, out, sanitizer, "-fno-sanitize-recover=all")
     if done.returncode and "sanitize" not in done.stderr and "san" not in done.stderr:
         raise AssertionError(done.stderr)
     if done.returncode and "thread" in sanitizer:
-        pytest.skip(f"{compiler} has no {sanitizer}")
+        needs.missing(f"{compiler} has no {sanitizer}")
     if done.returncode:
         done = compiled(command, out)
     assert done.returncode == 0, done.stderr
@@ -58,16 +58,16 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def started(program: Path, path: Path) -> subprocess.Popen[bytes]:
     process = subprocess.Popen([program, path], stderr=subprocess.PIPE)
-    while process.poll() is None:
-        try:
-            Device(str(path)).close()
-        except (FileNotFoundError, ConnectionRefusedError):
-            time.sleep(0.01)
-            continue
-        break
+
+    def listens() -> bool:
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(path)) == 0
+
+    assert eventually(lambda: process.poll() is not None or listens(), 60)
     return process
 
 
+@pytest.mark.deep
 def test_the_device_explains_itself_and_makes_no_socket_of_an_option(
     program: Path, tmp_path: Path
 ) -> None:
@@ -110,10 +110,9 @@ def made_hints(seed: int) -> bytes:
     return Made(keys, [section for section, _ in parts], []).image
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.deep)])
 def test_the_hook_compiles_freestanding_without_a_warning_and_keeps_nothing(compiler, tmp_path):
-    if not shutil.which(compiler):
-        pytest.skip(f"{compiler} is not there")
+    needs.program(compiler)
     out = tmp_path / "hook.o"
     command = [compiler, "-std=c99", "-O2", "-ffreestanding", *STRICT, "-c"]
     done = compiled([*command, str(HOOK / "bm_hook.c")], out)
@@ -123,10 +122,11 @@ def test_the_hook_compiles_freestanding_without_a_warning_and_keeps_nothing(comp
     assert not re.search(r" [bBC] ", symbols), "state is kept outside of the hook"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("home", ["kernel", "user"])
 def test_the_hook_compiles_for_freebsd(home, tmp_path):
     if not zig():
-        pytest.skip("needs zig")
+        needs.missing("needs zig (pip install ziglang)")
     (tmp_path / "opt_global.h").touch()
     more = [*KERNEL, "-include", str(tmp_path / "opt_global.h")] if home == "kernel" else []
     sources = ["bm_hook.c"] + ["bm_sync.c", "bm_home.c", "device.c"] * (home == "user")
@@ -388,6 +388,7 @@ def test_a_second_device_does_not_take_a_socket_and_a_killed_one_leaves_none_beh
     assert (beside.returncode, (tmp_path / "file").exists()) == (1, True)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
 def test_the_home_in_user_space_holds_under_many_threads(sanitizer, tmp_path):
     source = str(Path(__file__).with_name("hook_threads.c"))

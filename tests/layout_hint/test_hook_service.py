@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -18,7 +17,8 @@ from benchmarks.hint_service import HintService
 from birthmark.features import CREATES
 from birthmark_native import Hook, ImageError, TableError
 from birthmark_native.results import AskedCreate
-from tests.serving.conftest import publish, served, settings_for
+from tests.serving.services import publish, served, settings_for
+from tests.waiting import eventually
 
 LONG = 60.0
 DAWN = datetime(2001, 10, 22, 5, 30, tzinfo=UTC)
@@ -91,9 +91,8 @@ def test_creates_go_on_cold_while_the_service_is_gone_and_are_hinted_once_it_is_
     counters = counted(hook)["service"]
     assert (counters["gone"], counters["opened"], counters["unasked"]) == (3, 1, 17)
     with served(settings):
-        time.sleep(0.01)
+        assert eventually(lambda: short.ask(batch([b"u1.lock"]))[0].to_pylist() != [0])
         assert hook.ask(batch([b"u1.lock"]))[0].to_pylist() == [0]
-        assert short.ask(batch([b"u1.lock"]))[0].to_pylist() != [0]
     assert counted(short)["service"]["probes"] >= 1
 
 

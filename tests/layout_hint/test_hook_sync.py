@@ -41,6 +41,7 @@ def waited(program: Path, creates: list[tuple[int, int, int]]) -> tuple[str, lis
     return "".join(signs[line] for line in verdicts), [int(n) for n in counters.split()]
 
 
+@pytest.mark.deep
 def test_an_answer_later_than_the_deadline_is_none(sync_program):
     signs, counters = waited(sync_program, [(0, 10, ANSWERED), (0, 11, ANSWERED), (0, 3, ANSWERED)])
     assert signs == "wcw"

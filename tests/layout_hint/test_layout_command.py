@@ -19,6 +19,8 @@ from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 
+pytestmark = pytest.mark.deep
+
 CACHE = ("--cache", "16M")
 
 

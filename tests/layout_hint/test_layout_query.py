@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.hint_service import HintService
 from tests.layout_hint.replays import create, later, run, trace, write
-from tests.serving.conftest import publish, served, settings_for
+from tests.serving.services import publish, served, settings_for
 
 LONG = 60_000.0  # milliseconds
 NAMES = (b"u1.lock", b"app1.log", b"u2.lock", b"page1.html", b"u3.lock", b"app2.log")

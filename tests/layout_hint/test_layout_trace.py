@@ -255,6 +255,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> birthmark_native.LayoutT
     return birthmark_native.LayoutTrace(*(table.to_batches() for table in tables))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("geometry", ["freebsd48", "freebsd14"])
 def test_a_sample_is_replayed_without_surprises(sample, geometry: str) -> None:
     summary, counts, _ = run(sample, geometry=geometry, bytes=8 * GIB)

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.layout_hint import INCLUDE
@@ -25,9 +25,11 @@ from birthmark.predictor.image.format import compile_image, predict
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates import BUILT_IN
-from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark.predictor.trained import TrainedModel
 from birthmark_native import Image
+from tests import needs
 from tests.layout_hint import laid
 from tests.layout_hint.made import CREATES, Lookup, made, some_creates
 
@@ -64,8 +66,7 @@ def compiled(command: list[str], out: Path, *more: str) -> subprocess.CompletedP
 @pytest.fixture(scope="session")
 def lookup(tmp_path_factory: pytest.TempPathFactory) -> Lookup:
     """Return the C lookup, compiled with sanitizers where they are there."""
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler: cc is not there")
+    needs.program("cc", "gcc")
     out = tmp_path_factory.mktemp("lookup") / "lookup"
     command = ["cc", "-std=c99", "-O1", *STRICT, str(DRIVER)]
     sanitized = compiled(command, out, SANITIZE, "-fno-sanitize-recover=all")
@@ -75,19 +76,18 @@ def lookup(tmp_path_factory: pytest.TempPathFactory) -> Lookup:
     return Lookup([str(out)])
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.deep)])
 @pytest.mark.parametrize("standard", STANDARDS)
-@pytest.mark.parametrize("bits", ["-m64", "-m32"])
+@pytest.mark.parametrize("bits", ["-m64", pytest.param("-m32", marks=pytest.mark.deep)])
 def test_the_header_compiles_freestanding_without_a_warning(compiler, standard, bits, tmp_path):
-    if not shutil.which(compiler):
-        pytest.skip(f"{compiler} is not there")
+    needs.program(compiler)
     source = tmp_path / "use.c"
     source.write_text(USE)
     language = ["-x", STANDARDS[standard], f"-std={standard}", bits, "-ffreestanding", "-O2"]
     out = tmp_path / "use.o"
     done = compiled([compiler, *STRICT, *language, "-c", str(source)], out)
     if "stubs-32.h" in done.stderr or "bits/c++config.h" in done.stderr:
-        pytest.skip(f"{compiler} has no headers for {bits}")
+        needs.missing(f"{compiler} has no headers for {bits} (Debian: gcc-multilib, g++)")
     assert (done.returncode, done.stderr) == (0, "")
     symbols = subprocess.run(["nm", "-u", str(out)], capture_output=True, text=True).stdout
     allowed = {"memcpy", "memset", "memmove", "memcmp", "_GLOBAL_OFFSET_TABLE_"}
@@ -117,14 +117,16 @@ use(const void *bytes, size_t size, const struct bm_create *create,
 """
 
 
+@pytest.mark.deep
 def test_hosts_of_the_other_byte_order_answer_alike(tmp_path):
-    if not zig() or not shutil.which("qemu-ppc64"):
-        pytest.skip("needs zig and qemu-ppc64")
+    qemu = needs.program("qemu-ppc64", "qemu-user")
+    if not zig():
+        needs.missing("needs zig (pip install ziglang)")
     out = tmp_path / "lookup"
     target = ["-target", "powerpc64-linux-musl", "-static"]
     done = compiled([*zig(), "cc", *target, "-std=c99", "-O2", *STRICT, str(DRIVER)], out)
     assert done.returncode == 0, done.stderr
-    other = Lookup(["qemu-ppc64", str(out)])
+    other = Lookup([qemu, str(out)])
     for seed in range(3):
         agree(other, made(seed), seed, tmp_path)
     whole = made(1, n=1).image
@@ -139,6 +141,7 @@ def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
     assert found.tolist() == expected
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_the_c_lookup_answers_as_the_model_that_the_image_was_made_of(seed, lookup, tmp_path):
     agree(lookup, made(seed), seed, tmp_path)

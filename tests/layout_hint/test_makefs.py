@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests import needs
 from tests.layout_hint.ufs import ROOT, Image
+
+pytestmark = pytest.mark.deep
 
 CHECKOUT = Path(__file__).parents[2]
 PATH = f"{os.environ['PATH']}:/usr/sbin"
@@ -20,10 +22,7 @@ PATH = f"{os.environ['PATH']}:/usr/sbin"
 @pytest.fixture
 def makefs() -> str:
     """Return the program, or skip: it is a package of its own."""
-    found = shutil.which("makefs", path=PATH)
-    if found is None:
-        pytest.skip("needs makefs (on Debian: apt-get install makefs)")
-    return found
+    return needs.program("makefs", path=PATH)
 
 
 def grow(folder: Path, chance: random.Random, depth: int, largest: int) -> None:

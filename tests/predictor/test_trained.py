@@ -13,8 +13,8 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
-from birthmark.predictor.models.estimators import NameModel
-from birthmark.predictor.models.kinds import Kind
+from birthmark.predictor.models.kinds import KINDS, Kind
+from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
     DIRECTORY_PREDICATES,
@@ -23,41 +23,22 @@ from birthmark.predictor.predicates import (
     NAME_PREDICATES,
     from_config,
 )
-from birthmark.predictor.trained import KINDS, Answer, TrainedModel
+from birthmark.predictor.trained import Answer, TrainedModel
+from tests.builders.lives import UNKNOWN, life, table
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)
 EVERY = [*FILE_PREDICATES.values(), *HEAT_PREDICATES.values(), *NAME_PREDICATES.values()]
 
 
-def life(name: bytes, lifespan: float | None = None, **values: object) -> dict[str, object]:
+def of_campus(name: bytes, lifespan: float | None = None, **values: object) -> dict[str, object]:
     """Return a life that began at ``BORN``; ``lifespan`` in seconds, ``None``: still alive."""
-    died = None if lifespan is None else BORN + datetime.timedelta(seconds=lifespan)
-    return {
-        "server": "campus",
-        "fh": b"handle of " + name,
-        "name": name,
-        "kind": "file",
-        "born": BORN,
-        "birth_seen": True,
-        "died": died,
-        "death_seen": died is not None,
-        "observed_until": died or LATER,
-        "reads": 0,
-        "writes": 0,
-        "uid": 501,
-        "gid": 20,
-        **values,
-    }
+    known = UNKNOWN | {"fh": b"handle of " + name, "uid": 501, "gid": 20}
+    return life(name, 0.0, lifespan, end=8 * 3600.0, day=BORN) | known | values
 
 
-def table(schema: pa.Schema, lives: list[dict[str, object]]) -> pa.Table:
-    nullable = pa.schema([field.with_nullable(True) for field in schema])
-    return pa.Table.from_pylist(lives, schema=nullable)
-
-
-LOCKS = [life(b"%d.lock" % i, 1.0, max_size=0, mode=0o600) for i in range(20)]
-PAGES = [life(b"p%d.html" % i, None, max_size=5000, writes=3, mode=0o644) for i in range(10)]
+LOCKS = [of_campus(b"%d.lock" % i, 1.0, max_size=0, mode=0o600) for i in range(20)]
+PAGES = [of_campus(b"p%d.html" % i, None, max_size=5000, writes=3, mode=0o644) for i in range(10)]
 LIVES = [*LOCKS, *PAGES]
 
 
@@ -99,7 +80,7 @@ def test_every_predicate_is_learned_by_every_kind(model):
 
 def test_only_files_whose_birth_was_seen_are_learned():
     strangers = [
-        life(b"old.%d" % i, 1.0, max_size=0, **other)
+        of_campus(b"old.%d" % i, 1.0, max_size=0, **other)
         for i in range(10)
         for other in ({"birth_seen": False, "born": None}, {"kind": "directory"}, {"kind": None})
     ]
@@ -109,7 +90,9 @@ def test_only_files_whose_birth_was_seen_are_learned():
 
 
 def test_rows_of_unknown_label_are_left_out_and_counted():
-    unknown = [life(b"x%d.lock" % i, None, max_size=None, observed_until=BORN) for i in range(4)]
+    unknown = [
+        of_campus(b"x%d.lock" % i, None, max_size=None, observed_until=BORN) for i in range(4)
+    ]
     model = trained([*LIVES, *unknown])
     assert model.tallies["lifespan<=5"] == {"known": 30, "true": 20, "unknown": 4}
     assert model.tallies["size=zero"] == {"known": 30, "true": 20, "unknown": 4}
@@ -170,7 +153,7 @@ def test_trees_see_what_name_pieces_makes_of_a_create(model):
 
 
 def test_bytes_that_are_no_text_are_escaped_in_the_evidence():
-    lives = [life(b"%d.\xff\n" % i, 1.0, max_size=0) for i in range(9)] + PAGES
+    lives = [of_campus(b"%d.\xff\n" % i, 1.0, max_size=0) for i in range(9)] + PAGES
     model = trained(lives, predicates=[FILE_PREDICATES["size=zero"]])
     create = from_requests([{"name": b"a.\xff\n"}])
     (by_name,), (by_tree,) = model.explain(create, "name"), model.explain(create, "able")
@@ -208,7 +191,7 @@ def test_later_births_are_told_of_what_was_seen_before_them_and_the_model_stays_
 ):
     trained().save(tmp_path)
     model = TrainedModel.load(tmp_path)
-    tomorrow = [life(b"%d.lock" % i, 1.0, fh=b"%d" % i, dir_fh=b"d") for i in range(3)]
+    tomorrow = [of_campus(b"%d.lock" % i, 1.0, fh=b"%d" % i, dir_fh=b"d") for i in range(3)]
     told, again = (
         model.creates("file", table(FILES, tomorrow))["history"].to_pylist() for _ in range(2)
     )

@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
+pytestmark = pytest.mark.deep
+
 MOST = 500_000_000
 """Bytes of memory that no abuse may make the service exceed."""
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from birthmark.serving.limits.limits import Limits
+from birthmark.serving.service.long_polling import wanted_seconds
 from birthmark.serving.settings import Settings
-from birthmark.serving.waiting import wanted_seconds
 
 IMAGE = "/v1/model/image"
 
@@ -79,18 +81,36 @@ def test_a_preference_to_wait_is_read_as_rfc_7240_writes_it(prefer: str, seconds
     assert wanted_seconds(prefer) == seconds
 
 
+@pytest.fixture
+def somebody_waits(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Return what is set as soon as a request waits for another image."""
+    waits, aside = threading.Event(), Limits.aside
+
+    @contextmanager
+    def told(self: Limits) -> Iterator[None]:
+        with aside(self):
+            waits.set()
+            yield
+
+    monkeypatch.setattr(Limits, "aside", told)
+    return waits
+
+
 def wait_for(client: httpx.Client, tag: str, seconds: int) -> httpx.Response:
     return client.get(IMAGE, headers={"if-none-match": tag, "prefer": f"wait={seconds}"})
 
 
 def test_who_has_the_image_waits_for_another_and_has_that_at_once(
-    client: httpx.Client, registry: Path, publish: Callable[..., str]
+    client: httpx.Client,
+    registry: Path,
+    publish: Callable[..., str],
+    somebody_waits: threading.Event,
 ) -> None:
     tag = client.get(IMAGE).headers["etag"]
     found: list[httpx.Response] = []
     waits = threading.Thread(target=lambda: found.append(wait_for(client, tag, 300)))
     waits.start()
-    time.sleep(0.5)
+    assert somebody_waits.wait(60)
     assert waits.is_alive()
     assert client.get("/healthz").status_code == 200
     version = publish(registry, "tmp", heat=True)
@@ -104,14 +124,17 @@ def test_who_has_the_image_waits_for_another_and_has_that_at_once(
 
 def test_who_waits_in_vain_gets_304_when_the_time_is_over(client: httpx.Client) -> None:
     tag = client.get(IMAGE).headers["etag"]
-    begin = time.monotonic()
-    assert wait_for(client, tag, 1).status_code == 304
-    assert time.monotonic() - begin >= 1
+    response = wait_for(client, tag, 1)
+    assert response.status_code == 304
+    assert response.elapsed >= timedelta(seconds=1)
     assert wait_for(client, '"another"', 300).status_code == 200  # there is one
 
 
 def test_who_waits_is_answered_at_once_when_the_service_stops(
-    served: Callable[..., Any], settings_for: Callable[..., Settings], registry: Path
+    served: Callable[..., Any],
+    settings_for: Callable[..., Settings],
+    registry: Path,
+    somebody_waits: threading.Event,
 ) -> None:
     found: list[httpx.Response] = []
     with served(settings_for(registry)) as client:
@@ -119,7 +142,7 @@ def test_who_waits_is_answered_at_once_when_the_service_stops(
         other = httpx.Client(base_url=client.base_url, timeout=60)
         waits = threading.Thread(target=lambda: found.append(wait_for(other, tag, 300)))
         waits.start()
-        time.sleep(0.5)
+        assert somebody_waits.wait(60)
     waits.join(60)
     other.close()
     assert [response.status_code for response in found] == [304]

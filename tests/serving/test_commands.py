@@ -19,7 +19,7 @@ from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
 from birthmark.features import from_requests
 from birthmark.predictor.image.format import predict as predict_rows
-from birthmark.serving.published import NoModelError
+from birthmark.training.registry.published import NoModelError
 from birthmark_native import Image
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
@@ -93,13 +93,16 @@ def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..
         (["predict", "a/b"], "name: expected a name in its directory"),
         (["predict", ""], "name: expected 1 to 1024 bytes"),
         (["predict", "a", "--mode", "0888"], "mode: expected a string of octal digits"),
-        (["predict", "a", "--uid", "-1"], "uid: Input should be greater than or equal to 0"),
+        (
+            ["predict", "a", "--uid", "-1"],
+            "uid: expected a whole number from 0 to 4294967295, found -1",
+        ),
         (["predict", "a", "--directory", "/x"], "directory: expected a name in its directory"),
         (
             ["predict", "a", "--model", "x"],
-            "model: Input should be 'name', 'able', 'rules' or 'forest', found 'x'",
+            "'BIRTHMARK_MODEL'): Input should be 'name', 'able', 'rules' or 'forest', found 'x'",
         ),
-        (["serve", "--port", "65536"], "port: Input should be less than or equal to 65535"),
+        (["serve", "--port", "65536"], "'BIRTHMARK_PORT'): Input should be less than or equal to"),
     ],
 )
 def test_a_wrong_argument_is_named_with_its_value_and_what_was_expected(

@@ -16,7 +16,7 @@ import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.serving.answers import read
+from tests.serving.http_answers import read
 
 EXAMPLES = int(os.environ.get("BIRTHMARK_EXAMPLES", "60"))
 

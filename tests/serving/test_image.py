@@ -15,14 +15,16 @@ import pyarrow as pa
 import pytest
 
 from birthmark.data import lives
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.features import History, from_files, from_requests
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.image.format import predict
 from birthmark.predictor.models.images import compile_models
-from birthmark.serving.names import written
-from birthmark.training.registry import Registry
+from birthmark.serving.client.names import written
+from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
+
+pytestmark = pytest.mark.deep
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 KINDS = {"name": 1, "able": 1, "rules": 1, "forest": 50}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import yaml
 
 from birthmark import serving
 from birthmark.serving.settings import Settings
+from tests import needs
 
 MONITORING = Path(serving.__file__).parent / "monitoring"
 ALERTS = MONITORING / "alerts.yml"
@@ -128,10 +128,9 @@ def test_alerts_say_what_is_wrong_and_what_to_do() -> None:
         assert rule["annotations"].keys() == {"summary", "description"}
 
 
+@pytest.mark.deep
 def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not installed (Debian: prometheus)")
+    promtool = needs.program("promtool", "prometheus")
     checked = subprocess.run([promtool, "check", "rules", ALERTS], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     series = {

@@ -13,9 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.layout_hint.model import read_image
+from birthmark.layout_hint.model_image import read_image
 from birthmark.predictor.allocation.verdicts import USUAL_ROOM
 from tests.s3 import SECRET, running
+
+pytestmark = pytest.mark.deep
 
 
 def version(client: httpx.Client) -> str:

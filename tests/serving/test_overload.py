@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from birthmark.serving.settings import Settings
-from tests.serving.answers import Answer, read
+from tests.serving.http_answers import Answer, read
 
 QUEUED = Settings().max_requests
 CROWD = 8 * QUEUED

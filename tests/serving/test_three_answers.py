@@ -12,17 +12,17 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.models.images import compile_models
-from birthmark.serving.answers import explain_one, predict
-from birthmark.serving.client import Client
-from birthmark.serving.loaded import LoadedModel
-from birthmark.serving.published import load_model
-from birthmark.serving.requests import FileRequest
-from birthmark.training.registry import Registry
+from birthmark.serving.answers.json_answers import explain_one, predict
+from birthmark.serving.client.client import Client
+from birthmark.serving.messages.requests import parse
+from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.versions import Registry
 from birthmark_native import Answerer, Tally
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
@@ -65,6 +65,7 @@ def asked(model: LoadedModel, **file: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.deep
 def test_images_say_of_every_file_what_the_models_say(
     model: LoadedModel, creates: pa.Table
 ) -> None:
@@ -90,7 +91,7 @@ def test_json_says_it_as_tables_do(model: LoadedModel, creates: pa.Table) -> Non
 
 
 def test_an_explanation_says_what_the_prediction_does(model: LoadedModel) -> None:
-    explained = explain_one(model, FileRequest(name="conftest.c"))["prediction"]
+    explained = explain_one(model, parse(b'{"name": "conftest.c"}'))["prediction"]
     found = asked(model, name="conftest.c")
     assert explained["answers"] == found["answers"]
     assert explained["probabilities"] == found["probabilities"]
@@ -106,7 +107,8 @@ def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
     found = asked(abstaining, name=name)
     assert found["predicates"][key] == "no"
     assert found["answers"][key] == "unsure"
-    assert explain_one(abstaining, FileRequest(name=name))["prediction"]["answers"][key] == "unsure"
+    explained = explain_one(abstaining, parse(json.dumps({"name": name}).encode()))["prediction"]
+    assert explained["answers"][key] == "unsure"
 
 
 def test_a_version_of_before_says_yes_and_is_else_unsure(model: LoadedModel) -> None:

@@ -9,9 +9,9 @@ import typer
 from typer.testing import CliRunner
 
 from birthmark.commands.train import evaluate, nightly, report, train
-from birthmark.data.ingest import ingest
-from birthmark.training.evaluate import EVALUATION
-from birthmark.training.registry import Registry
+from birthmark.data.ingest.run import ingest
+from birthmark.training.evaluate.evaluation import EVALUATION
+from birthmark.training.registry.versions import Registry
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +49,7 @@ def run(app: typer.Typer, *arguments: object) -> str:
     return result.stdout
 
 
+@pytest.mark.deep
 def test_train_publishes_a_model_and_says_what_it_learned_from(
     app: typer.Typer, folder: Path, tmp_path: Path
 ) -> None:
@@ -58,6 +59,7 @@ def test_train_publishes_a_model_and_says_what_it_learned_from(
     assert "files  120\n" in text
 
 
+@pytest.mark.deep
 def test_train_takes_its_parameters_from_its_options(
     app: typer.Typer, folder: Path, tmp_path: Path
 ) -> None:
@@ -80,6 +82,7 @@ def test_train_takes_its_parameters_from_its_options(
     assert (manifest["serve"], manifest["point"]) == ("able", "accurate")
 
 
+@pytest.mark.deep
 def test_evaluate_prints_the_columns_of_table_6_5_for_each_predicate_and_model(
     app: typer.Typer, folder: Path, registry: Path
 ) -> None:
@@ -94,6 +97,7 @@ def test_evaluate_prints_the_columns_of_table_6_5_for_each_predicate_and_model(
     assert any(line.startswith("Bounds of what answers, ") for line in text.splitlines())
 
 
+@pytest.mark.deep
 def test_evaluate_writes_the_same_as_json_and_parquet(
     app: typer.Typer, folder: Path, registry: Path, tmp_path: Path
 ) -> None:
@@ -109,6 +113,7 @@ def test_evaluate_writes_the_same_as_json_and_parquet(
     assert json.loads(file.read_text()) == result
 
 
+@pytest.mark.deep
 def test_evaluate_tests_the_version_it_is_told_to(
     app: typer.Typer, folder: Path, tmp_path: Path
 ) -> None:
@@ -121,6 +126,7 @@ def test_evaluate_tests_the_version_it_is_told_to(
     assert json.loads(text)["version"] == first
 
 
+@pytest.mark.deep
 def test_report_writes_the_page(
     app: typer.Typer, folder: Path, registry: Path, tmp_path: Path
 ) -> None:
@@ -131,6 +137,7 @@ def test_report_writes_the_page(
     assert "*.lock" in html
 
 
+@pytest.mark.deep
 def test_nightly_prints_what_it_did(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
     config = tmp_path / "birthmark.toml"
     config.write_text(

@@ -19,11 +19,13 @@ from joblib import delayed
 
 from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.fit.learning import Learner
-from birthmark.predictor.fit.tasks import Apart
+from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training import engine
 from birthmark.training.config import Config, Directory, Engine, Server, Traces, Training
 from birthmark.training.engine import EngineError, current, opened
-from birthmark.training.nightly import nightly
+from birthmark.training.nightly.run import nightly
+
+pytestmark = pytest.mark.deep
 
 Day = tuple[pa.Table, pa.Table]
 Say = Callable[[str], None]
@@ -48,7 +50,7 @@ def test_models_that_learn_apart_are_those_that_learn_together(
     (tmp_path / "tasks").mkdir()
     learners: dict[str, Learner | None] = {
         "here": None,
-        "apart": Apart(tmp_path / "tasks", in_turn, slice_rows=7),
+        "apart": TaskLearner(tmp_path / "tasks", in_turn, slice_rows=7),
     }
     for name, learner in learners.items():
         model = TrainedModel(trees=4, rounds=2, calibration=calibration)

@@ -15,8 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from birthmark.data.ingest import ingest
-from birthmark.training.registry import Registry, RegistryError
+from birthmark.data.ingest.run import ingest
+from birthmark.training.registry.versions import Registry, RegistryError
+
+pytestmark = pytest.mark.deep
 
 SMALL = ("--trees", "4", "--rounds", "2")
 ALONE = {"PYTHONHASHSEED": "0", "LOKY_MAX_CPU_COUNT": "1"}

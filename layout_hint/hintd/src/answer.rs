@@ -12,7 +12,8 @@ use crate::device::{Device, DeviceError, Place};
 use crate::fetch::delays;
 use crate::http::{Answer, Client, HttpError};
 use crate::log::Trouble;
-use crate::wire::{Question, HOT_DIR, HOT_NAME, HOT_WRITE};
+use crate::wire::Question;
+use birthmark_contract::{create, hints};
 
 const PATH: &str = "/v1/hints";
 /// Bytes of an answer: a number, or an error that names what was wrong with the question.
@@ -32,6 +33,9 @@ struct Asked {
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
 }
+
+const MEMBERS: [&str; 6] = ["name", "is_directory", "mode", "uid", "gid", "time"];
+const _: () = create::assert_told(&MEMBERS, create::Asked::Hints);
 
 /// Who answers.
 pub struct Answerer<'a> {
@@ -127,8 +131,7 @@ fn verdict(answer: Answer) -> Result<u32, HttpError> {
         StatusCode::OK => serde_json::from_slice(&answer.body).ok(),
         _ => None,
     };
-    bits.filter(|bits| bits & !(HOT_NAME | HOT_DIR | HOT_WRITE) == 0)
-        .ok_or_else(|| answer.unexpected())
+    bits.filter(|bits| bits & !u32::from(hints::ALL) == 0).ok_or_else(|| answer.unexpected())
 }
 
 /// Whether it is the question that is at fault, so that asking again would not help.

@@ -1,5 +1,6 @@
 //! A compiled image (`docs/image-format.md`), checked by the code that the kernel checks it with.
 
+use birthmark_contract::image as format;
 use birthmark_hook::device::check_image;
 
 /// The bytes of a sound image.
@@ -15,7 +16,7 @@ pub struct ImageError(pub u32);
 
 impl Image {
     /// The shortest image's length: that of a header.
-    const HEADER: usize = 40;
+    const HEADER: usize = format::HEADER_SIZE as usize;
 
     /// Checks `bytes`.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ImageError> {
@@ -37,7 +38,7 @@ impl Image {
 
     /// The checksum in its header, which `read` compared.
     pub fn checksum(&self) -> u32 {
-        u32::from_le_bytes(std::array::from_fn(|i| self.bytes[16 + i]))
+        u32::from_le_bytes(std::array::from_fn(|i| self.bytes[format::AT_CHECKSUM as usize + i]))
     }
 }
 

@@ -11,7 +11,7 @@ use hyper::header::HeaderValue;
 
 use crate::address::Address;
 use crate::device::Place;
-use crate::wire::{HOT_DIR, HOT_NAME, HOT_WRITE};
+use birthmark_contract::hints::{HOT_DIR, HOT_NAME, HOT_WRITE};
 
 /// Keeps the layout hint's device informed: fetches the model's image from the service, checks it,
 /// and loads it into the device; takes the device's questions to the service, and reports to it.

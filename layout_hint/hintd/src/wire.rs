@@ -1,20 +1,16 @@
 //! The structures of `layout_hint/include/birthmark_hint.h`; `device.c` of the hook checks where their members lie.
 
+use birthmark_contract::hints::{self, NAME_MAX};
+use birthmark_contract::image::{KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_NAME, KNOWN_UID};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+pub use birthmark_contract::hints::HINT_VERSION as VERSION;
 
 #[cfg(target_endian = "big")]
 compile_error!("frames are little-endian: this helper is for little-endian hosts");
 
-/// `BM_HINT_VERSION`.
-pub const VERSION: u32 = 2;
-/// `BM_IMAGE_MAX`, bytes.
-pub const IMAGE_MAX: usize = 16 << 20;
-/// `BM_HOT_NAME`.
-pub const HOT_NAME: u32 = 1;
-/// `BM_HOT_DIR`.
-pub const HOT_DIR: u32 = 2;
-/// `BM_HOT_WRITE`.
-pub const HOT_WRITE: u32 = 4;
+/// The longest image, bytes.
+pub const IMAGE_MAX: usize = hints::IMAGE_MAX as usize;
 
 /// What a device is told: `BM_CMD_…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +70,7 @@ structures! {
     /// `struct bm_question`.
     Question 296 {
         id: u64, version: u32, generation: u32, known: u32, mode: u32, uid: u32, gid: u32,
-        hour: u32, directory: u16, name_len: u16, name: [u8; 256],
+        hour: u32, directory: u16, name_len: u16, name: [u8; NAME_MAX as usize + 1],
     }
 }
 
@@ -117,12 +113,17 @@ impl Question {
     /// The name, if it is known.
     pub fn name(&self) -> Option<&[u8]> {
         let name = self.name.get(..usize::from(self.name_len))?;
-        (self.known & 0x20 != 0).then_some(name)
+        (self.known & KNOWN_NAME != 0).then_some(name)
     }
 
     /// Mode, uid, gid and hour: those that are known (`BM_KNOWN_…`).
     pub fn numbers(&self) -> [Option<u32>; 4] {
-        [(0x01, self.mode), (0x02, self.uid), (0x04, self.gid), (0x10, self.hour)]
-            .map(|(bit, number)| (self.known & bit != 0).then_some(number))
+        [
+            (KNOWN_MODE, self.mode),
+            (KNOWN_UID, self.uid),
+            (KNOWN_GID, self.gid),
+            (KNOWN_HOUR, self.hour),
+        ]
+        .map(|(bit, number)| (self.known & bit != 0).then_some(number))
     }
 }

@@ -1,18 +1,15 @@
 //! An image, and what its answers look like.
 
-use super::names::Name;
-use super::reader::{Files, Shape};
+use super::reader::{Reader, Shape};
 use super::tally::{add, Counted};
-use super::{File, Levels, Tally};
+use super::{Fault, File, Levels, Tally};
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::ArrowError;
+use birthmark_contract::create::Asked;
+use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_image::{predict, Answers, Create, Image};
 use birthmark_learn::certainty::{Said, Word, STEPS};
 use serde::Serialize;
-
-/// The bits of a verdict on a file, and on a directory (`predictor.allocation.verdicts`).
-const HINTED: [u8; 2] = [0b101, 0b010];
-const HINTS: [&[u8]; 3] = [b"HotName", b"HotDir", b"HotWrite"];
 
 /// What an answer says of the model that gives it.
 #[derive(Clone, Debug, Serialize)]
@@ -38,9 +35,10 @@ pub struct Answerer {
 }
 
 struct Predicate {
-    key: Vec<u8>,
     /// Its key as JSON.
     member: Vec<u8>,
+    /// Its bit in a verdict; none if it does not hint.
+    hint: u8,
     counted: Counted,
 }
 
@@ -64,7 +62,8 @@ impl Answerer {
             let mut member = serde_json::to_vec(&key)?;
             member.push(b':');
             let counted = tally.of(&key);
-            predicates.push(Predicate { key: predicate.key.clone(), member, counted });
+            let hint = HINTS.iter().position(|hint| hint.key == key).map_or(0, |bit| 1 << bit);
+            predicates.push(Predicate { member, hint, counted });
         }
         Ok(Answerer { image, open, head, predicates, levels })
     }
@@ -74,36 +73,36 @@ impl Answerer {
         &self.image
     }
 
-    /// The answer to a body of one file or a list, and how many files that is; none if the schema is
-    /// to look at it.
-    pub fn json(&self, body: &[u8]) -> Option<(Vec<u8>, u64)> {
+    /// The answer to a body of one file or a list, and how many files that is.
+    ///
+    /// # Errors
+    ///
+    /// If the body is not as it should be.
+    pub fn json(&self, body: &[u8]) -> Result<(Vec<u8>, u64), Fault> {
         let mut counts = Counts::of(self);
         let mut written = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
         written.extend(&self.head);
         let list = body.trim_ascii_start().first() == Some(&b'[');
         written.extend(if list { &b",\"predictions\":["[..] } else { b",\"prediction\":" });
-        let shape = Files::read(body, |file| self.write(file, &mut counts, &mut written))?;
+        let shape =
+            Reader::read(Asked::Files, body, |file| self.write(file, &mut counts, &mut written))?;
         if written.last() == Some(&b',') {
             written.pop();
         }
         written.extend(if shape == Shape::List { &b"]}"[..] } else { b"}" });
         counts.add();
-        Some((written, counts.all))
+        Ok((written, counts.all))
     }
 
     /// Writes the answer to one file, and a comma.
-    fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) -> Option<()> {
-        let sent = file.name.as_ref()?;
-        let name = sent.bytes()?;
-        if let Some(directory) = &file.directory {
-            directory.bytes()?;
-        }
-        let create = file.create(&name);
+    fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) {
+        let create = file.create();
         let answers = self.answers(&create);
+        let (form, name) = file.echo();
         to.extend(b"{\"name");
-        to.extend(sent.form.suffix().as_bytes());
+        to.extend(form.as_bytes());
         to.extend(b"\":");
-        serde_json::to_writer(&mut *to, &*sent.text.0).ok()?;
+        to.extend(name.as_bytes());
         self.write_each(to, "predicates", |place, to| {
             let yes = answers[place / 64] >> (place % 64) & 1;
             counts.yes[place] += yes;
@@ -119,7 +118,6 @@ impl Answerer {
         }
         counts.all += 1;
         to.extend(b"},");
-        Some(())
     }
 
     /// Writes a member with a value for each predicate, whose place `write` is told.
@@ -147,20 +145,29 @@ impl Answerer {
         answers
     }
 
-    /// The bits of the verdict on a body's one create; none if the schema is to look at it.
-    pub fn hint(&self, body: &[u8]) -> Option<u8> {
-        let file: File = serde_json::from_slice(body).ok().filter(File::is_hinted)?;
-        let name = file.name.as_ref().map(Name::bytes)??;
-        let answers = self.answers(&file.create(&name));
-        let asked = HINTED[usize::from(file.is_directory)];
+    /// The bits of the verdict on a body's one create.
+    ///
+    /// # Errors
+    ///
+    /// If the body is not as it should be.
+    pub fn hint(&self, body: &[u8]) -> Result<u8, Fault> {
+        let mut verdict = 0;
+        Reader::read(Asked::Hints, body, |file| verdict = self.verdict(file))?;
+        for Predicate { counted, hint, .. } in &self.predicates {
+            add(counted, u64::from(verdict & hint != 0), 1);
+        }
+        Ok(verdict)
+    }
+
+    fn verdict(&self, file: &File) -> u8 {
+        let answers = self.answers(&file.create());
         let mut verdict = 0;
         for (place, predicate) in self.predicates.iter().enumerate() {
-            let hint = HINTS.iter().position(|hint| *hint == predicate.key)?;
-            let yes = answers[place / 64] >> (place % 64) & 1;
-            verdict |= (yes as u8) << hint & asked;
-            add(&predicate.counted, u64::from(verdict >> hint & 1), 1);
+            if answers[place / 64] >> (place % 64) & 1 != 0 {
+                verdict |= predicate.hint;
+            }
         }
-        Some(verdict)
+        verdict & asked_of(file.is_directory())
     }
 
     /// The answers to a table of creates (`features.CREATES`), a column for each predicate, and

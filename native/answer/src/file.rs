@@ -1,160 +1,161 @@
 //! One create that is asked about.
 
-use super::base64;
-use super::instant;
-use super::member::{Mode, Text};
-use super::names::{Form, Name};
+use super::{Fault, Value};
+use birthmark_contract::create::{at, Asked, FORMS, MEMBERS, VALUE_BYTES};
 use birthmark_image::Create;
 use birthmark_learn::encode::fnv1a;
-use birthmark_learn::history::BYTES;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use std::fmt;
+use serde::de::{Error, MapAccess};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 
-/// The members there are; what was sent of them is a bit each.
-const MEMBERS: [&str; 13] = [
-    "name",
-    "name_base64",
-    "name_percent",
-    "mode",
-    "uid",
-    "gid",
-    "client",
-    "time",
-    "directory",
-    "directory_base64",
-    "directory_percent",
-    "history",
-    "is_directory",
-];
-const OF_FILES: u16 = 0b0_1111 << 8;
-const OF_HINTS: u16 = 1 << 12;
-/// The longest name of a client, in characters.
-const CLIENT: usize = 255;
+const NAME: usize = at("name");
+const NUMBERS: [usize; 3] = [at("mode"), at("uid"), at("gid")];
+const CLIENT: usize = at("client");
+const TIME: usize = at("time");
+const HISTORY: usize = at("history");
+const IS_DIRECTORY: usize = at("is_directory");
 const HOUR: i64 = 3_600_000_000;
 
-/// A create, and what is known of it; what was not sent is `None`.
+/// A bit for each form of each member.
+type Sent = u64;
+const _: () = assert!(MEMBERS.len() * FORMS.len() <= Sent::BITS as usize);
+
+/// A create, and what is known of it.
 #[derive(Debug, Default)]
 pub struct File<'a> {
-    /// Its name: always there once it is read.
-    pub name: Option<Name<'a>>,
-    /// The directory that it is created in.
-    pub directory: Option<Name<'a>>,
-    /// Permission bits.
-    pub mode: Option<u32>,
-    /// Who creates it.
-    pub uid: Option<u32>,
-    /// That user's group.
-    pub gid: Option<u32>,
-    /// The machine that asks for it.
-    pub client: Option<Text<'a>>,
-    /// Microseconds since the epoch.
-    pub time: Option<i64>,
-    /// What was seen before it.
-    pub history: Option<Vec<u8>>,
-    /// Whether it is a directory itself, which only hints are asked about.
-    pub is_directory: bool,
-    sent: u16,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for File<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = File<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a file")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<File<'de>, A::Error> {
-                let mut file = File::default();
-                while let Some(member) = map.next_key::<Text>()? {
-                    file.note(&member.0).ok_or_else(|| A::Error::custom("not once"))?;
-                    file.take(&member.0, &mut map)?;
-                }
-                match file.name {
-                    Some(_) => Ok(file),
-                    None => Err(A::Error::missing_field("name")),
-                }
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
+    /// By member; none for what is unknown.
+    values: [Option<Value<'a>>; MEMBERS.len()],
+    /// The form that its name came in.
+    form: usize,
 }
 
 impl<'de> File<'de> {
-    fn take<A: MapAccess<'de>>(&mut self, member: &str, map: &mut A) -> Result<(), A::Error> {
-        match member {
-            "name" => name(&mut self.name, Form::Plain, map),
-            "name_base64" => name(&mut self.name, Form::Base64, map),
-            "name_percent" => name(&mut self.name, Form::Percent, map),
-            "directory" => name(&mut self.directory, Form::Plain, map),
-            "directory_base64" => name(&mut self.directory, Form::Base64, map),
-            "directory_percent" => name(&mut self.directory, Form::Percent, map),
-            "mode" => once(&mut self.mode, map, |mode: Mode| Some(mode.0)),
-            "uid" => once(&mut self.uid, map, Some),
-            "gid" => once(&mut self.gid, map, Some),
-            "client" => once(&mut self.client, map, client),
-            "time" => once(&mut self.time, map, |text: Text| instant::read(&text.0)),
-            "history" => once(&mut self.history, map, |text: Text| history(&text)),
-            _ => map.next_value().map(|value| self.is_directory = value),
+    /// Reads an object; where that fails for what is in it, `fault` says why.
+    pub fn read<A: MapAccess<'de>>(
+        asked: Asked,
+        map: &mut A,
+        fault: &mut Option<Fault>,
+    ) -> Result<Self, A::Error> {
+        let (mut file, mut sent) = (File::default(), 0);
+        while let Some(member) = map.next_key::<Key>()? {
+            let json = map.next_value::<&RawValue>()?.get();
+            if let Err(found) = file.take(asked, &member.0, json, &mut sent) {
+                *fault = Some(*found);
+                return Err(A::Error::custom(""));
+            }
+        }
+        match file.values[NAME] {
+            Some(_) => Ok(file),
+            None => {
+                *fault = Some(count_of("exactly", NAME));
+                Err(A::Error::custom(""))
+            }
         }
     }
 
-    /// Notes that a member is there, if it is one and was not there before.
-    fn note(&mut self, member: &str) -> Option<()> {
-        let bit = 1 << MEMBERS.iter().position(|known| *known == member)?;
-        let first = self.sent & bit == 0;
-        self.sent |= bit;
-        first.then_some(())
+    fn take(
+        &mut self,
+        asked: Asked,
+        member: &str,
+        json: &'de str,
+        sent: &mut Sent,
+    ) -> Result<(), Box<Fault>> {
+        let wrong = |fault: Fault| Box::new(fault.of(member).found(json));
+        let Some((place, form)) = find(member).filter(|found| MEMBERS[found.0].is_told(asked))
+        else {
+            return Err(wrong(Fault::request("no such member")));
+        };
+        let bit = 1 << (place * FORMS.len() + form);
+        if *sent & bit != 0 {
+            return Err(wrong(Fault::request("each member once")));
+        }
+        *sent |= bit;
+        if json.len() > VALUE_BYTES {
+            return Err(wrong(Fault::request("a shorter value")));
+        }
+        if json == "null" && place != IS_DIRECTORY {
+            return Ok(());
+        }
+        let value = Value::read(MEMBERS[place].kind, form, json).map_err(|fault| wrong(*fault))?;
+        if self.values[place].replace(value).is_some() {
+            let count = if MEMBERS[place].needed { "exactly" } else { "at most" };
+            return Err(Box::new(count_of(count, place)));
+        }
+        if place == NAME {
+            self.form = form;
+        }
+        Ok(())
     }
 
-    /// Whether predictions can be asked about it.
-    pub fn is_file(&self) -> bool {
-        self.sent & OF_HINTS == 0
+    /// The value of a member.
+    pub fn value(&self, place: usize) -> Option<&Value<'de>> {
+        self.values[place].as_ref()
     }
 
-    /// Whether hints can be asked about it.
-    pub fn is_hinted(&self) -> bool {
-        self.sent & OF_FILES == 0
+    /// What its name's form puts after the member, and the name as it is written in JSON.
+    pub fn echo(&self) -> (&'static str, &'de str) {
+        match self.values[NAME] {
+            Some(Value::Name(_, json)) => (FORMS[self.form], json),
+            _ => (FORMS[0], "null"),
+        }
+    }
+
+    fn number(&self, place: usize) -> Option<u32> {
+        match self.values[place] {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a directory itself.
+    pub fn is_directory(&self) -> bool {
+        self.values[IS_DIRECTORY] == Some(Value::Flag(true))
     }
 
     /// The same as the image is asked.
-    pub fn create<'b>(&'b self, name: &'b [u8]) -> Create<'b> {
-        let client = self.client.as_ref().map(|client| fnv1a(client.0.as_bytes()));
+    pub fn create(&self) -> Create<'_> {
+        let bytes = |place: usize| match &self.values[place] {
+            Some(Value::Name(name, _)) => Some(&**name),
+            Some(Value::Bytes(bytes)) => Some(&**bytes),
+            _ => None,
+        };
+        let client = match &self.values[CLIENT] {
+            Some(Value::Text(client)) => Some(fnv1a(client.as_bytes())),
+            _ => None,
+        };
+        let hour = match self.values[TIME] {
+            Some(Value::Time(time)) => Some(time.div_euclid(HOUR).rem_euclid(24) as u8),
+            _ => None,
+        };
+        let [mode, uid, gid] = NUMBERS.map(|place| self.number(place));
         Create {
-            name: Some(name),
-            history: self.history.as_deref(),
-            values: [self.mode, self.uid, self.gid, client],
-            hour: self.time.map(|time| time.div_euclid(HOUR).rem_euclid(24) as u8),
+            name: bytes(NAME),
+            history: bytes(HISTORY),
+            values: [mode, uid, gid, client],
+            hour,
         }
     }
 }
 
-/// Takes a value, of which there is one at most; null is none.
-fn once<'de, A: MapAccess<'de>, V: Deserialize<'de>, T>(
-    into: &mut Option<T>,
-    map: &mut A,
-    read: impl FnOnce(V) -> Option<T>,
-) -> Result<(), A::Error> {
-    let Some(value) = map.next_value::<Option<V>>()? else { return Ok(()) };
-    match (&into, read(value)) {
-        (None, read @ Some(_)) => *into = read,
-        _ => return Err(A::Error::custom("more than one, or not as it should be")),
+/// The name of a member, borrowed where it holds no escapes.
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The member and the form that a name is of.
+pub fn find(name: &str) -> Option<(usize, usize)> {
+    if let Some(place) = MEMBERS.iter().position(|member| member.name == name) {
+        return Some((place, 0));
     }
-    Ok(())
+    MEMBERS.iter().enumerate().find_map(|(place, member)| {
+        let rest = name.strip_prefix(member.name)?;
+        let form = member.forms().iter().position(|form| *form == rest)?;
+        Some((place, form))
+    })
 }
 
-fn name<'de, A: MapAccess<'de>>(
-    into: &mut Option<Name<'de>>,
-    form: Form,
-    map: &mut A,
-) -> Result<(), A::Error> {
-    once(into, map, |text| Some(Name { form, text }))
-}
-
-fn client(text: Text) -> Option<Text> {
-    (1..=CLIENT).contains(&text.0.chars().count()).then_some(text)
-}
-
-fn history(text: &Text) -> Option<Vec<u8>> {
-    base64::decode(text.0.as_bytes()).filter(|bytes| bytes.len() == BYTES)
+/// That of a member's forms one is wanted.
+fn count_of(count: &str, place: usize) -> Fault {
+    let name = MEMBERS[place].name;
+    let forms: Vec<_> = FORMS.iter().map(|form| format!("{name}{form}")).collect();
+    Fault::request(format!("{count} one of {}", forms.join(", "))).of(name)
 }

@@ -1,66 +1,131 @@
-//! The files in a body.
+//! The creates in a body.
 
-use super::File;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use super::{Fault, File};
+use birthmark_contract::create::{Asked, FILES};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::fmt;
-
-/// The most files in one request.
-pub const MANY: usize = 10_000;
-
-/// Gives each file of a body to a function, which says whether it can be answered.
-pub struct Files<F>(F);
-
-impl<F: FnMut(&File) -> Option<()>> Files<F> {
-    /// Whether all of `body`, a file or a list of files, could be read and answered.
-    pub fn read(body: &[u8], each: F) -> Option<Shape> {
-        let mut deserializer = serde_json::Deserializer::from_slice(body);
-        let shape = Files(each).deserialize(&mut deserializer).ok()?;
-        deserializer.end().ok()?;
-        Some(shape)
-    }
-}
 
 /// What a body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A file.
+    /// One create.
     One,
-    /// A list of files.
+    /// A list.
     List,
 }
 
-impl<'de, F: FnMut(&File) -> Option<()>> DeserializeSeed<'de> for Files<F> {
-    type Value = Shape;
+/// Gives each create of a body to a function.
+pub struct Reader<'r, F> {
+    asked: Asked,
+    each: F,
+    place: Option<usize>,
+    fault: &'r mut Option<Fault>,
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Shape, D::Error> {
-        deserializer.deserialize_any(self)
+impl<F: FnMut(&File)> Reader<'_, F> {
+    /// Reads a body of one create or, of files, a list.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON, or else the first thing in it that is not as it should be.
+    pub fn read(asked: Asked, body: &[u8], each: F) -> Result<Shape, Fault> {
+        let list = body.trim_ascii_start().first() == Some(&b'[') && asked == Asked::Files;
+        let mut fault = None;
+        let Ok(text) = str::from_utf8(body) else {
+            return Err(explain(body, list, None, serde_json::Error::custom("no UTF-8")));
+        };
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let place = list.then_some(0);
+        let mut reader = Reader { asked, each, place, fault: &mut fault };
+        let read = match list {
+            true => deserializer.deserialize_seq(List(&mut reader)),
+            false => deserializer.deserialize_map(Object(&mut reader)),
+        };
+        match read.and_then(|()| deserializer.end()) {
+            Ok(()) if list => Ok(Shape::List),
+            Ok(()) => Ok(Shape::One),
+            Err(error) => Err(explain(body, list, fault, error)),
+        }
     }
 }
 
-impl<'de, F: FnMut(&File) -> Option<()>> Visitor<'de> for Files<F> {
-    type Value = Shape;
+/// What is wrong with a body in which `fault` was found, or an `error`: first whether it is JSON.
+#[cold]
+fn explain(body: &[u8], list: bool, fault: Option<Fault>, error: serde_json::Error) -> Fault {
+    let values: Result<Vec<&RawValue>, _> = match list {
+        true => serde_json::from_slice(body),
+        false => serde_json::from_slice(body).map(|value| vec![value]),
+    };
+    match (values, fault) {
+        (Err(error), _) => Fault::json(error),
+        (Ok(_), Some(fault)) => fault,
+        (Ok(values), None) => {
+            let none = values.iter().position(|value| !value.get().starts_with('{'));
+            none.map_or_else(
+                || Fault::json(error),
+                |place| no_object(values[place]).at(list.then_some(place)),
+            )
+        }
+    }
+}
+
+/// That something else is in the place of an object.
+pub fn no_object(value: &RawValue) -> Fault {
+    Fault::request("an object").found(value.get())
+}
+
+struct Object<'a, 'r, F>(&'a mut Reader<'r, F>);
+
+impl<'de, F: FnMut(&File)> DeserializeSeed<'de> for Object<'_, '_, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de, F: FnMut(&File)> Visitor<'de> for Object<'_, '_, F> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a file or a list of files")
+        f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<Shape, A::Error> {
-        let file = File::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-        match file.is_file().then(|| (self.0)(&file)).flatten() {
-            Some(()) => Ok(Shape::One),
-            None => Err(A::Error::custom("not answered")),
-        }
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<Shape, A::Error> {
-        let mut left = MANY;
-        while let Some(file) = seq.next_element::<File>()? {
-            let fits = left > 0 && file.is_file() && (self.0)(&file).is_some();
-            if !fits {
-                return Err(A::Error::custom("not answered"));
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Reader { asked, each, place, fault } = self.0;
+        let file = File::read(*asked, &mut map, fault).inspect_err(|_| {
+            if let Some(fault) = fault {
+                fault.place = *place;
             }
-            left -= 1;
+        })?;
+        each(&file);
+        Ok(())
+    }
+}
+
+struct List<'a, 'r, F>(&'a mut Reader<'r, F>);
+
+impl<'de, F: FnMut(&File)> Visitor<'de> for List<'_, '_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let reader = self.0;
+        let mut place = 0;
+        while let Some(()) = {
+            reader.place = Some(place);
+            seq.next_element_seed(Object(reader))?
+        } {
+            place += 1;
+            if place > FILES {
+                *reader.fault = Some(Fault::request(format!("at most {FILES} files")));
+                return Err(A::Error::custom(""));
+            }
         }
-        Ok(Shape::List)
+        Ok(())
     }
 }

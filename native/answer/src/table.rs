@@ -1,61 +1,99 @@
 //! What bodies ask about, as a table of creates (`features.CREATES`).
 
-use super::{File, Files};
+use super::reader::{Reader, Shape};
+use super::{Fault, File, Value};
 use arrow_array::builder::{
-    BinaryBuilder, StringBuilder, TimestampMicrosecondBuilder, UInt32Builder,
+    BinaryBuilder, BooleanBuilder, StringBuilder, TimestampMicrosecondBuilder, UInt32Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
+use birthmark_contract::create::{Asked, Kind, MEMBERS};
 use std::sync::Arc;
 
 /// The columns that requests tell of.
-#[derive(Default)]
 pub struct Table {
-    name: BinaryBuilder,
-    dir_name: BinaryBuilder,
-    mode: UInt32Builder,
-    uid: UInt32Builder,
-    gid: UInt32Builder,
-    client: StringBuilder,
-    time: TimestampMicrosecondBuilder,
-    history: BinaryBuilder,
+    asked: Asked,
+    /// By member.
+    columns: Vec<(usize, Column)>,
+}
+
+enum Column {
+    Bytes(BinaryBuilder),
+    Number(UInt32Builder),
+    Text(StringBuilder),
+    Time(TimestampMicrosecondBuilder),
+    Flag(BooleanBuilder),
 }
 
 impl Table {
-    /// Adds the files of a body, if it can be read; if not the table is not to be used.
-    pub fn add(&mut self, body: &[u8]) -> Option<()> {
-        Files::read(body, |file| self.add_file(file)).map(drop)
+    /// One of no creates yet.
+    pub fn new(asked: Asked) -> Self {
+        let told = (0..MEMBERS.len()).filter(|place| MEMBERS[*place].is_told(asked));
+        let columns = told.map(|place| (place, Column::of(MEMBERS[place].kind)));
+        Table { asked, columns: columns.collect() }
     }
 
-    fn add_file(&mut self, file: &File) -> Option<()> {
-        let name = file.name.as_ref()?.bytes()?;
-        let directory = match &file.directory {
-            Some(directory) => Some(directory.bytes()?),
-            None => None,
-        };
-        self.name.append_value(name);
-        self.dir_name.append_option(directory);
-        self.mode.append_option(file.mode);
-        self.uid.append_option(file.uid);
-        self.gid.append_option(file.gid);
-        self.client.append_option(file.client.as_ref().map(|client| &client.0));
-        self.time.append_option(file.time);
-        self.history.append_option(file.history.as_ref());
-        Some(())
+    /// Adds the creates of a body, each of which `each` is given, too.
+    ///
+    /// # Errors
+    ///
+    /// If the body is not as it should be; then the table is not to be used.
+    pub fn add(&mut self, body: &[u8], mut each: impl FnMut(&File)) -> Result<Shape, Fault> {
+        let columns = &mut self.columns;
+        Reader::read(self.asked, body, |file| {
+            columns.iter_mut().for_each(|(place, column)| column.push(file.value(*place)));
+            each(file);
+        })
     }
 
-    /// All of it.
-    pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
-        let columns: [(&str, ArrayRef); 8] = [
-            ("name", Arc::new(self.name.finish())),
-            ("dir_name", Arc::new(self.dir_name.finish())),
-            ("mode", Arc::new(self.mode.finish())),
-            ("uid", Arc::new(self.uid.finish())),
-            ("gid", Arc::new(self.gid.finish())),
-            ("client", Arc::new(self.client.finish())),
-            ("time", Arc::new(self.time.finish().with_timezone("UTC"))),
-            ("history", Arc::new(self.history.finish())),
-        ];
-        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)))
+    /// All of it: columns of the table of creates by their names there, else members by theirs.
+    ///
+    /// # Errors
+    ///
+    /// None that is known of.
+    pub fn finish(self) -> Result<RecordBatch, ArrowError> {
+        let columns = self.columns.into_iter().map(|(place, column)| {
+            let member = &MEMBERS[place];
+            (member.column.unwrap_or(member.name), column.finish(), true)
+        });
+        RecordBatch::try_from_iter_with_nullable(columns)
+    }
+}
+
+impl Column {
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Name { .. } | Kind::Bytes { .. } | Kind::Handle => Column::Bytes(<_>::default()),
+            Kind::Number { .. } => Column::Number(<_>::default()),
+            Kind::Text { .. } => Column::Text(<_>::default()),
+            Kind::Time => Column::Time(<_>::default()),
+            Kind::Flag => Column::Flag(<_>::default()),
+        }
+    }
+
+    /// Adds a value; where there is none, no to what is asked of every create, else null.
+    fn push(&mut self, value: Option<&Value>) {
+        match (self, value) {
+            (Column::Bytes(column), Some(Value::Name(bytes, _))) => column.append_value(bytes),
+            (Column::Bytes(column), Some(Value::Bytes(bytes))) => column.append_value(bytes),
+            (Column::Bytes(column), _) => column.append_null(),
+            (Column::Number(column), Some(Value::Number(number))) => column.append_value(*number),
+            (Column::Number(column), _) => column.append_null(),
+            (Column::Text(column), Some(Value::Text(text))) => column.append_value(text),
+            (Column::Text(column), _) => column.append_null(),
+            (Column::Time(column), Some(Value::Time(time))) => column.append_value(*time),
+            (Column::Time(column), _) => column.append_null(),
+            (Column::Flag(column), value) => column.append_value(value == Some(&Value::Flag(true))),
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Column::Bytes(mut column) => Arc::new(column.finish()),
+            Column::Number(mut column) => Arc::new(column.finish()),
+            Column::Text(mut column) => Arc::new(column.finish()),
+            Column::Time(mut column) => Arc::new(column.finish().with_timezone("UTC")),
+            Column::Flag(mut column) => Arc::new(column.finish()),
+        }
     }
 }

@@ -1,106 +1,215 @@
-use super::instant;
-use super::{base64, objects, Files, Kind};
+use super::file::find;
+use super::{check_object, Fault, Kind, Reader, Value};
+use birthmark_contract::create::{Asked, Kind as Of, MEMBERS};
+
+fn read(member: &str, json: &str) -> Option<Value<'static>> {
+    let (place, form) = find(member)?;
+    Value::read(MEMBERS[place].kind, form, json.to_owned().leak()).ok()
+}
 
 #[test]
 fn times_are_those_of_rfc_3339() {
-    assert_eq!(instant::read("1970-01-01T00:00:00Z"), Some(0));
-    assert_eq!(instant::read("2026-11-21T05:44:00+01:00"), Some(1_795_236_240_000_000));
-    assert_eq!(instant::read("2000-02-29T23:59:59.25Z"), Some(951_868_799_250_000));
-    assert_eq!(instant::read("1969-12-31T23:59:59.999999Z"), Some(-1));
+    let time = |text: &str| match read("time", &format!("{text:?}")) {
+        Some(Value::Time(time)) => Some(time),
+        _ => None,
+    };
+    assert_eq!(time("1970-01-01T00:00:00Z"), Some(0));
+    assert_eq!(time("2026-11-21T05:44:00+01:00"), Some(1_795_236_240_000_000));
+    assert_eq!(time("2026-11-21 05:44:00.000z"), Some(1_795_239_840_000_000));
+    assert_eq!(time("2000-02-29T23:59:59.25Z"), Some(951_868_799_250_000));
+    assert_eq!(time("1969-12-31T23:59:59.999999Z"), Some(-1));
+    assert_eq!(time("0001-01-01T00:00:00Z"), Some(-62_135_596_800_000_000));
+    assert_eq!(time("9999-12-31T23:59:59.9999999Z"), Some(253_402_300_799_999_999));
     for text in [
         "",
         "2026-11-21",
         "2026-11-21T05:44:00",
-        "2026-11-21 05:44:00Z",
         "2026-02-29T05:44:00Z",
         "2026-13-01T05:44:00Z",
         "2026-11-21T24:00:00Z",
         "2026-11-21T05:44:60Z",
         "2026-11-21T05:44:00.Z",
-        "2026-11-21T05:44:00.1234567Z",
-        "2026-11-21T05:44:00+0100",
+        "0000-12-31T23:59:59-01:00",
         "0001-01-01T00:00:00+01:00",
         "9999-12-31T23:59:59-01:00",
         "+026-11-21T05:44:00Z",
     ] {
-        assert_eq!(instant::read(text), None, "{text}");
+        assert_eq!(time(text), None, "{text}");
     }
 }
 
 /// RFC 4648, section 10.
 #[test]
 fn base64_is_that_of_the_rfc() {
-    let texts = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+    let name = |text: &str| match read("name_base64", &format!("{text:?}")) {
+        Some(Value::Name(name, _)) => Some(name.to_vec()),
+        _ => None,
+    };
+    let texts = ["Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
     for (n, text) in texts.iter().enumerate() {
-        assert_eq!(base64::decode(text.as_bytes()).as_deref(), Some(&b"foobar"[..n]));
+        assert_eq!(name(text).as_deref(), Some(&b"foobar"[..=n]));
     }
-    for text in ["Zg", "Zg=", "Z===", "====", "Z=g=", "Zm9v\n", "Zm 9"] {
-        assert_eq!(base64::decode(text.as_bytes()), None, "{text}");
+    for text in ["", "Zg", "Zg=", "Z===", "====", "Z=g=", "Zm9v\n", "Zm 9", "Zm9v=="] {
+        assert_eq!(name(text), None, "{text}");
     }
 }
 
-fn files(body: &str) -> Option<usize> {
+#[test]
+fn whole_numbers_are_taken_however_they_are_written() {
+    let number = |member, json| match read(member, json) {
+        Some(Value::Number(number)) => Some(number),
+        _ => None,
+    };
+    for json in ["420", "420.0", "4.2e2", "42000E-2", "\"0644\"", "\"644\"", "\"00644\""] {
+        assert_eq!(number("mode", json), Some(0o644), "{json}");
+    }
+    assert_eq!(number("uid", "-0"), Some(0));
+    assert_eq!(number("uid", "4294967295.0"), Some(u32::MAX));
+    for json in ["4096", "\"888\"", "\"\"", "\"000644\"", "\"17777\"", "\"+644\"", "-1", "1e999"] {
+        assert_eq!(number("mode", json), None, "{json}");
+    }
+    for json in ["4294967296", "1e99", "0.5", "\"7\"", "true", "[7]", "-1", "-1.0"] {
+        assert_eq!(number("uid", json), None, "{json}");
+    }
+}
+
+/// Of every kind a value that is legal, and one that is not, by the limits that are declared.
+#[test]
+fn the_limits_are_those_that_are_declared() {
+    for member in MEMBERS {
+        let (legal, beyond) = match member.kind {
+            Of::Name { most } | Of::Text { most } => {
+                (format!("{:?}", "a".repeat(most)), format!("{:?}", "a".repeat(most + 1)))
+            }
+            Of::Number { most, .. } => (format!("{most}"), format!("{}", u64::from(most) + 1)),
+            Of::Flag => ("true".to_owned(), "1".to_owned()),
+            Of::Time | Of::Bytes { .. } | Of::Handle => continue,
+        };
+        assert!(read(member.name, &legal).is_some(), "{}", member.name);
+        assert!(read(member.name, &beyond).is_none(), "{}", member.name);
+    }
+}
+
+fn files(body: &str) -> Result<usize, Fault> {
     let mut count = 0;
-    Files::read(body.as_bytes(), |_| {
-        count += 1;
-        Some(())
-    })?;
-    Some(count)
+    Reader::read(Asked::Files, body.as_bytes(), |_| count += 1)?;
+    Ok(count)
 }
 
 #[test]
 fn a_body_is_a_file_or_a_list_of_files() {
-    assert_eq!(files(r#" {"name": "a", "mode": null} "#), Some(1));
-    assert_eq!(files(r#"[{"name": "a"}, {"name_base64": "YQ==", "uid": 7}]"#), Some(2));
-    assert_eq!(files("[]"), Some(0));
-    for body in [
-        "",
-        "{}",
-        "7",
-        r#"["a"]"#,
-        r#"[["a"]]"#,
-        r#"{"name": "a"} {"name": "a"}"#,
-        r#"{"name": "a", "name_percent": "a"}"#,
-        r#"{"name": "a", "size": 1}"#,
-        r#"{"name": "a", "uid": 1, "uid": null}"#,
-        r#"{"name": "a", "uid": 4294967296}"#,
-        r#"{"name": "a", "mode": "+644"}"#,
+    assert_eq!(files(r#" {"name": "a", "mode": null} "#), Ok(1));
+    assert_eq!(files(r#"[{"name": "a"}, {"name_base64": "YQ==", "uid": 7}]"#), Ok(2));
+    assert_eq!(files(r#"{"n\u0061me": "\u0061", "name_percent": null}"#), Ok(1));
+    assert_eq!(files("[]"), Ok(0));
+}
+
+fn hint(body: &str) -> Result<bool, Fault> {
+    let mut directory = None;
+    Reader::read(Asked::Hints, body.as_bytes(), |file| directory = Some(file.is_directory()))?;
+    Ok(directory.expect("of one create"))
+}
+
+#[test]
+fn a_hint_is_asked_of_one_create() {
+    assert_eq!(hint(r#"{"name": "a", "is_directory": true}"#), Ok(true));
+    assert_eq!(hint(r#"{"name": "a"}"#), Ok(false));
+    for body in [r#"[{"name": "a"}]"#, r#"{"name": "a", "is_directory": null}"#] {
+        assert!(hint(body).is_err(), "{body}");
+    }
+    assert_eq!(
+        hint(r#"{"name": "a", "history": null}"#).unwrap_err().expected,
+        "expected no such member"
+    );
+}
+
+/// The kind, place, member, what was expected, and what was found.
+fn told(fault: Fault) -> (Kind, String, String, Option<String>) {
+    let place = fault.place.map_or(String::new(), |place| format!("[{place}]."));
+    let place = place + &fault.member.unwrap_or_default();
+    (fault.kind, place, fault.expected, fault.found)
+}
+
+#[test]
+fn the_first_fault_is_told_with_its_place() {
+    for (body, place, expected, found) in [
+        ("7", "", "an object", Some("7")),
+        ("{}", "name", "exactly one of name, name_base64, name_percent", None),
+        (r#"[{"name": "a"}, 7]"#, "[1].", "an object", Some("7")),
+        (r#"[["a"]]"#, "[0].", "an object", Some(r#"["a"]"#)),
+        (r#"{"name": "a", "size": [1]}"#, "size", "no such member", Some("[1]")),
+        (r#"{"name": "a", "group": 1}"#, "group", "no such member", Some("1")),
+        (r#"{"name": "a", "is_directory": true}"#, "is_directory", "no such member", Some("true")),
+        (r#"{"name": "a", "uid_base64": 1}"#, "uid_base64", "no such member", Some("1")),
+        (r#"{"name": "a", "uid": 1, "uid": null}"#, "uid", "each member once", Some("null")),
+        (r#"{"name": "a", "uid": -1}"#, "uid", "a whole number from 0 to 4294967295", Some("-1")),
+        (
+            r#"{"name": "a/b"}"#,
+            "name",
+            "a name in its directory, without / and NUL",
+            Some("\"a/b\""),
+        ),
+        (
+            r#"[{"name": "a", "directory": "d", "directory_percent": "d"}]"#,
+            "[0].directory",
+            "at most one of directory, directory_base64, directory_percent",
+            None,
+        ),
+        (r#"{"name": "a", "client": ""}"#, "client", "1 to 255 characters, found 0", Some("\"\"")),
     ] {
-        assert_eq!(files(body), None, "{body}");
+        let expected =
+            (Kind::Request, place.into(), format!("expected {expected}"), found.map(str::to_owned));
+        assert_eq!(told(files(body).unwrap_err()), expected, "{body}");
     }
 }
 
-fn fault(body: &str) -> Option<(Kind, Option<usize>, Option<String>, String)> {
-    let known = ["a", "b"].map(str::to_owned);
-    let fault = objects(body.as_bytes(), &known, Some(2)).err()?;
-    Some((fault.kind, fault.place, fault.member, fault.found))
+#[test]
+fn what_is_not_json_is_told_first() {
+    for body in [
+        "",
+        "{",
+        "[{}",
+        r#"{"name": "a"} {"name": "a"}"#,
+        r#"{"name": "\ud800"}"#,
+        r#"{"name": NaN}"#,
+        r#"[{"size": 1}, {]"#,
+        "{\"name\" \"a\"}",
+    ] {
+        let fault = files(body).unwrap_err();
+        assert_eq!(fault.kind, Kind::Json, "{body}");
+        assert!(fault.expected.contains("line 1 column"), "{body}: {}", fault.expected);
+    }
 }
 
 #[test]
-fn objects_are_found_where_they_are() {
-    let known = ["a".to_owned()];
-    let one = objects(br#" {"a": 1} "#, &known, None).unwrap();
-    assert_eq!((one.len(), &one[0]), (1, &(1..9)));
-    assert_eq!(objects(br#"[{"a": [7]}, {}]"#, &known, Some(2)), Ok(vec![1..11, 13..15]));
-    assert_eq!(objects(b"[]", &known, Some(2)), Ok(vec![]));
-    assert_eq!(objects(b"[{}]", &known, None).unwrap_err().kind, Kind::NoObject);
+fn what_is_repeated_of_a_body_is_short() {
+    let long = "é".repeat(20_000);
+    let fault = files(&format!(r#"{{"name": "{long}"}}"#)).unwrap_err();
+    assert_eq!(fault.expected, "expected a shorter value");
+    assert_eq!(fault.found.unwrap().chars().count(), 201);
+    let fault = files(&format!(r#"{{"{long}": 1}}"#)).unwrap_err();
+    assert_eq!(fault.member.unwrap().chars().count(), 201);
+    let many = vec![r#"{"name": "a"}"#; 10_001].join(",");
+    assert_eq!(files(&format!("[{many}]")).unwrap_err().expected, "expected at most 10000 files");
 }
 
 #[test]
-fn the_first_fault_is_told_and_cut() {
-    let at = |member: &str, found: &str| (Some(member.to_owned()), found.to_owned());
-    let told = |kind, place, (member, found)| Some((kind, place, member, found));
-    assert_eq!(fault(r#"{"a": 1, "b": 2}"#), None);
-    assert_eq!(fault(r#"{"a": 1, "c": [2], "d": 3}"#), told(Kind::Unknown, None, at("c", "[2]")));
-    let twice = r#"[{"a": 1}, {"a": 1, "\u0061": []}]"#;
-    assert_eq!(fault(twice), told(Kind::Repeated, Some(1), at("a", "[]")));
-    assert_eq!(fault("[{}, 7]"), told(Kind::NoObject, Some(1), (None, "7".into())));
-    assert_eq!(fault("[{}, {}, {}]"), told(Kind::TooMany, None, (None, String::new())));
-    let (kind, _, _, found) = fault(&format!(r#"{{"a": "{}"}}"#, "é".repeat(20_000))).unwrap();
-    assert_eq!((kind, found.chars().count()), (Kind::TooLong, 201));
-    let (kind, _, member, _) = fault(&format!(r#"{{"{}": 1}}"#, "é".repeat(20_000))).unwrap();
-    assert_eq!((kind, member.unwrap().chars().count()), (Kind::Unknown, 201));
-    for body in ["", "[", "[{}", "{} {}", r#"{"a": NaN}"#, "{\"a\" 1}"] {
-        assert_eq!(fault(body).map(|fault| fault.0), Some(Kind::Json), "{body}");
+fn an_object_has_known_members_once() {
+    let check = |body: &str| {
+        let known = ["a", "b"].map(str::to_owned);
+        check_object(body.as_bytes(), &known).map_err(told)
+    };
+    assert_eq!(check(r#" {"a": 1, "b": [2]} "#), Ok(()));
+    for (body, place, expected, found) in [
+        ("[{}]", "", "an object", "[{}]"),
+        (r#"{"a": 1, "c": [2], "d": 3}"#, "c", "no such member", "[2]"),
+        (r#"{"a": 1, "\u0061": []}"#, "a", "each member once", "[]"),
+    ] {
+        let expected =
+            (Kind::Request, place.into(), format!("expected {expected}"), Some(found.into()));
+        assert_eq!(check(body), Err(expected), "{body}");
+    }
+    for body in ["", "{} {}", r#"{"a": NaN}"#, "{\"a\" 1}"] {
+        assert_eq!(check(body).unwrap_err().0, Kind::Json, "{body}");
     }
 }

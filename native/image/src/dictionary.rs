@@ -3,12 +3,8 @@
 use super::bytes::{Block, Bytes};
 use super::steps::step;
 use arrow_buffer::{Buffer, ScalarBuffer};
+use birthmark_contract::image::{BUCKET_MAX, HASH_BASIS, HASH_MIX, HASH_PRIME};
 use std::ops::Range;
-
-const BASIS: u32 = 0x811c_9dc5;
-const PRIME: u32 = 0x0100_0193;
-/// Entries of a bucket, at most.
-const BUCKET: u32 = 16;
 
 /// A hash of texts that is made byte by byte: FNV-1a.
 #[derive(Clone, Copy)]
@@ -17,7 +13,7 @@ pub struct Hash(u32);
 impl Hash {
     /// The hash of the text with `byte` after it.
     pub fn step(self, byte: u8) -> Self {
-        Hash((self.0 ^ u32::from(byte)).wrapping_mul(PRIME))
+        Hash((self.0 ^ u32::from(byte)).wrapping_mul(HASH_PRIME))
     }
 
     fn of(self, text: &[u8]) -> Self {
@@ -25,7 +21,7 @@ impl Hash {
     }
 
     fn finish(self, kind: usize) -> u32 {
-        let hash = (self.0 ^ (kind as u32 + 1)).wrapping_mul(0x9e37_79b1);
+        let hash = (self.0 ^ (kind as u32 + 1)).wrapping_mul(HASH_MIX);
         hash ^ hash >> 16
     }
 }
@@ -62,7 +58,7 @@ impl Dictionary {
         }
         let buckets = block.array(head.u32(8), count + 1, 4, 4)?.u32s();
         let whole = buckets[0] == 0 && buckets[count as usize] as usize == rows.len();
-        let sizes_fit = buckets.windows(2).all(|b| b[0] <= b[1] && b[1] - b[0] <= BUCKET);
+        let sizes_fit = buckets.windows(2).all(|b| b[0] <= b[1] && b[1] - b[0] <= BUCKET_MAX);
         (sizes_fit && whole).then_some(Dictionary {
             seed: head.u32(0),
             kinds,
@@ -80,7 +76,7 @@ impl Dictionary {
 
     /// The hash of no text.
     pub fn start(&self) -> Hash {
-        Hash(BASIS ^ self.seed)
+        Hash(HASH_BASIS ^ self.seed)
     }
 
     /// The value of a text of `kind`.

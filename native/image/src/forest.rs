@@ -5,17 +5,12 @@ use super::create::{Create, Needs};
 use super::steps::{leaf_steps, search, search_steps, step};
 use super::{each_once, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
+use birthmark_contract::image as format;
 use birthmark_learn::encode::{hashes, numbers, NUMBERS};
 
-const FEATURES: u32 = 512;
-const TREES: u32 = 256;
-const OUTPUTS: u32 = 256;
-const TREE_SIZE: u32 = 0x8000;
-/// Mode, uid, gid, client, shape and suffix.
-const VALUES: usize = 6;
 const HOURS: u8 = 24;
 /// Trees that are walked at the same time, so that one's memory is waited for with the others'.
-const ABREAST: usize = 8;
+const ABREAST: usize = format::ABREAST as usize;
 
 /// A section with forests over the same features.
 #[derive(Debug)]
@@ -73,7 +68,7 @@ impl Forest {
     pub fn read(block: &Block, offset: u32, predicates: usize) -> Option<Self> {
         let head = block.array(offset, 1, 24, 8)?;
         let (features, groups) = (head.u32(0), head.u32(16));
-        if features == 0 || features > FEATURES || groups > OUTPUTS {
+        if features == 0 || features > format::FEATURES_MAX || groups > format::PREDICATES_MAX {
             return None;
         }
         let tables = block.array(head.u32(12), head.u32(8), 16, 4)?;
@@ -101,7 +96,7 @@ impl Forest {
     /// Adds the predicates whose sum of scores reaches the threshold.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
         let seen = Seen::of(create);
-        let mut features = [0; FEATURES as usize];
+        let mut features = [0; format::FEATURES_MAX as usize];
         for (to, feature) in features.iter_mut().zip(&self.features) {
             *to = self.feature(feature, create, &seen);
         }
@@ -137,7 +132,7 @@ impl Forest {
 /// What features are made of, besides the history.
 struct Seen {
     numbers: [u8; NUMBERS],
-    values: [Option<u32>; VALUES],
+    values: [Option<u32>; format::VALUES],
 }
 
 impl Seen {
@@ -153,7 +148,7 @@ impl Seen {
 impl Group {
     fn read(block: &Block, row: Bytes, features: usize) -> Option<Self> {
         let (trees, outputs) = (row.u32(0), row.u32(8));
-        if trees > TREES || outputs == 0 || outputs > OUTPUTS {
+        if trees > format::TREES_MAX || outputs == 0 || outputs > format::PREDICATES_MAX {
             return None;
         }
         let rows = block.array(row.u32(12), outputs, 8, 4)?.rows(8);
@@ -170,8 +165,8 @@ impl Group {
         outputs as u64 + walks + self.trees.len() as u64 * leaf_steps(outputs)
     }
 
-    fn lookup(&self, features: &[u8; FEATURES as usize], answers: &mut Answers) {
-        let mut sums = [0_u32; OUTPUTS as usize];
+    fn lookup(&self, features: &[u8; format::FEATURES_MAX as usize], answers: &mut Answers) {
+        let mut sums = [0_u32; format::PREDICATES_MAX as usize];
         let trees =
             self.trees.chunks(ABREAST).flat_map(|eight| eight.iter().zip(leaves(eight, features)));
         for (tree, leaf) in trees {
@@ -190,7 +185,7 @@ impl Group {
 }
 
 /// The leaves that a create comes to in at most [`ABREAST`] trees: a step goes down in each.
-fn leaves(trees: &[Tree], features: &[u8; FEATURES as usize]) -> [usize; ABREAST] {
+fn leaves(trees: &[Tree], features: &[u8; format::FEATURES_MAX as usize]) -> [usize; ABREAST] {
     let mut at = [0; ABREAST];
     loop {
         let mut busy = false;
@@ -214,12 +209,12 @@ fn collect<T>(items: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
 impl Feature {
     fn read(row: Bytes, tables: usize) -> Option<Self> {
         let (argument, table) = (row.u16(2) as usize, row.u32(4) as usize);
-        match row.u16(0) {
-            0 => Some(Feature::History(argument)),
-            1 => (argument < NUMBERS).then_some(Feature::Name(argument)),
-            2 => (argument < VALUES && table < tables)
+        match row.u16(0) as usize {
+            format::SOURCE_HISTORY => Some(Feature::History(argument)),
+            format::SOURCE_NAME => (argument < NUMBERS).then_some(Feature::Name(argument)),
+            format::SOURCE_CODE => (argument < format::VALUES && table < tables)
                 .then_some(Feature::Code { value: argument, table }),
-            3 => Some(Feature::Hour),
+            format::SOURCE_HOUR => Some(Feature::Hour),
             _ => None,
         }
     }
@@ -249,7 +244,7 @@ impl Table {
 impl Tree {
     fn read(block: &Block, row: Bytes, features: usize, outputs: u32) -> Option<Self> {
         let (inner, leaves) = (row.u32(4), row.u32(12));
-        if inner == 0 || inner > TREE_SIZE || leaves > TREE_SIZE {
+        if inner == 0 || inner > format::TREE_SIZE_MAX || leaves > format::TREE_SIZE_MAX {
             return None;
         }
         let nodes = block.array(row.u32(0), inner, NODE as u32, 4)?.keep();
@@ -274,7 +269,7 @@ impl Tree {
     }
 
     /// The node or leaf after the node `at`; none if that is a leaf.
-    fn next(&self, at: usize, features: &[u8; FEATURES as usize]) -> Option<usize> {
+    fn next(&self, at: usize, features: &[u8; format::FEATURES_MAX as usize]) -> Option<usize> {
         let node = Node::read(self.nodes.as_chunks().0.get(at)?);
         let right = features[usize::from(node.feature)] > node.threshold;
         Some(usize::from(node.children[usize::from(right)]))

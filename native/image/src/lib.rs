@@ -20,54 +20,51 @@ pub use batch::{predict, Creates};
 pub use create::{Create, Needs};
 #[cfg(any(test, fuzzing))]
 pub use steps::counted;
-pub use steps::{STEPS, STEPS_NAME};
 
 use arrow_buffer::Buffer;
+use birthmark_contract::image as format;
 use bytes::{Block, Bytes};
 use forest::Forest;
 use rules::Rules;
 use trees::Trees;
 
-/// The version of the format that is read here.
-pub const VERSION: u32 = 2;
+pub use format::{STEPS_MAX, STEPS_NAME, VERSION};
+
 /// At most so many predicates, in words of 64.
-const WORDS: usize = 4;
+const WORDS: usize = format::WORDS_MAX as usize;
 /// What an image begins at a multiple of.
 const ALIGNED: usize = 8;
-const MAGIC: &[u8; 8] = b"BMIMAGE\n";
-const HEADER: u32 = 40;
-const SECTIONS: u32 = 16;
 
 /// One bit per predicate: bit `i % 64` of word `i / 64` is the answer of predicate `i`.
 pub type Answers = [u64; WORDS];
 
-/// Why bytes are no image. The numbers are those of `enum bm_status` in `birthmark.h`.
+/// Why bytes are no image. The numbers are `enum bm_status` of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// Fewer bytes than a header, or than the header says.
     #[error("truncated: bytes of the image are missing")]
-    Truncated = 1,
+    Truncated = format::TRUNCATED as isize,
     /// Other magic bytes.
     #[error("not a compiled image")]
-    NoImage = 2,
+    NoImage = format::NO_IMAGE as isize,
     /// A version that is not known here.
     #[error("an image of a newer version than this reader knows ({VERSION})")]
-    Newer = 3,
+    Newer = format::NEWER as isize,
     /// More bytes than the header says.
     #[error("more bytes than the image has")]
-    Trailing = 4,
+    Trailing = format::TRAILING as isize,
     /// Not the bytes that were written.
     #[error("damaged: the checksum does not match")]
-    Checksum = 5,
+    Checksum = format::CHECKSUM as isize,
     /// The right checksum, but not as the format says.
     #[error("malformed: not as the format says")]
-    Malformed = 6,
+    Malformed = format::MALFORMED as isize,
     /// A version that is no longer read.
     #[error("an image of an older version than this reader knows ({VERSION})")]
-    Older = 7,
+    Older = format::OLDER as isize,
     /// More steps than it declares, or than there may be.
     #[error("a lookup would take more steps than the image declares, or than are allowed")]
-    Costly = 8,
+    Costly = format::COSTLY as isize,
 }
 
 /// A predicate of an image.
@@ -107,23 +104,26 @@ impl Image {
         check_header(&bytes)?;
         let image = Self::read_content(&Block::new(&bytes)).ok_or(ImageError::Malformed)?;
         let needed: u64 = image.sections.iter().map(Section::steps).sum();
-        match needed <= u64::from(image.steps) && image.steps <= STEPS {
+        match needed <= u64::from(image.steps) && image.steps <= STEPS_MAX {
             true => Ok(image),
             false => Err(ImageError::Costly),
         }
     }
 
     fn read_content(block: &Block) -> Option<Self> {
-        let header = block.array(0, 1, HEADER, 8)?;
-        let (predicates, names) = (header.u32(20), header.u32(24));
-        let (sections, steps, reserved) = (header.u32(28), header.u32(32), header.u32(36));
-        if sections > SECTIONS || reserved != 0 {
+        let header = block.array(0, 1, format::HEADER_SIZE, 8)?;
+        let number = |offset: u32| header.u32(offset as usize);
+        let (predicates, names) = (number(format::AT_PREDICATES), number(format::AT_KEYS));
+        let (sections, steps) = (number(format::AT_SECTIONS), number(format::AT_STEPS));
+        if sections > format::SECTIONS_MAX || number(format::AT_ZERO) != 0 {
             return None;
         }
-        let directory = block.array(HEADER, sections, 8, 8)?;
+        let directory = block.array(format::HEADER_SIZE, sections, format::SECTION_ENTRY, 8)?;
         let predicates = read_predicates(block, names, predicates)?;
         let count = predicates.len();
-        let sections = directory.rows(8).map(|entry| Section::read(block, entry, count));
+        let sections = directory
+            .rows(format::SECTION_ENTRY as usize)
+            .map(|entry| Section::read(block, entry, count));
         Some(Image { sections: sections.collect::<Option<_>>()?, predicates, steps })
     }
 
@@ -168,10 +168,10 @@ impl Image {
 impl Section {
     fn read(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
         let offset = entry.u32(4);
-        match entry.u32(0) {
-            1 => Rules::read(block, offset, predicates).map(Section::Rules),
-            2 => Trees::read(block, offset, predicates).map(Section::Trees),
-            3 => Forest::read(block, offset, predicates).map(Section::Forest),
+        match entry.u32(0) as usize {
+            format::SECTION_RULES => Rules::read(block, offset, predicates).map(Section::Rules),
+            format::SECTION_TREES => Trees::read(block, offset, predicates).map(Section::Trees),
+            format::SECTION_FOREST => Forest::read(block, offset, predicates).map(Section::Forest),
             _ => None,
         }
     }
@@ -187,9 +187,12 @@ impl Section {
 }
 
 fn check_header(bytes: &Buffer) -> Result<(), ImageError> {
-    let header = Block::new(bytes).array(0, 1, HEADER, 8).ok_or(ImageError::Truncated)?;
-    let (version, size, checksum) = (header.u32(8), header.u32(12), header.u32(16));
-    if &bytes[..8] != MAGIC || version == 0 {
+    let header = Block::new(bytes).array(0, 1, format::HEADER_SIZE, 8);
+    let header = header.ok_or(ImageError::Truncated)?;
+    let number = |offset: u32| header.u32(offset as usize);
+    let (version, size) = (number(format::AT_VERSION), number(format::AT_SIZE));
+    let checksum = format::AT_CHECKSUM as usize;
+    if !bytes.starts_with(&format::MAGIC) || version == 0 {
         return Err(ImageError::NoImage);
     }
     if version > VERSION {
@@ -204,9 +207,9 @@ fn check_header(bytes: &Buffer) -> Result<(), ImageError> {
         std::cmp::Ordering::Equal => {}
     }
     let mut crc = flate2::Crc::new();
-    crc.update(&bytes[..16]);
-    crc.update(&bytes[20..]);
-    if crc.sum() != checksum {
+    crc.update(&bytes[..checksum]);
+    crc.update(&bytes[checksum + 4..]);
+    if crc.sum() != header.u32(checksum) {
         return Err(ImageError::Checksum);
     }
     Ok(())
@@ -221,7 +224,8 @@ fn read_predicates(block: &Block, offset: u32, count: u32) -> Option<Vec<Predica
         let (flags, reserved) = (entry.u8(6), entry.u8(7));
         (flags <= 1 && reserved == 0).then_some(Predicate { key, abstains: flags == 1 })
     };
-    block.array(offset, count, 8, 4)?.rows(8).map(read).collect()
+    let entries = block.array(offset, count, format::KEY_ENTRY, 4)?;
+    entries.rows(format::KEY_ENTRY as usize).map(read).collect()
 }
 
 fn set(answers: &mut Answers, predicate: usize) {

@@ -3,23 +3,24 @@
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::{Dictionary, Hash};
-use super::steps::{step, COMPONENTS};
+use super::steps::step;
 use super::Answers;
 use arrow_buffer::ScalarBuffer;
+use birthmark_contract::image as format;
 
-const PREFIX: usize = 5;
-const PLACES: usize = 6;
+const PREFIX: usize = format::PREFIX_LEN as usize;
+const PLACES: usize = format::PLACES;
 
 /// Where in a name a component stands; the number is its kind in the dictionary.
 #[derive(Clone, Copy)]
 enum Place {
-    Whole,
-    First,
-    Last,
-    Middle,
-    Prefix,
+    Whole = format::WHOLE as isize,
+    First = format::FIRST as isize,
+    Last = format::LAST as isize,
+    Middle = format::MIDDLE as isize,
+    Prefix = format::PREFIX as isize,
     /// In no place: every create has it.
-    Any,
+    Any = format::ANY as isize,
 }
 
 /// A section of rules.
@@ -59,7 +60,7 @@ impl Rules {
 
     /// The steps of a lookup, at most: of each component its text and mask.
     pub fn steps(&self) -> u64 {
-        COMPONENTS * (self.dictionary.steps() + 1)
+        u64::from(format::COMPONENTS_MAX) * (self.dictionary.steps() + 1)
     }
 
     /// Adds the predicates that the rules say yes to.

@@ -2,14 +2,6 @@
 
 use std::cmp::Ordering;
 
-/// An image declares so many at most.
-pub const STEPS: u32 = 1 << 14;
-/// The bytes of the longest name that an image's steps are enough for.
-pub const STEPS_NAME: u32 = 255;
-
-/// The texts that rules find for a name, at most: pieces between periods alone, prefix, whole and any.
-pub const COMPONENTS: u64 = STEPS_NAME as u64 + 4;
-
 /// To find a number among `count` that ascend.
 pub fn search_steps(count: usize) -> u64 {
     u64::from(usize::BITS - count.leading_zeros()) + 1

@@ -2,7 +2,7 @@ use super::*;
 
 /// A header, and a directory and a table of predicates as the counts in it say.
 fn image(content: &[u8]) -> Vec<u8> {
-    let mut bytes = MAGIC.to_vec();
+    let mut bytes = format::MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend((20 + content.len() as u32).to_le_bytes());
     let mut crc = flate2::Crc::new();
@@ -64,8 +64,8 @@ fn what_is_wrong_is_told_apart() {
     *damaged.last_mut().unwrap() ^= 1;
     assert_eq!(Image::read(&damaged).unwrap_err(), ImageError::Checksum);
     assert_eq!(Image::read(&image(&[0; 20])).unwrap_err(), ImageError::Malformed);
-    assert_eq!(Image::read(&smallest_of(STEPS)).unwrap().steps(), STEPS);
-    assert_eq!(Image::read(&smallest_of(STEPS + 1)).unwrap_err(), ImageError::Costly);
+    assert_eq!(Image::read(&smallest_of(STEPS_MAX)).unwrap().steps(), STEPS_MAX);
+    assert_eq!(Image::read(&smallest_of(STEPS_MAX + 1)).unwrap_err(), ImageError::Costly);
 }
 
 #[test]

@@ -6,13 +6,12 @@ use super::dictionary::Dictionary;
 use super::steps::{search, search_steps, step};
 use super::{each_once, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
+use birthmark_contract::image::{
+    ATTRS as ATTRIBUTES, ATTR_FIRST as FIRST, ATTR_LAST as LAST, ATTR_MIDDLE as MIDDLE,
+};
 use std::ops::Range;
 
-const FIRST: usize = 0;
-const MIDDLE: usize = 1;
-const LAST: usize = 2;
-const ATTRIBUTES: usize = 6;
-const LEAF: u8 = 255;
+const LEAF: u8 = birthmark_contract::image::LEAF as u8;
 
 /// The code of a value that no tree knows.
 const UNSEEN: u32 = u32::MAX;

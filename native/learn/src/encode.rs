@@ -5,17 +5,14 @@
 
 use crate::history::shape::{is_random, shape};
 use arrow_array::{Array, BinaryArray};
+use birthmark_contract::image::{HASH_BASIS, HASH_PRIME, NAME_NUMBERS};
 
 /// How many numbers a name has.
-pub const NUMBERS: usize = 11;
-
-/// FNV-1a of 32 bits (Fowler, Noll and Vo), bit by bit as `birthmark.h` has it.
-const FNV_OFFSET: u32 = 0x811c_9dc5;
-const FNV_PRIME: u32 = 0x0100_0193;
+pub const NUMBERS: usize = NAME_NUMBERS;
 
 /// The 32-bit FNV-1a hash of `bytes`.
 pub fn fnv1a(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(FNV_OFFSET, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(FNV_PRIME))
+    bytes.iter().fold(HASH_BASIS, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(HASH_PRIME))
 }
 
 /// The numbers of a name, in the order of `features.encoding.NUMBERS`.

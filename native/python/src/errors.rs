@@ -51,7 +51,7 @@ impl Exception {
             let members = PyDict::new(py);
             members.set_item("__module__", "birthmark_native")?;
             members.set_item("__doc__", self.doc)?;
-            members.set_item("reason", py.None())?;
+            members.set_item("reason", "")?;
             let made =
                 py.get_type::<PyType>().call1((self.name, PyTuple::new(py, bases)?, members))?;
             Ok::<_, PyErr>(made.cast_into::<PyType>()?.unbind())
@@ -99,6 +99,8 @@ exceptions! {
         "A replay of a layout cannot be configured so.";
     RECORDING "RecordingError" (PyValueError)
         "A file is no recording of an allocator.";
+    REQUEST "InvalidRequestError" (PyValueError)
+        "A request is not as the service takes it. `is_json`, `field` and `found` say what is wrong.";
     ARGUMENT "ArgumentError" (PyValueError)
         "A function cannot take this argument.";
     TYPE "ArrayTypeError" (PyTypeError)
@@ -293,6 +295,7 @@ reasons! {
     BAD_DRIVE "Drive" LAYOUT;
     BAD_RECORDING "Recording" RECORDING;
     BAD_JSON "Json" LAYOUT;
+    BAD_REQUEST "Request" REQUEST;
     NO_TEXT "NoText" TRACE;
     NO_KERNEL "NoKernel" GEOMETRY;
     NO_KEY "NoKey" ARGUMENT;

@@ -6,13 +6,12 @@ use arrow_array::{Array, BinaryArray, FixedSizeBinaryArray, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, PyArrowType, ToPyArrow};
 use arrow_schema::DataType;
-use birthmark_learn::history::{shapes, Error, History, BYTES};
+use birthmark_learn::history::{shapes, Error, History};
 use pyo3::prelude::*;
 
 /// Adds what is here to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HistoryKeeper>()?;
-    module.add("HISTORY_BYTES", BYTES)?;
     module.add_function(wrap_pyfunction!(fold_shapes, module)?)
 }
 

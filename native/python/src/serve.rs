@@ -2,15 +2,18 @@
 
 use super::certainty::{Column, Columns};
 use super::errors::{raise, BROKEN, NO_BYTES, OTHER_LEVELS};
+use super::invalid::invalid;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, PyArrowType};
-use birthmark_answer::{self as answer, Answerer, Levels, Model, Table, Tally};
+use birthmark_answer::{self as answer, Answerer, Fault, Levels, Model, Shape, Table, Tally};
+use birthmark_contract::create::Asked;
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
 
@@ -69,19 +72,13 @@ impl PyAnswerer {
         keys_of(self.answerer.image())
     }
 
-    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> Option<(Bound<'py, PyBytes>, u64)> {
-        let answer = match body.len() {
-            ..SMALL => self.answerer.json(body),
-            _ => py.detach(|| self.answerer.json(body)),
-        };
+    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+        let answer = read(py, body.len(), || self.answerer.json(body));
         answer.map(|(answer, files)| (PyBytes::new(py, &answer), files))
     }
 
-    fn hint(&self, py: Python<'_>, body: &[u8]) -> Option<u8> {
-        match body.len() {
-            ..SMALL => self.answerer.hint(body),
-            _ => py.detach(|| self.answerer.hint(body)),
-        }
+    fn hint(&self, py: Python<'_>, body: &[u8]) -> PyResult<u8> {
+        read(py, body.len(), || self.answerer.hint(body))
     }
 
     fn columns(
@@ -134,38 +131,58 @@ fn read_levels(
     levels.ok_or_else(|| OTHER_LEVELS.because("expected images of the levels described"))
 }
 
-#[pyfunction]
-fn requested(py: Python<'_>, bodies: Vec<Vec<u8>>) -> PyResult<Option<PyArrowType<RecordBatch>>> {
-    let made = py.detach(|| {
-        let mut table = Table::default();
-        bodies.iter().try_for_each(|body| table.add(body)).map(|()| table.finish())
-    });
-    made.transpose().map(|batch| batch.map(PyArrowType)).map_err(raise)
+/// What is read of so many bytes, beside other threads where that takes long.
+fn read<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    read: impl Send + FnOnce() -> Result<T, Fault>,
+) -> PyResult<T> {
+    let found = match bytes {
+        ..SMALL => read(),
+        _ => py.detach(read),
+    };
+    found.map_err(|fault| invalid(py, fault))
 }
 
-/// A fault's kind, place, member and what was found there.
-type Fault = (&'static str, Option<usize>, Option<String>, String);
+#[pyfunction]
+#[pyo3(signature = (bodies, hints=false))]
+fn requested(
+    py: Python<'_>,
+    bodies: Vec<PyBackedBytes>,
+    hints: bool,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let mut table = Table::new(if hints { Asked::Hints } else { Asked::Files });
+    let add = || bodies.iter().try_for_each(|body| table.add(body, |_| {}).map(drop));
+    read(py, bodies.iter().map(|body| body.len()).sum(), add)?;
+    table.finish().map(PyArrowType).map_err(raise)
+}
+
+/// The names of a body's files: each one's member, and its value in JSON.
+type Names = Vec<(String, String)>;
 
 #[pyfunction]
-#[pyo3(signature = (body, known, most=None))]
-fn objects(
-    py: Python<'_>,
-    body: &[u8],
-    known: Vec<String>,
-    most: Option<usize>,
-) -> (Vec<(usize, usize)>, Option<Fault>) {
-    match py.detach(|| answer::objects(body, &known, most)) {
-        Ok(found) => (found.into_iter().map(|range| (range.start, range.end)).collect(), None),
-        Err(fault) => {
-            (Vec::new(), Some((fault.kind.name(), fault.place, fault.member, fault.found)))
-        }
-    }
+fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(PyArrowType<RecordBatch>, Names, bool)> {
+    let (mut table, mut names) = (Table::new(Asked::Files), Names::new());
+    let add = || {
+        table.add(body, |file| {
+            let (form, name) = file.echo();
+            names.push((format!("name{form}"), name.to_owned()));
+        })
+    };
+    let shape = read(py, body.len(), add)?;
+    let creates = table.finish().map_err(raise)?;
+    Ok((PyArrowType(creates), names, shape == Shape::List))
+}
+
+#[pyfunction]
+fn check_object(py: Python<'_>, body: &[u8], known: Vec<String>) -> PyResult<()> {
+    read(py, body.len(), || answer::check_object(body, &known))
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("MOST_FILES", answer::MANY)?;
     module.add_class::<PyAnswerer>()?;
     module.add_class::<PyTally>()?;
     module.add_function(wrap_pyfunction!(requested, module)?)?;
-    module.add_function(wrap_pyfunction!(objects, module)?)
+    module.add_function(wrap_pyfunction!(files_of, module)?)?;
+    module.add_function(wrap_pyfunction!(check_object, module)?)
 }

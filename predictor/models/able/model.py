@@ -13,8 +13,10 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.setting_errors import check
 from birthmark.predictor.models.able.tree import Tree
 from birthmark.predictor.models.learned import Answers, Learned, Scores
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class AttributeTree(Learned):
     After fitting, ``tree_`` is the tree and ``attributes_`` its columns.
     """
 
-    def __init__(self, purity: float | None = 1.0) -> None:
+    def __init__(self, purity: float | None = DEFAULTS.purity) -> None:
         self.purity = purity
 
     @classmethod
@@ -92,8 +94,7 @@ class AttributeTree(Learned):
         ]
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
-        if self.purity is not None and not 0.5 <= self.purity <= 1:
-            raise ValueError(f"purity must be None or from 0.5 to 1, not {self.purity!r}")
+        check(Parameters, purity=self.purity)
         for column in table.schema:
             if pa.types.is_timestamp(column.type):
                 raise ValueError(

@@ -7,14 +7,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 
 from birthmark.features import component_text, name_pieces
 from birthmark.features.columns import decoded
 from birthmark.predictor import parts
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.image.format import Section
+from birthmark.predictor.image.trees import ATTRIBUTES as IMAGE_ATTRIBUTES
+from birthmark.predictor.image.trees import ImageTree, TreesSection
+from birthmark.predictor.models import words
 from birthmark.predictor.models.able.model import AttributeTree, TreePath
 from birthmark.predictor.models.able.table import TREES, to_table, to_tree
-from birthmark.predictor.models.kinds import Point
 from birthmark.predictor.models.model_set import RULES, ModelSet, most_decisive_first
 
 ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
@@ -61,6 +66,13 @@ class AbleModels(ModelSet[AttributeTree]):
             tables.append(pa.Table.from_pylist(rows, schema=RULES))
         return most_decisive_first(tables)
 
+    @classmethod
+    def sections(
+        cls, models: Mapping[str, AttributeTree], thresholds: Mapping[str, float | None]
+    ) -> list[Section]:
+        """Return the trees, whose leaves are a yes where their share reaches the threshold."""
+        return [TreesSection([_image_tree(k, model, thresholds[k]) for k, model in models.items()])]
+
     def save(self, directory: Path) -> list[str]:
         """Write the trees."""
         trees = [to_table(key, model.tree_, ATTRIBUTES) for key, model in self.items()]
@@ -84,9 +96,19 @@ class AbleModels(ModelSet[AttributeTree]):
         return models
 
 
+def _image_tree(key: str, model: AttributeTree, threshold: float | None) -> ImageTree:
+    if tuple(model.attributes_) != IMAGE_ATTRIBUTES or tuple(ATTRIBUTES) != IMAGE_ATTRIBUTES:
+        raise ValueError(f"the tree of {key!r} is over {', '.join(model.attributes_)}")
+    nodes = model.tree_.nodes
+    shares = nodes.n_true / np.maximum(nodes.n, 1)
+    answer = np.zeros(len(shares), np.bool_) if threshold is None else shares >= threshold
+    values = model.tree_.values
+    return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, answer, values)
+
+
 def _as_rule(key: str, leaf: TreePath, threshold: float | None) -> dict[str, Any]:
     score, evidence = _leaf(leaf)
-    way = [f"{step['attribute']} {_shown(step)}" for step in evidence["path"]]
+    way = [words.attribute(**step) for step in evidence["path"]]
     return {
         "predicate": key,
         "rule": ", ".join(way) or "any file",
@@ -95,13 +117,6 @@ def _as_rule(key: str, leaf: TreePath, threshold: float | None) -> dict[str, Any
         "n_m": leaf.n_true,
         "n_a": leaf.n,
     }
-
-
-def _shown(step: dict[str, Any]) -> Any:
-    value = step["value"]
-    if step["attribute"] == "mode" and value is not None:
-        return f"{value:04o}"
-    return "none" if value is None else value
 
 
 def _leaf(path: TreePath) -> tuple[float, dict[str, Any]]:

@@ -56,6 +56,10 @@ class ComponentCounts(Learned):
         model._set_counts(counts.cast(cls.counts_schema))
         return model
 
+    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
+        """Return the components that say something at a threshold above 0: whether it is a yes."""
+        raise NotImplementedError
+
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         self._set_counts(self._count(table, positive).cast(self.counts_schema))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -14,7 +14,10 @@ from birthmark.data.schema import WORD
 from birthmark.features.columns import names_of
 from birthmark.features.components import component_text
 from birthmark.predictor import parts
+from birthmark.predictor.image.format import Section
+from birthmark.predictor.image.rules import PLACES, RulesSection
 from birthmark.predictor.models.components.counts import ComponentCounts, count
+from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.model_set import RULES, ModelSet
 
 Model = TypeVar("Model", bound=ComponentCounts)
@@ -30,6 +33,8 @@ class ComponentModels(ModelSet[Model]):
     model: ClassVar[type[ComponentCounts]]
     rules_schema: ClassVar[pa.Schema]
     """The columns of the models' ``rules_``."""
+    precedence: ClassVar[Sequence[str]] = PLACES
+    """The places in a name in the order in which their rules are asked."""
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
@@ -70,6 +75,13 @@ class ComponentModels(ModelSet[Model]):
             model: Any = cls.model.from_rules(own, counted.get(key), **parameters)
             models[key] = model
         return models
+
+    @classmethod
+    def sections(
+        cls, models: Mapping[str, Model], thresholds: Mapping[str, float | None]
+    ) -> list[Section]:
+        """Return the rules that say something at the thresholds."""
+        return [RulesSection(list(rules_of(models, thresholds)), cls.precedence)]
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:

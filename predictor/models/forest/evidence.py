@@ -12,7 +12,7 @@ from birthmark.features.encoding import CODED, COLUMNS
 from birthmark.predictor.models.forest.forest import Bytes, Floats, Forest, bent
 
 REASONS = 3
-"""How many columns are named, at most."""
+"""How many columns are named, at most: what a line of a terminal has room for."""
 
 
 def evidence_of(

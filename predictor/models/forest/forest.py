@@ -24,7 +24,8 @@ FULL = 255
 """The greatest score of a leaf."""
 
 EDGE = 0.002
-"""How near to 0 and 1 a sum comes before it is bent, so as not to leave them."""
+"""How near to 0 and 1 a sum comes before it is bent, so as not to leave them: nearer than any share
+that levels are cut at (``predictor.fit.levels.GRID``)."""
 
 SPLIT_BYTES = 8
 """What a split takes when compiled, at most; a leaf takes one byte per output."""
@@ -34,7 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Way:
+class DecisionPath:
     """The way of a row through one tree: the splits, from the root on, and the leaf."""
 
     splits: tuple[int, ...]
@@ -42,7 +43,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Grown:
+class FittedTrees:
     """Fitted trees of scikit-learn's, whose values count ``weight`` times.
 
     Of each only so many ``leaves`` are taken (``None``: all), as if it had not been grown on: for
@@ -104,7 +105,9 @@ class Forest:
         )
 
     @classmethod
-    def of(cls, parts: Sequence[Grown], base: Floats, columns: Sequence[int], width: int) -> Forest:
+    def of(
+        cls, parts: Sequence[FittedTrees], base: Floats, columns: Sequence[int], width: int
+    ) -> Forest:
         """Return the trees of ``parts``, whose weighted values are to be added to ``base``.
 
         They were grown on ``columns`` of rows of ``width`` bytes.
@@ -160,7 +163,7 @@ class Forest:
         """
         return bent(self.base + self.unit * sums)
 
-    def walk(self, row: Bytes) -> Iterator[Way]:
+    def walk(self, row: Bytes) -> Iterator[DecisionPath]:
         """Yield the way of one row through each tree."""
         for root in self.roots.tolist():
             node, splits = root, []
@@ -168,7 +171,7 @@ class Forest:
                 splits.append(node)
                 smaller = row[self.column[node]] <= self.threshold[node]
                 node = node + 1 if smaller else int(self.target[node])
-            yield Way(tuple(splits), node)
+            yield DecisionPath(tuple(splits), node)
 
     @cached_property
     def means(self) -> Floats:
@@ -218,7 +221,7 @@ class _Tree:
     value: Floats
 
     @classmethod
-    def of(cls, tree: Any, columns: Sequence[int], part: Grown) -> _Tree:
+    def of(cls, tree: Any, columns: Sequence[int], part: FittedTrees) -> _Tree:
         # Nodes are numbered as they were made: a smaller tree is made of the first of them.
         most = tree.node_count if part.leaves is None else 2 * part.leaves - 1
         nodes = min(tree.node_count, most)

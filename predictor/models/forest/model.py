@@ -24,8 +24,9 @@ import pyarrow as pa
 from birthmark.features import CREATES, HISTORY_BYTES
 from birthmark.features.columns import names_of
 from birthmark.features.encoding import COLUMNS, Encoding
-from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Bytes, Floats, Forest, Grown
+from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Bytes, FittedTrees, Floats, Forest
 from birthmark.predictor.models.learned import Answers, Learned, Scores
+from birthmark.predictor.parameters import DEFAULTS
 
 SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 """The columns of ``features.CREATES`` that the model sees."""
@@ -44,7 +45,8 @@ LOOKED_AT = [c for c, name in enumerate(COLUMNS) if name.partition(".")[2] not i
 
 BOOSTED, MOST_LEAVES, LEAF_ROWS, TRIED = 1 / 3, 256, 10, 0.05
 """Of trees that correct others: the share of the room they have, how many leaves each has at most,
-how many rows a leaf has at least, and the share of the columns of which a split is the best."""
+how many rows a leaf has at least, and the share of the columns of which a split is the best. They
+were chosen with the learners."""
 
 
 class CreateForest(Learned):
@@ -67,15 +69,15 @@ class CreateForest(Learned):
 
     def __init__(
         self,
-        trees: int = 32,
+        trees: int = DEFAULTS.trees,
         leaf_rows: int = 3,
         tried: float = 0.2,
         blind: float = 0.25,
-        rounds: int = 60,
+        rounds: int = DEFAULTS.rounds,
         rate: float = 0.1,
         rows_per_tree: int = 100_000,
         kilobytes: int = 64,
-        seed: int = 0,
+        seed: int = DEFAULTS.seed,
     ) -> None:
         self.trees = trees
         self.leaf_rows = leaf_rows
@@ -108,8 +110,8 @@ class CreateForest(Learned):
         mean, correcting = self._boost(seen, answers, for_boosted)
         weight = min(self.rounds * self.rate, 1) / 2
         parts = [
-            Grown(self._grow(seen, answers, room - for_boosted), (1 - weight) / self.trees),
-            Grown(correcting, weight * self.rate),
+            FittedTrees(self._grow(seen, answers, room - for_boosted), (1 - weight) / self.trees),
+            FittedTrees(correcting, weight * self.rate),
         ]
         return _fitting(parts, weight * mean, room)
 
@@ -189,7 +191,7 @@ def shared(known: Sequence[npt.NDArray[np.bool_]], loss: float = 0.02) -> list[l
     return groups
 
 
-def _fitting(parts: Sequence[Grown], base: Floats, room: int) -> Forest:
+def _fitting(parts: Sequence[FittedTrees], base: Floats, room: int) -> Forest:
     """Return as much of the first part's trees, and all others, as fit in ``room`` bytes."""
     first, *others = parts
     forest = Forest.of(parts, base, LOOKED_AT, len(COLUMNS))

@@ -17,6 +17,27 @@ from birthmark.predictor.image.forest import (
     Group,
 )
 from birthmark.predictor.models.forest.forest import FULL, LEAF, Floats, Forest
+from birthmark.predictor.models.forest.model import CreateForest
+
+
+def sections_of(
+    models: Mapping[str, CreateForest], thresholds: Mapping[str, float | None]
+) -> list[ForestSection]:
+    """Return a section for each encoding, with a group for each forest."""
+    forests: dict[int, list[str]] = {}
+    for key, model in models.items():
+        forests.setdefault(id(model.forest_), []).append(key)
+    encodings: dict[bytes, tuple[Encoding, list[Group]]] = {}
+    for keys in forests.values():
+        model = models[keys[0]]
+        own = {key: t for key in keys if (t := thresholds[key]) is not None}
+        outputs = [models[key].output_ for key in own]
+        if own:
+            group = group_of(model.forest_, outputs, own)
+            content = model.encoding_.to_table().combine_chunks().to_pydict()
+            known = encodings.setdefault(repr(content).encode(), (model.encoding_, []))
+            known[1].append(group)
+    return [forest_section(encoding, groups) for encoding, groups in encodings.values()]
 
 
 def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection:

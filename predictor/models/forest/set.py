@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,21 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.features.encoding import Encoding
+from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
-from birthmark.predictor.models.forest.forest import Forest
 from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
-from birthmark.predictor.models.forest.table import read_forests, write_forests
+from birthmark.predictor.models.forest.sections import sections_of
+from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
 from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import ModelSet
-
-
-@dataclass(frozen=True)
-class Planted:
-    """A forest, the encoding of its rows, and the keys of its outputs in order."""
-
-    keys: tuple[str, ...]
-    encoding: Encoding
-    forest: Forest
 
 
 class ForestModels(ModelSet[CreateForest]):
@@ -59,8 +50,8 @@ class ForestModels(ModelSet[CreateForest]):
                 [labels[keys[label]].fill_null(False).to_numpy(False)[rows] for label in group]
             )
             forest = CreateForest(**parameters).grow(matrix[rows], answers)
-            self._plant(
-                Planted(tuple(keys[label] for label in group), encoding, forest), parameters
+            self._add(
+                SharedForest(tuple(keys[label] for label in group), encoding, forest), parameters
             )
         for key in keys:  # in the order that was asked for, whichever forest each is of
             self[key] = self.pop(key)
@@ -70,28 +61,35 @@ class ForestModels(ModelSet[CreateForest]):
         asked = list(self if keys is None else keys)
         columns = self.columns(creates)
         found: dict[str, Scores] = {}
-        for encoding, planted in self._by_encoding(asked):
+        for encoding, forests in self._by_encoding(asked):
             matrix = encoding.transform(columns)
-            for tree in planted:
-                every = tree.forest.predict(matrix)
-                found |= {key: every[:, place] for place, key in enumerate(tree.keys)}
+            for own in forests:
+                every = own.forest.predict(matrix)
+                found |= {key: every[:, place] for place, key in enumerate(own.keys)}
         return {key: found[key] for key in asked}
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the leaves, and the columns that moved the scores most."""
         columns = self.columns(creates)
         rows: list[dict[str, tuple[float, dict[str, Any]]]] = [{} for _ in range(len(columns))]
-        for encoding, planted in self._by_encoding(list(self)):
+        for encoding, forests in self._by_encoding(list(self)):
             matrix = encoding.transform(columns)
-            for tree in planted:
+            for own in forests:
                 for answers, row, create in zip(rows, matrix, columns.to_pylist(), strict=True):
-                    found = evidence_of(tree.forest, row, create)
-                    answers |= dict(zip(tree.keys, found, strict=True))
+                    found = evidence_of(own.forest, row, create)
+                    answers |= dict(zip(own.keys, found, strict=True))
         return [{key: answers[key] for key in self} for answers in rows]
+
+    @classmethod
+    def sections(
+        cls, models: Mapping[str, CreateForest], thresholds: Mapping[str, float | None]
+    ) -> list[Section]:
+        """Return a section for each encoding, with a group for each forest."""
+        return list(sections_of(models, thresholds))
 
     def save(self, directory: Path) -> list[str]:
         """Write the forests and the codes."""
-        return write_forests(directory, [(p.keys, p.encoding, p.forest) for p in self._planted()])
+        return write_forests(directory, self._shared())
 
     @classmethod
     def load(
@@ -99,32 +97,30 @@ class ForestModels(ModelSet[CreateForest]):
     ) -> Self:
         """Return the saved forests; they cannot be learned on, so ``counts`` means nothing."""
         models = cls()
-        for parts in read_forests(directory, keys):
-            models._plant(Planted(*parts), parameters)
+        for own in read_forests(directory, keys):
+            models._add(own, parameters)
         return models
 
-    def _plant(self, planted: Planted, parameters: Mapping[str, Any]) -> None:
-        for output, key in enumerate(planted.keys):
-            self[key] = CreateForest.from_forest(
-                planted.encoding, planted.forest, output, **parameters
-            )
+    def _add(self, own: SharedForest, parameters: Mapping[str, Any]) -> None:
+        for output, key in enumerate(own.keys):
+            self[key] = CreateForest.from_forest(own.encoding, own.forest, output, **parameters)
 
-    def _planted(self) -> list[Planted]:
+    def _shared(self) -> list[SharedForest]:
         """Return the forests in the order of their first keys."""
         by_forest: dict[int, list[str]] = {}
         for key, model in self.items():
             by_forest.setdefault(id(model.forest_), []).append(key)
         return [self._of(keys) for keys in by_forest.values()]
 
-    def _of(self, keys: list[str]) -> Planted:
+    def _of(self, keys: list[str]) -> SharedForest:
         model = self[keys[0]]
         in_order = sorted(keys, key=lambda key: self[key].output_)
-        return Planted(tuple(in_order), model.encoding_, model.forest_)
+        return SharedForest(tuple(in_order), model.encoding_, model.forest_)
 
-    def _by_encoding(self, keys: list[str]) -> list[tuple[Encoding, list[Planted]]]:
+    def _by_encoding(self, keys: list[str]) -> list[tuple[Encoding, list[SharedForest]]]:
         """Return the forests that answer ``keys``, with those of one encoding together."""
-        found: dict[int, tuple[Encoding, list[Planted]]] = {}
-        for planted in self._planted():
-            if not set(keys).isdisjoint(planted.keys):
-                found.setdefault(id(planted.encoding), (planted.encoding, []))[1].append(planted)
+        found: dict[int, tuple[Encoding, list[SharedForest]]] = {}
+        for own in self._shared():
+            if not set(keys).isdisjoint(own.keys):
+                found.setdefault(id(own.encoding), (own.encoding, []))[1].append(own)
         return list(found.values())

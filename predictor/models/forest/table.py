@@ -42,15 +42,20 @@ CODED = pa.schema([field("encoding", pa.uint16(), "its number", nullable=False),
 _FILES = {"nodes": NODES, "scores": SCORES, "codes": CODED}
 _FILE = "forest.json"
 
-Planted = tuple[tuple[str, ...], Encoding, Forest]
-"""The keys of a forest's outputs, the encoding of its rows, and the forest."""
+
+class SharedForest(NamedTuple):
+    """A forest, the encoding of its rows, and the keys of its outputs in order."""
+
+    keys: tuple[str, ...]
+    encoding: Encoding
+    forest: Forest
 
 
-def write_forests(directory: Path, planted: Sequence[Planted]) -> list[str]:
+def write_forests(directory: Path, shared: Sequence[SharedForest]) -> list[str]:
     """Write forests to files in ``directory``; return the files' names."""
-    encodings = list({id(encoding): encoding for _, encoding, _ in planted}.values())
+    encodings = list({id(encoding): encoding for _, encoding, _ in shared}.values())
     numbers = {id(encoding): number for number, encoding in enumerate(encodings)}
-    forests = [forest for _, _, forest in planted]
+    forests = [forest for _, _, forest in shared]
     tables = {
         "nodes": [_nodes(number, forest) for number, forest in enumerate(forests)],
         "scores": [_scores(number, forest) for number, forest in enumerate(forests)],
@@ -68,14 +73,14 @@ def write_forests(directory: Path, planted: Sequence[Planted]) -> list[str]:
                 "unit": forest.unit,
                 "base": forest.base.tolist(),
             }
-            for keys, encoding, forest in planted
+            for keys, encoding, forest in shared
         ],
     }
     parts.write_json(directory / _FILE, content)
     return [_FILE, *(f"forest-{name}.arrow" for name in _FILES)]
 
 
-def read_forests(directory: Path, keys: Iterable[str]) -> list[Planted]:
+def read_forests(directory: Path, keys: Iterable[str]) -> list[SharedForest]:
     """Return the forests of ``keys`` that were written to ``directory``.
 
     Raises ``predictor.parts.DamagedModelError`` where a file is not as it was written, or the rows
@@ -92,7 +97,7 @@ def read_forests(directory: Path, keys: Iterable[str]) -> list[Planted]:
         raise parts.DamagedModelError(directory / "forest-codes.arrow", str(error)) from error
     try:
         return [
-            (own.keys, encodings[own.encoding], _forest(number, own, tables))
+            SharedForest(own.keys, encodings[own.encoding], _forest(number, own, tables))
             for number, own in enumerate(described)
         ]
     except ValueError as error:

@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.setting_errors import check
 from birthmark.features.columns import names_of
 from birthmark.features.components import match_components, whole_names
 from birthmark.predictor.models.components.counts import ComponentCounts
 from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,12 @@ class NameRules(ComponentCounts):
     ``rules_`` the set, strongest evidence first: by n_M/n_A, then n_M, then byte order.
     """
 
-    def __init__(self, minfrac: float = 0.8, mincount: int = 5, prefix: bool = True) -> None:
+    def __init__(
+        self,
+        minfrac: float = DEFAULTS.minfrac,
+        mincount: int = DEFAULTS.mincount,
+        prefix: bool = DEFAULTS.prefix,
+    ) -> None:
         self.minfrac = minfrac
         self.mincount = mincount
         self.prefix = prefix
@@ -71,6 +78,11 @@ class NameRules(ComponentCounts):
         always = pa.array(np.ones(len(self.rules_), dtype=bool))
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
+    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
+        """Return the components that say yes at ``threshold``, and that they do."""
+        reach = pc.greater_equal(_fractions(self.rules_), threshold)
+        return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]
+
     def _derive(self, counts: pa.Table) -> pa.Table:
         return select_rules(counts, self.minfrac, self.mincount)
 
@@ -93,10 +105,7 @@ def select_rules(counts: pa.Table, minfrac: float, mincount: int) -> pa.Table:
 
     Strongest evidence comes first. Raises ``ValueError`` for parameters that make no sense.
     """
-    if not 0 <= minfrac <= 1:
-        raise ValueError(f"minfrac must be from 0 to 1, not {minfrac!r}")
-    if mincount < 0:
-        raise ValueError(f"mincount must be 0 or more, not {mincount!r}")
+    check(Parameters, minfrac=minfrac, mincount=mincount)
     counts = counts.filter(pc.greater_equal(counts["n_m"], max(mincount, 1)))
     rules = counts.append_column("fraction", _fractions(counts))
     rules = rules.filter(pc.greater_equal(rules["fraction"], minfrac))

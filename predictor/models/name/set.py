@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.components import match_components, name_components
-from birthmark.predictor.fit.thresholds import NEVER
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.points import NEVER
 from birthmark.predictor.models.components.counts import COUNTS
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
-from birthmark.predictor.models.kinds import Point
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.name.model import NameRules
 from birthmark_native import RuleError

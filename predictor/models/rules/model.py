@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from birthmark.features.columns import names_of
 from birthmark.features.components import (
+    ANY,
     decide_components,
     prune_components,
     score_components,
@@ -20,6 +21,7 @@ from birthmark.features.components import (
 )
 from birthmark.predictor.models.components.counts import COUNTS, TRACE, ComponentCounts
 from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.parameters import DEFAULTS
 
 Numbers = npt.NDArray[np.float64]
 
@@ -30,9 +32,6 @@ WEIGHTS = pa.schema([_COMPONENT, *(pa.field(n, pa.float64(), False) for n in ("n
 
 EVIDENCE = pa.schema([*WEIGHTS, *(pa.field(n, pa.float64(), False) for n in ("lower", "upper"))])
 """Rules: ``lower`` and ``upper`` are confidence limits of the share n_M/n_A."""
-
-ANY = b".*"
-"""The component that every name has: its rule is what is known of a name of which nothing is."""
 
 
 class RuleList(ComponentCounts):
@@ -76,7 +75,7 @@ class RuleList(ComponentCounts):
         self,
         level: float = 0.9,
         threshold: float = 0.5,
-        prefix: bool = True,
+        prefix: bool = DEFAULTS.prefix,
         half_life: float | None = None,
     ) -> None:
         self.level = level
@@ -116,6 +115,15 @@ class RuleList(ComponentCounts):
         table = table.append_column("decides", pa.array(decides))
         said = pa.array((lower >= threshold) | (upper < threshold))
         return table.filter(said).sort_by([("decides", "descending"), ("component", "ascending")])
+
+    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
+        """Return the components that say something at ``threshold``: whether it is a yes."""
+        columns = (self.rules_[name].to_pylist() for name in ("component", "lower", "upper"))
+        return [
+            (component, lower >= threshold)
+            for component, lower, upper in zip(*columns, strict=True)
+            if not lower < threshold <= upper
+        ]
 
     def _derive(self, counts: pa.Table) -> pa.Table:
         if not 0.5 < self.level < 1:

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.columns import names_of
-from birthmark.features.components import rank_components, score_components
+from birthmark.features.components import ANY, rank_components, score_components
+from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
-from birthmark.predictor.models.kinds import Point
 from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import most_decisive_first
-from birthmark.predictor.models.rules.model import ANY, EVIDENCE, RuleList, arrays_of
+from birthmark.predictor.models.rules.model import EVIDENCE, RuleList, arrays_of
 from birthmark_native import RuleError
 
 _SHOWN = ("component", "n_m", "n_a")
@@ -29,6 +29,7 @@ class RuleModels(ComponentModels[RuleList]):
     model = RuleList
     parameters = ("prefix",)
     rules_schema = EVIDENCE
+    precedence = ("whole", "middle", "prefix", "last", "first", "any")
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:

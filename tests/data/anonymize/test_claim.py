@@ -13,12 +13,14 @@ import pytest
 
 from birthmark.data.anonymize import Settings as Keep
 from birthmark.data.anonymize import anonymize
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.training.config import Settings
-from birthmark.training.evaluate import evaluate
-from birthmark.training.train import train
+from birthmark.training.evaluate.evaluation import evaluate
+from birthmark.training.learn.train import train
+
+pytestmark = pytest.mark.deep
 
 SMALL = {"trees": 4, "rounds": 2}
 """Parameters of the forest, which is not what is tested here."""

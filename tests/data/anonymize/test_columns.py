@@ -8,7 +8,7 @@ import pytest
 from birthmark.data import schema
 from birthmark.data.anonymize import treatments
 from birthmark.data.anonymize.columns import COLUMNS, leaves
-from birthmark.data.datasets import TABLES
+from birthmark.data.datasets.tables import TABLES
 
 SCHEMAS = {name: each for name, each in vars(schema).items() if isinstance(each, pa.Schema)}
 

@@ -85,14 +85,16 @@ def test_a_damaged_one_is_refused_and_left(tmp_path: Path, damage: object, messa
 def test_it_is_not_used_by_two_at_once(tmp_path: Path) -> None:
     path = made(tmp_path / "mapping")
     held = """
-import sys, time
+import sys
 from pathlib import Path
 from birthmark.data.anonymize import opened
 with opened(Path(sys.argv[1])):
     print(flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
-    with subprocess.Popen([sys.executable, "-c", held, path], stdout=subprocess.PIPE) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", held, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
         assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(MappingError, match="mapping: another process is using"):

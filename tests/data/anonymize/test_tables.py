@@ -16,11 +16,11 @@ import pytest
 
 from birthmark.data.anonymize import Settings, anonymize, treatments
 from birthmark.data.anonymize.columns import COLUMNS
-from birthmark.data.datasets import TABLES, read_table
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import TABLES, read_table
+from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import OPERATIONS
 from birthmark_native import Mapping
-from tests.data.anonymize.conftest import DAMAGED, TEXT, leaks
+from tests.data.anonymize.secret import DAMAGED, TEXT, leaks
 
 
 def bare(table: pa.Table) -> bytes:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from birthmark.data.anonymize import Settings, anonymize
-from birthmark.data.ingest import ingest
-from tests.data.anonymize.conftest import DAMAGED, TEXT, leaks
+from birthmark.data.ingest.run import ingest
+from tests.data.anonymize.secret import DAMAGED, TEXT, leaks
 
 MAPPED = re.compile(
     r"(?<= name )\S+|(?<= name2 )\S+|(?<= sdata )\S+|(?<= name-\d )\S+"

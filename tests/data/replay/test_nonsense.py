@@ -55,6 +55,7 @@ def test_nonsense_is_built_and_run_without_losing_count(tmp_path: Path, seed: in
     assert ran.inserted <= inserted
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("share_lost", [0.05, 0.3])
 def test_with_calls_missing_the_others_end_as_they_did(tmp_path: Path, share_lost: float) -> None:
     dice = random.Random(1)

@@ -16,7 +16,7 @@ from birthmark.data import lives
 from birthmark.data.replay import build, run
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.data.samples import DAYS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from tests.data.replay.made import (
     ACCES,
     HOME,
@@ -274,6 +274,7 @@ def test_results_can_be_written_elsewhere_and_writes_flushed(tmp_path: Path) -> 
     assert path.stat().st_size == 3_000_000
 
 
+@pytest.mark.deep
 def test_part_of_a_bundled_day_ends_as_it_did(tmp_path: Path) -> None:
     found = replayed_trace(tmp_path, DAYS[1])
     assert found.ran.differences == []
@@ -308,6 +309,7 @@ def compared_with_lives(trace: Path, root: Path) -> None:
     assert checked > 1_000
 
 
+@pytest.mark.deep
 def test_a_bundled_day_can_be_begun_in_the_middle(tmp_path: Path) -> None:
     found = replayed_trace(tmp_path, DAYS[1], first=FIRST_SECONDS, last=FIRST_SECONDS + 10_000_000)
     assert found.ran.differences == []

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.scan import FILES, Plan, counts_schema, scan
 from birthmark.data.schema import OPERATIONS
@@ -70,6 +70,7 @@ def test_counts_bytes_and_latencies_are_those_of_simple_counting(tmp_path: Path)
             assert exact <= row[f"latency_p{quantile}"] <= exact * (1 + 1 / 32)
 
 
+@pytest.mark.deep
 def test_a_directory_counts_all_below_it(tmp_path: Path) -> None:
     expected = oracle.by_directory()
     rows = counted([DAYS[0]], tmp_path, period=oracle.PERIOD, by=["directory"], ops=None)

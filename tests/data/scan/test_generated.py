@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.data.generated import all_in_metadata, in_comment
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.scan import Plan, scan
 from birthmark.data.scan.inputs import CountsTable

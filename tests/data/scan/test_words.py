@@ -11,14 +11,6 @@ import pytest
 from birthmark.data.scan import words
 
 
-@pytest.mark.parametrize(
-    ("text", "micros"),
-    [("5m", 300_000_000), ("1.5h", 5_400_000_000), ("500ms", 500_000), ("1d", 86_400_000_000)],
-)
-def test_durations(text: str, micros: int) -> None:
-    assert words.duration(text) == micros
-
-
 def test_times_are_utc_unless_they_say_otherwise() -> None:
     assert words.time("2026-11-21T05:38:30") == words.time("2026-11-21 07:38:30+02:00")
     assert words.time("1795239510.5") == 1_795_239_510_500_000
@@ -48,7 +40,6 @@ def test_rows_of_operations_are_chosen_by_pattern_and_others_too() -> None:
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        *((words.duration, text) for text in ("5", "m", "0s", "-1m", "5 m", "1" * 30 + "d")),
         *((words.time, text) for text in ("noon", "5", "2026-13-01")),
         *((words.keys, text) for text in ("colour", "client,uids")),
         *((words.numbers, text) for text in ("root", "1,,2", "4294967296", "")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +15,12 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.data.generated import describe, in_dataset
-from birthmark.data.ingest import ingest
+from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.data.workloads import Workload, generate
 from birthmark.data.workloads.output import format_of, write
+from tests import needs
 
 SMALL = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)
 SHOWN_BY_ALL = {"name": "campus", "seed": 7}
@@ -96,6 +96,7 @@ def test_nothing_is_left_of_a_workload_that_cannot_be_written(tmp_path):
     assert list((tmp_path / "small").iterdir()) == []
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ".pcap"])
 def test_what_is_made_of_a_generated_trace_says_so(tmp_path, suffix):
     write(SMALL, tmp_path / f"trace{suffix}")
@@ -197,10 +198,11 @@ def test_a_replay_of_a_generated_trace_says_so(tmp_path, suffix):
     assert json.loads((tmp_path / "a" / "build.json").read_text())["generated"] == [mark]
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="needs tshark")
+@pytest.mark.deep
 def test_an_independent_decoder_reads_a_generated_capture(tmp_path, operations):
     write(SMALL, tmp_path / "campus.pcap")
-    command = ["tshark", "-r", str(tmp_path / "campus.pcap"), "-Y", "rpc.msgtyp == 0 && nfs",
+    tshark = needs.program("tshark")
+    command = [tshark, "-r", str(tmp_path / "campus.pcap"), "-Y", "rpc.msgtyp == 0 && nfs",
                "-T", "fields", "-e", "rpc.auth.machinename"]  # fmt: skip
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     assert len(lines) == len(operations)

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from birthmark.layout_hint.comparison import Comparison, Result, Settings, Shares, Spread
 from birthmark.layout_hint.locality import Locality, locality
-from birthmark.layout_hint.place import geometry
+from birthmark.layout_hint.region import geometry
 
 PARTITION, REGION = 40 << 30, 4 << 20
 SIZES = geometry("freebsd48", PARTITION)

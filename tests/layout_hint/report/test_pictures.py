@@ -14,8 +14,8 @@ from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint import report
 from birthmark.layout_hint.comparison import Comparison
-from birthmark.layout_hint.options import Options
 from birthmark.layout_hint.report import charts, disk_map
+from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.predictor.image.format import compile_image
@@ -58,6 +58,7 @@ def test_the_thesiss_marks_are_there_only_where_it_has_figures(tmp_path: Path) -
         assert marks == [12 + 1, 0]
 
 
+@pytest.mark.deep
 def test_the_map_shows_what_moved_into_the_region(tmp_path: Path) -> None:
     made = comparison(days=("2001-10-23",), modes=("reserved",))
     disk_map.draw(made, "2001-10-23", "fresh", "reserved", SIZES, tmp_path / "a.png")
@@ -91,6 +92,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     return study([folder / "tuesday"], folder / "hints.image", options)
 
 
+@pytest.mark.deep
 def test_a_real_comparison_is_printed_and_drawn_whole(real: Comparison, tmp_path: Path) -> None:
     drawn = report.draw(real, tmp_path)
     names = ["locality-fresh.svg", "elapsed-fresh.svg", "map-tuesday-fresh-reserved.png"]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,14 @@ import pyarrow as pa
 import pytest
 
 from birthmark.data import lives
-from birthmark.data.schema import FILES, NAMES
-from birthmark.data.traces import open_trace
+from birthmark.data.schema import NAMES
+from birthmark.data.traces.reader import open_trace
 from birthmark.features import name_pieces
 from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image, verdicts
 from birthmark.predictor.models.kinds import Kind
 from birthmark_native import Image
+from tests.builders.lives import UNKNOWN, files_of, life
 
 SAMPLES = Path(__file__).parents[3] / "data" / "samples"
 START = datetime(2003, 2, 24, tzinfo=UTC)
@@ -24,46 +25,27 @@ NAME, DIR, WRITE = 1, 2, 4
 USERS = range(1, 21)
 
 
-def life(name: bytes | None, uid: int, lifespan: float | None, **columns: Any) -> dict[str, Any]:
+def of_user(name: bytes | None, uid: int, lifespan: float | None, **columns: Any) -> dict[str, Any]:
     """Return a row of the files table; a `lifespan` of None: it was there before, and stays."""
     old = lifespan is None
-    born = START + timedelta(minutes=columns.pop("minute", 0))
-    until = START + timedelta(days=1) if old else born + timedelta(seconds=lifespan or 0)
-    counters = ("operations", "reads", "writes", "bytes_read", "bytes_written")
-    return {
-        "server": "s",
-        "fh": repr((name, uid, columns, born)).encode(),
-        "dir_fh": b"home %d" % uid,
-        "name": name,
-        "kind": "file",
-        "born": None if old else born,
-        "birth_seen": not old,
-        "first_seen": START if old else born,
-        "last_seen": until,
-        "died": None if old else until,
-        "death_seen": not old,
-        "observed_until": until,
-        "owner": uid,
-        "uid": None if old else uid,
-        "max_size": 0,
-        **dict.fromkeys(counters, 0),
-        **columns,
-    }
+    born = None if old else 60.0 * columns.pop("minute", 0)
+    known = {"dir_fh": b"home %d" % uid, "owner": uid, "uid": None if old else uid, "max_size": 0}
+    return life(name, born, lifespan, day=START, **UNKNOWN | known | columns)
 
 
 def campus() -> pa.Table:
     """Return a day of mail: locks of all users, and inboxes, of which user 1's is written most."""
     rows = []
     for uid in USERS:
-        home = life(None, uid, None, kind="directory")
+        home = of_user(None, uid, None, kind="directory")
         rows.append({**home, "fh": b"home %d" % uid})
         written = 10_000 if uid == 1 else 20
         size = {"max_size": 40_000, "bytes_written": written, "writes": written}
-        rows += [life(b".inbox", uid, None, **size), life(b"notes", uid, None, max_size=9000)]
-        rows += [life(b".inbox.lock", uid, 0.1, minute=n) for n in range(30 if uid <= 10 else 0)]
+        rows += [of_user(b".inbox", uid, None, **size), of_user(b"notes", uid, None, max_size=9000)]
+        rows += [of_user(b".inbox.lock", uid, 0.1, minute=n) for n in range(30 if uid <= 10 else 0)]
         once = {"max_size": 90_000, "bytes_written": 90_000, "writes": 30}
-        rows += [life(b"db-journal", uid, 0.5, minute=n, **once) for n in range(3 * (uid <= 10))]
-    return pa.Table.from_pylist(rows, schema=FILES)
+        rows += [of_user(b"db-journal", uid, 0.5, minute=n, **once) for n in range(3 * (uid <= 10))]
+    return files_of(*rows)
 
 
 @pytest.fixture(scope="module")

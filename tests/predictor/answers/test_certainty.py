@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from birthmark.predictor.answers.certainty import WORDS, described, plainly, say
 from birthmark.predictor.answers.levels import Levels
-from birthmark.predictor.fit.thresholds import OperatingPoints
+from birthmark.predictor.answers.points import OperatingPoints
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.predicates.worlds import worlds_of
 from birthmark_native import Certainty
@@ -35,6 +35,7 @@ def said_of(scores: dict[str, float], points: dict[str, OperatingPoints]) -> dic
 files = st.fixed_dictionaries({key: st.floats(0, 1) for key in KEYS})
 
 
+@pytest.mark.deep
 @given(files, st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_answers_about_one_file_never_contradict_each_other(

@@ -75,6 +75,7 @@ def test_no_birth_is_scored_by_a_model_that_learned_from_it(crossed: bool) -> No
     assert models.points["yes"].bounded is None
 
 
+@pytest.mark.deep
 def test_the_bound_holds_as_often_as_it_promises() -> None:
     limit, splits, rows, kinds = Limit(0.03, 0.9), 200, 1500, 40
     share = np.random.default_rng(2).random(kinds) ** 2

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from birthmark.data import lives
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.data.workloads import Workload, generate
 from birthmark.data.workloads.profile import read_profile
 from birthmark.features import DIRECTORIES, from_directories, seen_before
@@ -112,6 +112,7 @@ def test_most_hot_births_of_the_second_sample_are_in_directories_found_from_the_
     assert births[1] > 0.4 * hot[1]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "rate"), [("campus", 0.02), ("eecs03", 0.03)])
 def test_on_a_generated_workload_directories_without_known_names_go_by_their_past(name, rate):
     start = read_profile(name).start

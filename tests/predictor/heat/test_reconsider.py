@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.data import lives
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.predictor import FILE_PREDICATES, NAME_PREDICATES, from_config
 from birthmark.predictor.heat import reconsider, settled
 from birthmark.predictor.predicates import BUILT_IN

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names
-from birthmark.data.ingest import ingest
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
 from birthmark.predictor.allocation.verdicts import hint_image
-from birthmark.predictor.fit.thresholds import NEVER, OperatingPoints
+from birthmark.predictor.answers.points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
 from birthmark.predictor.image import format as image_format
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
@@ -24,8 +24,10 @@ from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.trained import KINDS, TrainedModel
+from birthmark.predictor.trained import TrainedModel
 from birthmark_native import Image
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
@@ -250,6 +252,7 @@ def creates_of(model: TrainedModel, folders: list[Path]) -> list[pa.Table]:
     ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("point", POINTS)
 def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, point, sampled):
@@ -271,6 +274,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
     assert said.isdisjoint(image.abstained)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
     model, tables = sampled
@@ -289,11 +293,12 @@ def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kin
             )
 
 
+@pytest.mark.deep
 def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monkeypatch):
     model, tables = sampled
     models = model.models["rules"]
     (whole,) = compile_levels(models)
-    monkeypatch.setattr(image_format, "PREDICATES", 60)
+    monkeypatch.setattr(image_format, "BM_PREDICATES_MAX", 60)
     parts = [Image(content) for content in compile_levels(models)]
     assert len(parts) > 2
     whole = predict(Image(whole), tables[0])
@@ -336,6 +341,7 @@ def test_a_model_is_compiled_within_its_budget(sampled):
         assert image.size / len(image.predicates) <= 64 * 1024
 
 
+@pytest.mark.deep
 def test_the_image_of_a_model_declares_just_the_steps_that_it_may_take(sampled):
     model, _ = sampled
     images = [compile_models(m, point) for m in model.models.values() for point in POINTS]
@@ -366,7 +372,7 @@ def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
 
 def test_a_kind_without_a_section_is_refused(sampled):
     models = sampled[0].models["name"]
-    other = type("Other", (type(models),), {"kind": "other"})(models)
+    other = type("Other", (ModelSet,), {"kind": "other"})(models)
     with pytest.raises(ValueError, match="of kind 'other'"):
         compile_models(other, "accurate")
 

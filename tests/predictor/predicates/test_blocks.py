@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 
 from birthmark.data import lives
 from birthmark.data.schema import FILES
-from birthmark.data.traces import open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark.predictor.predicates import blocks
+from tests.builders.lives import life, table
 
 START = datetime.datetime(2003, 2, 25, tzinfo=datetime.UTC)
 WRITES = st.lists(st.tuples(st.integers(0, 50_000), st.integers(1, 30_000)), min_size=1, max_size=9)
 
 
 def one(**columns: object) -> pa.Table:
-    row = {"writes": 0, "bytes_written": 0, "first_seen": START, "observed_until": START}
-    nullable = pa.schema([field.with_nullable(True) for field in FILES])
-    return pa.Table.from_pylist([row | columns], schema=nullable)
+    return table(FILES, [life(None, None, end=0.0, day=START) | columns])
 
 
 @given(WRITES)

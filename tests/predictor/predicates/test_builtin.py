@@ -10,6 +10,7 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from tests.builders.lives import table
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 MICROSECOND = 1e-6
@@ -41,19 +42,13 @@ def unborn(died: float) -> dict[str, object]:
     return {"birth_seen": False, "death_seen": True, "died": after(died), "observed_until": BORN}
 
 
-def rows(schema: pa.Schema, lives: list[dict[str, object]]) -> pa.Table:
-    """Return a table in which what is not given is null, even where the schema forbids it."""
-    nullable = pa.schema([field.with_nullable(True) for field in schema])
-    return pa.Table.from_pylist(lives, schema=nullable)
-
-
 def file_answer(predicate: str, **life: object) -> bool | None:
-    (answer,) = FILE_PREDICATES[predicate].evaluate(rows(FILES, [life])).to_pylist()
+    (answer,) = FILE_PREDICATES[predicate].evaluate(table(FILES, [life])).to_pylist()
     return answer
 
 
 def name_answer(predicate: str, **life: object) -> bool | None:
-    (answer,) = NAME_PREDICATES[predicate].evaluate(rows(NAMES, [life])).to_pylist()
+    (answer,) = NAME_PREDICATES[predicate].evaluate(table(NAMES, [life])).to_pylist()
     return answer
 
 
@@ -223,7 +218,7 @@ def test_every_predicate_answers_a_whole_table_at_once_and_can_be_sent_to_anothe
         alive(2) | {"writes": 1, "reads": 0},
     ]
     for predicate in pickle.loads(pickle.dumps(list(FILE_PREDICATES.values()))):
-        answers = predicate.evaluate(rows(FILES, lives))
+        answers = predicate.evaluate(table(FILES, lives))
         assert isinstance(answers, pa.BooleanArray)
         assert len(answers) == 2
-        assert len(predicate.evaluate(rows(FILES, []))) == 0
+        assert len(predicate.evaluate(table(FILES, []))) == 0

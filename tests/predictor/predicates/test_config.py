@@ -1,26 +1,21 @@
 from __future__ import annotations
 
-import datetime
-
 import pyarrow as pa
 import pytest
 
+from birthmark.data.schema import FILES, NAMES
 from birthmark.predictor.predicates import from_config
+from tests.builders.lives import life, table
 
 G = 1024**3
-BORN = datetime.datetime(2003, 2, 24, tzinfo=datetime.UTC)
 
 
-def life(size: int | None, lifespan: float) -> pa.Table:
-    died = BORN + datetime.timedelta(seconds=lifespan)
-    row = {"born": BORN, "birth_seen": True, "death_seen": True, "died": died}
-    sizes = pa.array([size], pa.uint64())
-    table = pa.Table.from_pylist([row | {"observed_until": died}])
-    return table.append_column("max_size", sizes).append_column("file_max_size", sizes)
+COLUMNS = pa.schema([*FILES, NAMES.field("file_max_size")])
 
 
 def answer(config: dict[str, object], size: int | None = 0, lifespan: float = 0.0) -> bool | None:
-    return from_config(config).evaluate(life(size, lifespan))[0].as_py()
+    row = life(None, 0.0, lifespan, max_size=size, file_max_size=size)
+    return from_config(config).evaluate(table(COLUMNS, [row]))[0].as_py()
 
 
 def test_a_size_range_excludes_its_lower_and_includes_its_upper_bound():

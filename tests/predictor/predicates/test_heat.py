@@ -11,6 +11,7 @@ import pytest
 from birthmark.data.schema import FILES
 from birthmark.features import DIRECTORIES
 from birthmark.predictor.predicates import BUILT_IN, DIRECTORY_PREDICATES, HEAT_PREDICATES
+from tests.builders.lives import life, table
 
 BORN = datetime.datetime(2003, 2, 25, 10, 0, tzinfo=datetime.UTC)
 US = 1e-6
@@ -18,14 +19,9 @@ BLOCK = 4096
 HOUR = 3600.0
 
 
-def life(lifespan: float | None = None, watched: float = 0.0, **columns: object) -> pa.Table:
+def lived(lifespan: float | None = None, watched: float = 0.0, **columns: object) -> pa.Table:
     """Return a file that died after a lifespan, or was watched for so many seconds."""
-    until = BORN + datetime.timedelta(seconds=watched if lifespan is None else lifespan)
-    row = {"born": BORN, "birth_seen": True, "first_seen": BORN, "observed_until": until}
-    row |= {"death_seen": lifespan is not None, "died": None if lifespan is None else until}
-    row |= {"writes": 0, "bytes_written": 0, "max_size": 0}
-    nullable = pa.schema([field.with_nullable(True) for field in FILES])
-    return pa.Table.from_pylist([row | columns], schema=nullable)
+    return table(FILES, [life(None, 0.0, lifespan, watched, BORN, **{"max_size": 0} | columns)])
 
 
 def answer(predicate: str, table: pa.Table) -> bool | None:
@@ -36,14 +32,14 @@ def answer(predicate: str, table: pa.Table) -> bool | None:
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        (life(5, max_size=1), True),
-        (life(5 + US, max_size=1), False),
-        (life(5 + US, max_size=0), True),
-        (life(watched=5, max_size=1), None),
-        (life(watched=5 + US, max_size=1), False),
-        (life(watched=5, max_size=0), True),
-        (life(watched=9, max_size=None), None),
-        (life(1, max_size=None), True),
+        (lived(5, max_size=1), True),
+        (lived(5 + US, max_size=1), False),
+        (lived(5 + US, max_size=0), True),
+        (lived(watched=5, max_size=1), None),
+        (lived(watched=5 + US, max_size=1), False),
+        (lived(watched=5, max_size=0), True),
+        (lived(watched=9, max_size=None), None),
+        (lived(1, max_size=None), True),
     ],
 )
 def test_a_hot_name_is_short_lived_or_empty(table, expected):
@@ -54,21 +50,21 @@ def test_a_hot_name_is_short_lived_or_empty(table, expected):
     ("table", "expected"),
     [
         # one block, written three and four times
-        (life(60, writes=3, bytes_written=30, max_size=10), False),
-        (life(60, writes=4, bytes_written=40, max_size=10), True),
+        (lived(60, writes=3, bytes_written=30, max_size=10), False),
+        (lived(60, writes=4, bytes_written=40, max_size=10), True),
         # two blocks: a log of small appends
-        (life(60, writes=7, bytes_written=BLOCK + 1, max_size=BLOCK + 1), False),
-        (life(60, writes=8, bytes_written=BLOCK + 1, max_size=BLOCK + 1), True),
+        (lived(60, writes=7, bytes_written=BLOCK + 1, max_size=BLOCK + 1), False),
+        (lived(60, writes=8, bytes_written=BLOCK + 1, max_size=BLOCK + 1), True),
         # few large writes count by their bytes
-        (life(60, writes=1, bytes_written=4 * BLOCK, max_size=BLOCK), True),
-        (life(60, writes=1, bytes_written=3 * BLOCK, max_size=BLOCK), False),
+        (lived(60, writes=1, bytes_written=4 * BLOCK, max_size=BLOCK), True),
+        (lived(60, writes=1, bytes_written=3 * BLOCK, max_size=BLOCK), False),
         # as often, but once an hour, and less
-        (life(4 * HOUR, writes=4, max_size=1), True),
-        (life(4 * HOUR + 1, writes=4, max_size=1), False),
-        (life(4 * HOUR + 1, writes=5, max_size=1), True),
+        (lived(4 * HOUR, writes=4, max_size=1), True),
+        (lived(4 * HOUR + 1, writes=4, max_size=1), False),
+        (lived(4 * HOUR + 1, writes=5, max_size=1), True),
         # never written, and of unknown size
-        (life(60), False),
-        (life(60, writes=4, bytes_written=4, max_size=None), True),
+        (lived(60), False),
+        (lived(60, writes=4, bytes_written=4, max_size=None), True),
     ],
 )
 def test_a_hot_write_is_written_four_times_over_and_once_an_hour(table, expected):
@@ -80,7 +76,7 @@ def test_a_hot_write_is_written_four_times_over_and_once_an_hour(table, expected
     [(60 - US, 3, None), (60, 3, False), (1, 4, True), (60, 0, False), (4 * HOUR + 1, 4, False)],
 )
 def test_a_file_watched_for_less_than_a_minute_may_yet_be_written(watched, writes, expected):
-    table = life(watched=watched, writes=writes, bytes_written=writes, max_size=1)
+    table = lived(watched=watched, writes=writes, bytes_written=writes, max_size=1)
     assert answer("HotWrite", table) is expected
 
 
@@ -102,7 +98,7 @@ def test_every_built_in_predicate_has_a_key_of_its_own_and_a_source():
 
 def test_they_answer_whole_tables_and_can_be_sent_to_another_process():
     for predicate in pickle.loads(pickle.dumps(list(HEAT_PREDICATES.values()))):
-        answers = predicate.evaluate(pa.concat_tables([life(1), life(2)]))
+        answers = predicate.evaluate(pa.concat_tables([lived(1), lived(2)]))
         assert isinstance(answers, pa.BooleanArray)
         assert len(answers) == 2
-        assert len(predicate.evaluate(life(1).slice(1))) == 0
+        assert len(predicate.evaluate(lived(1).slice(1))) == 0

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from birthmark.training.audit import Audit, keep
-from birthmark.training.join import Joining
-from birthmark.training.registry import Registry
-from birthmark.training.served import GROUPS, SERVED
-from birthmark.training.shifts import Shift
-from birthmark.training.standing import of_row
+from birthmark.training.audit.figures import GROUPS, SERVED
+from birthmark.training.audit.run import Audit, keep
+from birthmark.training.audit.shifts import Shift
+from birthmark.training.config import Matching
+from birthmark.training.registry.versions import Registry
+from birthmark.training.statistics.standing import of_row
+from tests import needs
 
-CHROMIUM = Path("/usr/bin/chromium")
 DAYS = 12
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
 
@@ -78,7 +77,7 @@ def audits(registry: Registry, version: str) -> None:
             until,
             ["home"],
             version,
-            Joining(),
+            Matching().joining(),
             pa.Table.from_pylist(rows, schema=SERVED),
             GROUPS.empty_table(),
             broken=["lifespan<=1"] if last else [],
@@ -122,10 +121,9 @@ def browser() -> Iterator[Browser]:
 
     Other modules' tests must find none, so that it is not kept for the session.
     """
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM} (on Debian: apt-get install chromium)")
+    chromium = needs.program("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         browser.close()
 

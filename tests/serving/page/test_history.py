@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from birthmark.serving.metrics import Metrics
+from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.page.history import MINUTES, History, quantile
 from birthmark.serving.page.totals import Totals, totals
 from birthmark.serving.page.traffic import predicates, traffic

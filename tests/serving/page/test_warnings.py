@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.serving.loaded import LoadedModel
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page.audited import Audited, Figure
 from birthmark.serving.page.totals import Totals
 from birthmark.serving.page.warnings import Concern, Facts, warnings
 from birthmark.serving.settings import Settings
-from birthmark.training.standing import Standing
+from birthmark.training.statistics.standing import Standing
 
 MANIFEST = {"created": "2020-01-01T00:00:00+00:00", "trained_on": {"generated": []}}
 

@@ -12,6 +12,7 @@ pub use ffi::SyncSettings;
 pub use outcome::Outcome;
 pub use question::Question;
 
+use birthmark_contract::hints;
 use birthmark_image::{Create, ImageError};
 use ffi::{Core, Sync};
 use std::time::Instant;
@@ -35,13 +36,13 @@ impl Verdict {
     /// It will be neither.
     pub const COLD: Self = Self(0);
     /// `HotName`: a file that will be hot.
-    pub const NAME: Self = Self(1);
+    pub const NAME: Self = Self(hints::HOT_NAME);
     /// `HotDir`: a directory that will hold hot files.
-    pub const DIR: Self = Self(2);
+    pub const DIR: Self = Self(hints::HOT_DIR);
     /// `HotWrite`: a file that will be written much.
-    pub const WRITE: Self = Self(4);
+    pub const WRITE: Self = Self(hints::HOT_WRITE);
     /// All of them.
-    pub const ALL: Self = Self(7);
+    pub const ALL: Self = Self(hints::ALL);
 
     /// Whether any bit of `other` is set.
     pub fn any(self, other: Self) -> bool {

@@ -1,11 +1,9 @@
 //! A question, as the C core writes it.
 
-const NAME_MAX: usize = 255;
-const KNOWN_MODE: u32 = 0x01;
-const KNOWN_UID: u32 = 0x02;
-const KNOWN_GID: u32 = 0x04;
-const KNOWN_HOUR: u32 = 0x10;
-const KNOWN_NAME: u32 = 0x20;
+use birthmark_contract::hints;
+use birthmark_contract::image::{KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_NAME, KNOWN_UID};
+
+const NAME_MAX: usize = hints::NAME_MAX as usize;
 
 /// A create that a verdict is wanted of: `struct bm_question`.
 #[repr(C)]

@@ -2,12 +2,10 @@
 
 use super::filesystem::ROOT;
 use super::geometry::Geometry;
+use birthmark_contract::hints::HOT_BLOCKS;
 use serde::Deserialize;
 use std::ops::Range;
 use thiserror::Error;
-
-/// How many blocks of a hot file are placed in a region: `BM_HOT_BLOCKS` of birthmark_hint.h.
-const HOT_BLOCKS: u32 = 256;
 
 /// What of a region others than hot files and directories are kept out of, as long as there is room
 /// elsewhere: `BM_REGION_…` of birthmark_hint.h.

@@ -35,7 +35,8 @@ use outcomes::Outcomes;
 use store::{Slot, Store};
 
 /// How many bytes tell a history.
-pub const BYTES: usize = KEYS * BYTES_PER_KEY;
+pub const BYTES: usize = birthmark_contract::create::HISTORY_BYTES;
+const _: () = assert!(BYTES == KEYS * BYTES_PER_KEY);
 
 /// Why a history could not be followed, asked or read.
 #[derive(Debug, thiserror::Error)]

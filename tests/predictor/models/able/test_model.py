@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from birthmark.predictor.models.able.estimator import AbleTree
 from birthmark.predictor.models.able.model import TreePath
-from birthmark.predictor.models.estimators import AbleTree
 
 TABLE_6_15 = pd.DataFrame(
     {
@@ -220,7 +219,7 @@ def test_a_model_survives_pickling():
 
 @pytest.mark.parametrize("purity", [0.4, 1.1])
 def test_a_purity_that_makes_no_sense_is_refused(purity):
-    with pytest.raises(ValueError, match=r"purity must be None or from 0\.5 to 1"):
+    with pytest.raises(ValueError, match=f"purity: .* than or equal to .*, found {purity}"):
         AbleTree(purity).fit(TABLE_6_15, WRITE_ONLY)
 
 
@@ -241,8 +240,3 @@ def test_a_column_of_another_type_is_named():
 def test_a_tree_of_no_rows_says_no():
     model = AbleTree().fit(as_table([]), pa.array([], pa.bool_()))
     assert model.predict(as_table([("a", 1, b"x")])).tolist() == [False]
-
-
-@parametrize_with_checks([AbleTree()], expected_failed_checks=lambda _: {})
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor
 
-from birthmark.predictor.models.forest.forest import EDGE, FULL, LEAF, Forest, Grown, bent
+from birthmark.predictor.models.forest.forest import EDGE, FULL, LEAF, FittedTrees, Forest, bent
 
 WIDTH, OUTPUTS, TREES = 6, 3, 5
 
@@ -30,7 +30,7 @@ def grown(leaves: int | None = None, seed: int = 0) -> tuple[ExtraTreesRegressor
 
 
 def forest_of(regressor: ExtraTreesRegressor, leaves: int | None = None) -> Forest:
-    part = Grown(regressor.estimators_, 1 / len(regressor.estimators_), leaves)
+    part = FittedTrees(regressor.estimators_, 1 / len(regressor.estimators_), leaves)
     return Forest.of([part], np.zeros(OUTPUTS), range(WIDTH), WIDTH)
 
 
@@ -66,7 +66,9 @@ def test_a_part_of_the_trees_is_what_they_were_before_they_grew_on():
 def test_columns_are_those_of_the_whole_row():
     matrix = rows(0)
     regressor = ExtraTreesRegressor(3, random_state=0).fit(matrix[:, [4, 1]], labels(matrix))
-    forest = Forest.of([Grown(regressor.estimators_, 1 / 3)], np.zeros(OUTPUTS), [4, 1], WIDTH)
+    forest = Forest.of(
+        [FittedTrees(regressor.estimators_, 1 / 3)], np.zeros(OUTPUTS), [4, 1], WIDTH
+    )
     assert set(forest.column.tolist()) == {1, 4, LEAF}
     expected = bent(regressor.predict(rows(1)[:, [4, 1]]))
     assert np.abs(forest.predict(rows(1)) - expected).max() <= 0.5 / FULL + 1e-9
@@ -76,7 +78,7 @@ def test_weighted_trees_are_added_to_a_base():
     matrix, parts = rows(0), []
     for seed, weight in ((1, 0.3), (2, -0.2)):
         trees = ExtraTreesRegressor(2, random_state=seed, min_samples_leaf=5)
-        parts.append(Grown(trees.fit(matrix, labels(matrix)).estimators_, weight))
+        parts.append(FittedTrees(trees.fit(matrix, labels(matrix)).estimators_, weight))
     base = np.array([0.1, 0.5, 0.9])
     forest = Forest.of(parts, base, range(WIDTH), WIDTH)
     sums = base + sum(p.weight * tree.predict(rows(1)) for p in parts for tree in p.trees)

@@ -4,11 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
 from birthmark.features.encoding import COLUMNS
-from birthmark.predictor.models.estimators import ForestModel
+from birthmark.predictor.models.forest.estimator import ForestModel
 from birthmark.predictor.models.forest.model import IDLE, shared
 
 SMALL = ForestModel(trees=5)
@@ -48,6 +47,7 @@ def noise(rows: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
     return matrix, chance.random((rows, outputs)) < 0.5
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("outputs", [1, 9])
 def test_it_fits_in_the_kilobytes_allowed(outputs):
     matrix, answers = noise(6000, outputs)
@@ -74,6 +74,7 @@ def test_trees_that_correct_others_make_it_better():
     assert wrong[1] < 0.95 * wrong[0]
 
 
+@pytest.mark.deep
 def test_an_unknown_history_is_not_taken_for_an_empty_one():
     matrix, _ = noise(4000, 1)
     new, byte = matrix[:, :HISTORY_BYTES], COLUMNS.index("last byte")
@@ -105,8 +106,3 @@ def test_labels_share_a_forest_if_that_costs_none_of_them_its_rows():
     first, last = np.arange(1000) >= 30, np.arange(1000) < 970
     assert shared([first, last]) == [[0], [1]]
     assert shared([]) == []
-
-
-@parametrize_with_checks([SMALL], expected_failed_checks=lambda _: {})
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from birthmark.features.components import rank_components
-from birthmark.predictor.models.estimators import RuleModel
+from birthmark.predictor.models.rules.estimator import RuleModel
 from birthmark.predictor.models.rules.model import ANY, EVIDENCE, interval
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
@@ -152,6 +151,7 @@ def test_what_is_learned_after_condensing_brings_all_rules_back():
     assert model.rules_.equals(trained(rows).rules_)
 
 
+@pytest.mark.deep
 @settings(deadline=None)
 @given(ROWS, ROWS)
 def test_learning_in_two_parts_is_learning_at_once_and_forgetting_undoes_it(one, two):
@@ -168,6 +168,7 @@ def weights(model: RuleModel) -> dict[bytes, tuple[float, float]]:
     return {r["component"]: (r["n_a"], r["n_m"]) for r in model.counts_.to_pylist()}
 
 
+@pytest.mark.deep
 @settings(deadline=None)
 @given(ROWS, ROWS, st.sampled_from([0.0, 1.0, 2.5, 7.0]))
 def test_a_row_weighs_half_after_each_half_life(old, new, days):
@@ -248,8 +249,3 @@ def test_a_model_without_its_counts_predicts_and_does_not_learn():
     ):
         with pytest.raises(ValueError, match="without its counts"):
             change()
-
-
-@parametrize_with_checks([RuleModel()], expected_failed_checks=lambda _: {})
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pytest
 
-from birthmark.data.schema import FILES, NAMES
+from birthmark.data.schema import NAMES
 from birthmark.features import from_files, from_requests
 from birthmark.predictor import (
     FILE_PREDICATES,
@@ -20,18 +20,10 @@ from birthmark.predictor import (
 )
 from birthmark.predictor.models.model_set import RULES
 from birthmark.predictor.models.rules.set import RuleModels
+from tests.builders.lives import files_of, life
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 PREDICATES = [FILE_PREDICATES[key] for key in ("lock", "size=zero", "0<size<=16k", "lifespan<=1")]
-
-
-def life(i: int, name: bytes, lifespan: float, size: int) -> dict[str, object]:
-    """Return a life that began ``i`` seconds after ``BORN``."""
-    born = BORN + datetime.timedelta(seconds=i)
-    died = born + datetime.timedelta(seconds=lifespan)
-    seen = {"birth_seen": True, "death_seen": True, "observed_until": died, "kind": "file"}
-    used = {"reads": 0, "writes": size, "max_size": size, "server": "campus"}
-    return {"name": name, "born": born, "died": died, **seen, **used}
 
 
 def lives() -> pa.Table:
@@ -39,9 +31,12 @@ def lives() -> pa.Table:
     kinds = itertools.cycle(
         [(b"lock%d.lock", 0.5, 0), (b"page%d.html", 50.0, 900), (b"x%d.html.lock", 0.5, 700)]
     )
-    rows = [life(i, name % i, *rest) for i, (name, *rest) in zip(range(600), kinds, strict=False)]
-    rows += [life(600 + i, b"home.html", 50.0, 0) for i in range(30)]
-    return pa.Table.from_pylist(rows, pa.schema([f.with_nullable(True) for f in FILES]))
+    rows = [
+        life(name % i, i, lifespan, max_size=size, writes=size)
+        for i, (name, lifespan, size) in zip(range(600), kinds, strict=False)
+    ]
+    rows += [life(b"home.html", 600 + i, 50.0, max_size=0) for i in range(30)]
+    return files_of(*rows)
 
 
 LIVES = lives()

@@ -2,12 +2,13 @@
 
 use super::SyncSettings;
 use crate::hook::{Counters, Question, SyncCounters};
+use birthmark_contract::hints::HINTS;
+use birthmark_contract::image::KNOWN_HOUR;
 use birthmark_image::Create;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-pub const VERSION: u32 = 2;
-const KNOWN_HOUR: u32 = 0x10;
+pub use birthmark_contract::hints::HINT_VERSION as VERSION;
 
 /// `struct bm_create`.
 #[repr(C)]
@@ -47,7 +48,7 @@ pub struct Slot {
     pub image: *const c_void,
     pub size: u32,
     pub hints: u32,
-    pub predicates: [u32; 3],
+    pub predicates: [u32; HINTS.len()],
 }
 
 /// `struct bm_config`.

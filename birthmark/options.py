@@ -1,0 +1,234 @@
+"""Options of the command line that are made of settings.
+
+A setting is declared once, in a model of pydantic: its type, default, range, vocabulary and
+description. An option is all of that again, so commands do not write it again: a parameter of a
+command that is annotated with a model stands for an option for each of its settings::
+
+    @with_options
+    def train(datasets: ..., settings: Annotated[Settings, Options()]) -> None: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import Parameter, isclass, signature
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import typer
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from birthmark.data.common.setting_errors import expected
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+_BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+_LABELS = {int: "integer", float: "number", Path: "path"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which settings of a model are options of a command, and how they are given.
+
+    Attributes:
+        only: the settings that are options; all if none are named.
+        arguments: those of them that are given by their place, and not as options.
+        named: what options are called that are not called as their settings are.
+        variable: tells the variable of the environment that may hold a setting, too; None: none.
+    """
+
+    only: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
+    variable: Callable[[str], str | None] = lambda setting: None
+
+    def of(self, model: type[BaseModel]) -> list[Parameter]:
+        """Return a parameter of a command for each setting, as typer reads it."""
+        return [self._parameter(model, name) for name in self.only or model.model_fields]
+
+    def _parameter(self, model: type[BaseModel], name: str) -> Parameter:
+        setting = model.model_fields[name]
+        kind, words = kind_of(setting), self._words(name, setting)
+        made = (typer.Argument if name in self.arguments else typer.Option)(
+            *words,
+            help=_help(setting),
+            envvar=self.variable(name),
+            **({} if kind is bool else _reading(setting, kind)),
+        )
+        own: Any = bool if kind is bool else list[Any] if _is_list(setting) else Any
+        default = setting.get_default(call_default_factory=True)
+        return Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if default is PydanticUndefined else default,
+            annotation=Annotated[own, made],
+        )
+
+    def _words(self, name: str, setting: FieldInfo) -> list[str]:
+        if name in self.named:
+            return [self.named[name]]
+        # A switch that is off has no opposite: it is off unless it is given.
+        return [f"--{name.replace('_', '-')}"] if setting.default is False else []
+
+
+def with_options(command: Command) -> Command:
+    """Return `command` with options in place of its parameters that are models of settings.
+
+    Called from Python it takes the models themselves. Of what a model refuses the error names the
+    option, and says in the model's words what it expected.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    models = {name: found for name, hint in hints.items() if (found := _asked(hint))}
+    options = {name: how.of(model) for name, (model, how) in models.items()}
+
+    @wraps(command)
+    def run(*arguments: Any, **values: Any) -> None:
+        for name, (model, _) in models.items():
+            given = {own.name: values.pop(own.name) for own in options[name] if own.name in values}
+            if given:
+                values[name] = _settings(model, given)
+        command(*arguments, **values)
+
+    run.__annotations__ = {}  # the signature has them
+    run.__signature__ = signature(command).replace(  # type: ignore[attr-defined]
+        parameters=_keyed(
+            made
+            for own in signature(command).parameters.values()
+            for made in options.get(own.name, [own.replace(annotation=hints[own.name])])
+        ),
+        return_annotation=None,
+    )
+    run.settings = {  # type: ignore[attr-defined]
+        own.name: model for name, (model, _) in models.items() for own in options[name]
+    }
+    return run  # type: ignore[return-value]
+
+
+def described(model: type[BaseModel], name: str) -> Any:
+    """Return an option that is described as a setting is, but must be given."""
+    return typer.Option(help=_help(model.model_fields[name]))
+
+
+def refused(error: ValidationError) -> typer.BadParameter:
+    """Return the first of what is wrong, as the command line reports its own errors."""
+    first = error.errors()[0]
+    if not first["loc"]:
+        return typer.BadParameter(expected(first))
+    member = str(first["loc"][0]).removesuffix("_percent")
+    message = f"{expected(first)}, found {first['input']!r}"
+    return typer.BadParameter(message, param_hint=member)
+
+
+def kind_of(setting: FieldInfo) -> Any:
+    """Return the type of a setting's value: of a list, of what is in it; None besides is left."""
+    kind = _without_none(setting.annotation)
+    return _without_none(get_args(kind)[0]) if get_origin(kind) is list else kind
+
+
+def choices(setting: FieldInfo) -> tuple[str, ...]:
+    """Return the words of which a setting is one; none if it is free."""
+    kind = kind_of(setting)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def bounds(setting: FieldInfo) -> str:
+    """Return the range of a setting in words, as ``above 0, below 1``; empty if it has none."""
+    return ", ".join(
+        f"{words} {limit:g}" if isinstance(limit, float) else f"{words} {limit}"
+        for each in setting.metadata
+        for name, words in _BOUNDS.items()
+        if (limit := getattr(each, name, None)) is not None
+    )
+
+
+def _help(setting: FieldInfo) -> str:
+    """Return what a setting is, and its range."""
+    assert setting.description
+    own = bounds(setting)
+    return f"{setting.description} ({own})" if own else setting.description
+
+
+def _reading(setting: FieldInfo, kind: Any) -> dict[str, Any]:
+    """Return what typer reads an option's words by."""
+    words = choices(setting)
+    return {
+        "parser": _Parser(setting, kind),
+        "metavar": f"<{'|'.join(words) or _LABELS.get(kind, 'text')}>",
+        "autocompletion": _completing(words) if words else None,
+    }
+
+
+def _completing(words: tuple[str, ...]) -> Callable[[str], list[str]]:
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
+
+
+class _Parser:
+    """Reads a setting's value from a word of the command line, or from a variable."""
+
+    def __init__(self, setting: FieldInfo, kind: Any) -> None:
+        self.kind = kind
+        held = setting.annotation
+        self._held: Any = get_args(held)[0] if _is_list(setting) else Annotated[held, setting]
+        self.__name__ = _LABELS.get(kind, "text")  # typer asks a function's name
+
+    def __call__(self, word: Any) -> Any:
+        """Return the value; refuse what is none in the words of the settings."""
+        value = _number(word) if self.kind in (int, float) else word
+        try:
+            return TypeAdapter(self._held).validate_python(value)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise typer.BadParameter(f"{expected(first)}, found {value!r}") from error
+
+
+def _number(word: Any) -> Any:
+    """Return a word as a file of settings would have it: a number, if it is one."""
+    for read in (int, float):
+        try:
+            return read(word) if isinstance(word, str) else word
+        except ValueError:
+            pass
+    return word
+
+
+def _settings(model: type[BaseModel], given: dict[str, Any]) -> BaseModel:
+    try:
+        return model(**given)
+    except ValidationError as error:
+        raise refused(error) from error
+
+
+def _asked(hint: Any) -> tuple[type[BaseModel], Options] | None:
+    """Return the model that a parameter is annotated with, and how its settings are given."""
+    if get_origin(hint) is not Annotated:
+        return None
+    kind, *extra = get_args(hint)
+    how = [each for each in extra if isinstance(each, Options)]
+    return (kind, how[0]) if how and isclass(kind) and issubclass(kind, BaseModel) else None
+
+
+def _keyed(parameters: Any) -> list[Parameter]:
+    """Return parameters that may stand in any order: by their names alone."""
+    return [own.replace(kind=Parameter.KEYWORD_ONLY) for own in parameters]
+
+
+def _is_list(setting: FieldInfo) -> bool:
+    return get_origin(_without_none(setting.annotation)) is list
+
+
+def _without_none(kind: Any) -> Any:
+    """Return a type without None besides, and without what is annotated to it."""
+    if get_origin(kind) is Annotated:
+        return _without_none(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        held = [each for each in get_args(kind) if each is not NoneType]
+        return _without_none(held[0]) if len(held) == 1 else str  # Path | str
+    return kind

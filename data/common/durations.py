@@ -1,0 +1,22 @@
+"""Durations, as people write them."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+
+
+def duration(text: str) -> int:
+    """Return the microseconds of a duration such as ``5m``, ``1.5h``, ``500ms`` or ``1d``.
+
+    Raises:
+        ValueError: it is none, or not above zero.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text)
+    micros = round(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if not 0 < micros < 1 << 62:
+        raise ValueError(
+            f"{text!r} is no duration: expected a number above zero with ms, s, m, h or d, as in 5m"
+        )
+    return micros

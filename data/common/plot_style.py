@@ -1,0 +1,33 @@
+"""How plots look: the same colours, dashes and fonts in each, and the same bytes each time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FORMATS = (".svg", ".png")
+"""The endings of files that a plot may be written to."""
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Told apart by readers of any colour vision (Okabe and Ito), and in print by their dashes."""
+
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.5, 1)),
+    "-.",
+    (0, (7, 1.5, 1.5, 1.5, 1.5, 1.5)),
+    "--",
+    ":",
+)
+
+STYLE: Any = {
+    "svg.hashsalt": "birthmark",  # the same plot is the same bytes
+    "font.family": "DejaVu Sans",
+    "font.size": 12,
+    "text.parse_math": False,  # a name between dollars is a name
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "lines.linewidth": 1.8,
+}

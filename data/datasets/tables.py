@@ -1,0 +1,295 @@
+"""Datasets on disk: the tables as Parquet, partitioned by server and day.
+
+A dataset is a directory::
+
+    operations/server=10.0.0.1/day=2026-11-21/0001.parquet
+    messages/server=…   files/server=…   names/server=…   loss/server=…
+    quarantine/0001.jsonl     the records that could not be read
+    ingests/0001.json         what each ingest read and counted, and the files it wrote
+
+The day, in UTC, is the time of an operation, a message or a period, a file's birth and an entry's
+birth (where it was not seen: the first time it was named). Of servers and days that are too many
+the rest stand in ``server=others`` and ``day=others`` (see `partitions`). Every ingest adds files
+under its own number and touches no others. A dataset holds what the records of its ingests name
+(`data.datasets.ingests`), and nothing else that lies there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, OrderedDict
+from collections.abc import Collection
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from birthmark.data.common import durable
+from birthmark.data.datasets import ingests
+from birthmark.data.datasets.partitions import TRAFFIC, Partitions, partitions, rows_by_server
+from birthmark.data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
+
+TABLES = {
+    "operations": OPERATIONS,
+    "messages": MESSAGES,
+    "files": FILES,
+    "names": NAMES,
+    "loss": LOSS,
+}
+OPEN_PARTITIONS = 16
+"""Files written at once: each holds the buffers of its compressor."""
+
+ROW_GROUP = 65_536
+FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
+BUFFERED = OPEN_PARTITIONS * ROW_GROUP // 4
+BATCH_COST = 128  # what a batch of one row takes, in rows
+SOUGHT = ("time", "client", "op", "status", "born", "died", "first_seen")
+PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
+
+
+class _Partition:
+    """A Parquet file being written, in row groups of :data:`ROW_GROUP` rows.
+
+    Until the first of these it is no file. `held` is what it takes of memory, in rows.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: pq.ParquetWriter | None = None
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = 0
+        self.written = self.held = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        self.held += batch.num_rows + BATCH_COST
+        if self._rows >= ROW_GROUP:
+            self._flush()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a file already."""
+        return self._writer is not None
+
+    def close(self) -> None:
+        if self._batches:
+            self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+    def _flush(self) -> None:
+        table = pa.Table.from_batches(self._batches)
+        if self._writer is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = parquet_writer(self._path, table)
+        self._writer.write_table(table, row_group_size=self._rows)
+        self.written += self._rows
+        self._batches, self._rows, self.held = [], 0, 0
+        pa.default_memory_pool().release_unused()
+
+
+def parquet_writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
+    """Open a Parquet file that is to hold rows like those of ``first``.
+
+    Columns without a value there are not compressed: most stay so, and setting a compressor up
+    for every page of theirs took a tenth of the writing.
+    """
+    used = [each.name for each in first.schema if first[each.name].null_count < len(first)]
+    leaves = [leaf for name in used for leaf in _leaves(name, first.schema.field(name).type)]
+    words = [each.name for each in first.schema if pa.types.is_dictionary(each.type)]
+    return pq.ParquetWriter(
+        path,
+        first.schema,
+        compression=dict.fromkeys(leaves, "zstd"),
+        use_dictionary=words,
+        write_statistics=[each for each in SOUGHT if each in first.schema.names],
+        write_page_checksum=True,
+    )
+
+
+def _leaves(name: str, kind: pa.DataType) -> list[str]:
+    """Return the Parquet columns that a column of lists or structures is made of."""
+    if pa.types.is_list(kind):
+        return _leaves(f"{name}.list.element", kind.value_type)
+    if pa.types.is_struct(kind):
+        return [leaf for child in kind for leaf in _leaves(f"{name}.{child.name}", child.type)]
+    return [name]
+
+
+class DatasetWriter:
+    """Writes one ingest into a dataset directory, all of it or nothing.
+
+    Use it as a context manager: what was written takes its place when the block ends without an
+    exception, and is removed otherwise, as is a directory that was made for it. Of several
+    processes that write into a dataset one does at a time; the others wait.
+
+    ``number``, in the block, is what its files are called by; None: the next. ``servers`` are those
+    that are kept apart; None: those with most traffic.
+    """
+
+    def __init__(
+        self, directory: Path, number: str | None = None, servers: Collection[str] | None = None
+    ) -> None:
+        self.directory = directory
+        self.places = Partitions(servers)
+        self.number = number or ""
+        self._record: dict[str, Any] = {}
+        self._partitions: OrderedDict[Path, _Partition] = OrderedDict()
+        self._parts: Counter[Path] = Counter()
+        self._held = 0
+
+    def __enter__(self) -> DatasetWriter:
+        with ExitStack() as stack:
+            stack.enter_context(durable.alone_in(self.directory))
+            ingests.clear(self.directory)
+            stack.callback(ingests.clear, self.directory)
+            self.number = self.number or ingests.next_number(self.directory)
+            self._staging = ingests.aside(self.directory, self.number)
+            self._staging.mkdir()
+            self._left = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._left:
+            while self._partitions:  # a writer that is closed holds memory until it is let go
+                self._partitions.popitem(last=False)[1].close()
+            if error is None:
+                self._publish()
+
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        """Add rows of the table named, each to the partition of its server and day."""
+        if batch.num_rows == 0:
+            return
+        if table in TRAFFIC:
+            self.places.meet(rows_by_server(batch))
+        for server, day, part in partitions(batch, _day_time(table, batch), self.places):
+            partition = self._partition(Path(table, folder(server), f"day={day}"))
+            self._held -= partition.held
+            partition.write(part)
+            self._held += partition.held
+        self._make_room()
+
+    def write_lines(self, path: str, lines: list[dict[str, Any]]) -> None:
+        """Append JSON lines to a file of the dataset."""
+        if lines:
+            target = self._staging / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+
+    def add_file(self, path: Path, place: Path) -> None:
+        """Add a finished file, which also stays where it is, at its place in the dataset."""
+        target = self._staging / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        durable.link(path, target)
+
+    def write_record(self, content: dict[str, Any]) -> None:
+        """Set what the ingest's record tells besides the names of its files."""
+        self._record = content
+
+    def _partition(self, folder: Path) -> _Partition:
+        partition = self._partitions.get(folder)
+        if partition is not None and partition.written >= FILE_ROWS:
+            self._held -= partition.held
+            self._partitions.pop(folder).close()
+            partition = None
+        if partition is None:
+            partition = _Partition(self._staging / folder / f"{self._name(folder)}.parquet")
+            self._partitions[folder] = partition
+        self._partitions.move_to_end(folder)
+        return partition
+
+    def _name(self, folder: Path) -> str:
+        """Return what the next file in a folder is called."""
+        self._parts[folder] += 1
+        part = self._parts[folder]
+        return self.number if part == 1 else f"{self.number}-{part}"
+
+    def _make_room(self) -> None:
+        """Close the partitions written to longest ago, where too much of them is open or held."""
+        is_open = sum(partition.is_open for partition in self._partitions.values())
+        while len(self._partitions) > 1 and (is_open > OPEN_PARTITIONS or self._held > BUFFERED):
+            partition = self._partitions.popitem(last=False)[1]
+            self._held -= partition.held
+            is_open -= partition.is_open
+            partition.close()
+
+    def _publish(self) -> None:
+        staged = sorted(path for path in self._staging.rglob("*") if path.is_file())
+        places = {path: self._at_last(path.relative_to(self._staging)) for path in staged}
+        names = {path: place.as_posix() for path, place in places.items()}
+        ingests.publish(self.directory, self.number, names, self._record)
+
+    def _at_last(self, path: Path) -> Path:
+        """Return where a file stands: with the others if its server was displaced meanwhile."""
+        if path.parts[0] not in TABLES:
+            return path
+        table, server, day, _ = path.parts
+        own = folder(self.places.at_last(unquote(server.removeprefix("server="))))
+        if own == server:
+            return path
+        with_others = Path(table, own, day)
+        return with_others / f"{self._name(with_others)}.parquet"
+
+
+def folder(server: str) -> str:
+    """Return the name of a server's folder in a table's."""
+    return f"server={quote(server, safe='')}"
+
+
+def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
+    if table in ("operations", "messages", "loss"):
+        return batch["time"]
+    return pc.coalesce(batch["born"], batch["first_seen"])
+
+
+def read_table(directory: Path, table: str, columns: list[str] | None = None) -> pa.Table:
+    """Read a table of a dataset (a key of :data:`TABLES`) as its schema has it.
+
+    Raises:
+        FileNotFoundError: the directory is no dataset, or lacks a file that its records name.
+        ValueError: a file of the table is damaged (pages are compared with their checksums), or a
+            record.
+    """
+    import pyarrow.dataset as ds  # slow to import, and needed only to read
+
+    schema, folder = TABLES[table], Path(directory) / table
+    wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
+    paths = [str(path) for path in ingests.table_files(Path(directory), table)]
+    if not paths:
+        return wanted.empty_table()
+    physical = pa.schema([each for each in schema if each.name != "server"] + list(PARTITIONING))
+    hive = ds.HivePartitioning(PARTITIONING, segment_encoding="uri")
+    checked = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    source = ds.dataset(
+        paths,
+        schema=physical,
+        format=ds.ParquetFileFormat(default_fragment_scan_options=checked),
+        partitioning=hive,
+        partition_base_dir=str(folder),
+    )
+    try:
+        return source.to_table(columns=wanted.names).cast(wanted)
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(f"{folder}: expected intact Parquet files: {error}") from error
+
+
+def read_files(directory: Path) -> pa.Table:
+    """Read a dataset's files table (:data:`birthmark.data.schema.FILES`)."""
+    return read_table(directory, "files")
+
+
+def read_names(directory: Path) -> pa.Table:
+    """Read a dataset's names table (:data:`birthmark.data.schema.NAMES`)."""
+    return read_table(directory, "names")

@@ -1,0 +1,239 @@
+"""A trace decoded ahead of the others: one step of an ingest that is done in parallel.
+
+Traces are independent of each other until lives are followed through them, those of one server in
+the order of time. `decode` makes of a trace a directory, and `combine` a dataset of several:
+
+    <decoded>/dataset/     the tables that need no other trace: operations, messages, quarantine
+    <decoded>/lives.arrow  of each operation what lives are made of, in the order of the trace
+    <decoded>/gaps.arrow   when calls were lost, each before the operations that it is known with
+    <decoded>/loss.arrow   the rows of the loss table
+    <decoded>/trace.json   what the trace is, and what was counted
+
+The dataset has the rows that `data.ingest.run.ingest` gives the same traces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from birthmark.data.common import durable
+from birthmark.data.datasets import ingests
+from birthmark.data.datasets.partitions import OTHERS, busiest
+from birthmark.data.datasets.tables import TABLES, DatasetWriter, folder
+from birthmark.data.ingest.loss import Losses
+from birthmark.data.ingest.run import naming, set_aside, taken
+from birthmark.data.ingest.summary import IngestSummary
+from birthmark.data.traces.reader import Trace, open_trace
+from birthmark_native import LivesBuilder
+
+ATTRIBUTES = ("ftype", "nlink", "owner", "group", "size", "atime", "mtime")
+LIVES = [
+    *("time", "reply_time", "server", "client", "op", "status", "uid", "gid", "entries"),
+    *("fh", "name", "fh2", "name2", "new_fh", "offset", "count", "reply_count", "how"),
+    *("set_ftype", "set_mode", "set_size", "set_atime_how", "set_mtime_how", "set_umask"),
+    *("compound_index", "attributes_set", "dir_change_atomic", "dir_pre_change", "dir_change"),
+    *(prefix + name for prefix in ("", "dir_", "dir2_") for name in ATTRIBUTES),
+    *("ctime", "dir_pre_mtime"),
+]
+"""The columns of the operations table that lives are made of."""
+
+_PART = "part"
+_ABOUT = "trace.json"
+
+
+def decode(trace: str | Path, out: Path) -> None:
+    """Decode a trace into a directory, whole or not at all; one that is there stays.
+
+    Raises:
+        OSError: the trace cannot be opened, or `out` cannot be written.
+        ValueError: the file is no trace, or cannot be made tables of; the message names it.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with naming(trace):
+        durable.made(out, lambda aside: _decode(open_trace(trace), aside))
+
+
+def _decode(trace: Trace, out: Path) -> None:
+    rows = {"operations": 0, "messages": 0}
+    with DatasetWriter(out / "dataset", _PART) as dataset, _Streams(out) as streams:
+
+        def take(number: int) -> None:
+            streams.write("gaps", trace.take_gaps(), number)
+            streams.write("loss", trace.take_loss(), number)
+            for message in trace.take_messages():
+                dataset.write("messages", message)
+                rows["messages"] += message.num_rows
+            set_aside(dataset, trace)
+
+        number = 0
+        for batch in trace:
+            take(number)
+            streams.write("lives", [batch.select(LIVES)], number)
+            dataset.write("operations", batch)
+            rows["operations"] += batch.num_rows
+            number += 1
+        take(number)
+    names = ("path", "format", "compression", "generated", "tells_loss")
+    about = {name: getattr(trace, name) for name in names}
+    about |= {"rows": rows, "counts": trace.counts()}
+    about |= {"traffic": dataset.places.traffic(), "others": dataset.places.others()}
+    (out / _ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
+
+
+class _Streams:
+    """Files of record batches, each with a number."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._open = ExitStack()
+        self._writers: dict[str, pa.RecordBatchStreamWriter] = {}
+
+    def __enter__(self) -> _Streams:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def write(self, name: str, batches: Sequence[pa.RecordBatch], number: int) -> None:
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        for batch in batches:
+            if name not in self._writers:
+                path = str(self._directory / f"{name}.arrow")
+                writer = pa.ipc.new_stream(path, batch.schema, options=options)
+                self._writers[name] = self._open.enter_context(writer)
+            self._writers[name].write_batch(batch, custom_metadata={"number": str(number)})
+
+
+class Decoded:
+    """A trace that `decode` has decoded.
+
+    Attributes:
+        path, format, compression, generated, tells_loss: as those of `data.traces.reader.Trace`.
+        counts: what `Trace.counts` returned.
+        rows: how many operations and messages there are.
+        traffic, others: what `data.datasets.partitions.Partitions` tells of its servers.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        about: dict[str, Any] = json.loads((directory / _ABOUT).read_bytes())
+        self.path: str = about["path"]
+        self.format: str = about["format"]
+        self.compression: str = about["compression"]
+        self.generated: dict[str, Any] | None = about["generated"]
+        self.tells_loss: bool = about["tells_loss"]
+        self.counts: dict[str, Any] = about["counts"]
+        self.rows: dict[str, int] = about["rows"]
+        self.traffic: dict[str, int] = about["traffic"]
+        self.others: dict[str, int] = about["others"]
+
+    @property
+    def period(self) -> tuple[int, int] | None:
+        """The times of the first and the last message, in microseconds since the epoch."""
+        return self.counts["period"] and tuple(self.counts["period"])
+
+    def loss(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the loss table."""
+        return (batch for _, batch in self._read("loss"))
+
+    def tell(self, lives: LivesBuilder) -> Iterator[None]:
+        """Tell lives of operations and gaps in their order; yield after each batch."""
+        lives.loss_told(self.tells_loss)
+        gaps = self._read("gaps")
+        waiting = next(gaps, None)
+        for number, batch in self._read("lives"):
+            while waiting is not None and waiting[0] <= number:
+                lives.update_loss(waiting[1])
+                waiting = next(gaps, None)
+            lives.update(batch)
+            yield
+        for _, rest in [*([waiting] if waiting else []), *gaps]:
+            lives.update_loss(rest)
+
+    def place(self, dataset: DatasetWriter, place: int, servers: Collection[str]) -> None:
+        """Add the tables that are finished to a dataset, by the trace's place among its traces.
+
+        Those of other than the `servers` that it keeps apart stand with the others.
+        """
+        root, number = self._directory / "dataset", f"{dataset.number}.{place:04d}"
+        rest = sorted({*self.traffic} - {*servers})
+        others = {folder(server): f"-{at + 1:03d}" for at, server in enumerate(rest)}
+        files = (path for path in root.rglob("*") if path.is_file())
+        for path in sorted(path for path in files if path.parent.name != ingests.FOLDER):
+            table, *parts = path.relative_to(root).parts
+            name = number + path.name.removeprefix(_PART)
+            if parts[0] in others:
+                name = number + others[parts[0]] + path.name.removeprefix(_PART)
+                parts[0] = folder(OTHERS)
+            dataset.add_file(path, Path(table, *parts).with_name(name))
+
+    def _read(self, name: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+        path = self._directory / f"{name}.arrow"
+        if not path.exists():
+            return
+        with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+            while True:
+                try:
+                    batch, metadata = reader.read_next_batch_with_custom_metadata()
+                except StopIteration:
+                    return
+                yield int(metadata["number"]), batch
+
+
+def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) -> IngestSummary:
+    """Make a dataset in the empty directory `out` of traces decoded, in the order of their time.
+
+    They are one stretch of a server's life, as for `run.ingest`. What was decoded stays.
+    `known_as` is what the summary calls the dataset, where that is to be renamed.
+
+    Raises:
+        OSError: the dataset cannot be written.
+    """
+    summary = IngestSummary(str(known_as or out), rows=dict.fromkeys(TABLES, 0))
+    lives, losses = LivesBuilder(), Losses()
+    servers, summary.others = _kept_apart(map(Decoded, decoded))
+    with DatasetWriter(out, servers=servers) as dataset:
+
+        def write(table: str, batch: pa.RecordBatch) -> None:
+            dataset.write(table, batch)
+            summary.rows[table] += batch.num_rows
+
+        for place, one in enumerate(map(Decoded, decoded), start=1):
+            for _ in one.tell(lives):
+                for table, batch in taken(lives):
+                    write(table, batch)
+            for batch in one.loss():
+                losses.add(batch)
+                write("loss", batch)
+            summary.add(one, one.counts)
+            summary.rows |= {table: summary.rows[table] + n for table, n in one.rows.items()}
+            one.place(dataset, place, servers)
+        lives.finish()
+        while rest := taken(lives):
+            for table, batch in rest:
+                write(table, batch)
+        summary.loss = losses.estimate()
+        dataset.write_record(summary.record())
+    return summary
+
+
+def _kept_apart(traces: Iterable[Decoded]) -> tuple[list[str], dict[str, int]]:
+    """Return the servers with most traffic in all traces, and what to say of the others.
+
+    A server that is among the others in several traces counts in each.
+    """
+    traffic, others = Counter[str](), Counter[str]()
+    for one in traces:
+        traffic.update(one.traffic)
+        others.update(one.others)
+    kept = busiest(traffic)
+    rest = {*traffic} - {*kept}
+    others.update(servers=len(rest), rows=sum(traffic[server] for server in rest))
+    return kept, {"servers": others["servers"], "rows": others["rows"]}

@@ -1,0 +1,146 @@
+"""Traces into a dataset: decode, join, follow the lives of files and names, write Parquet."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from birthmark.data.datasets.tables import TABLES, DatasetWriter
+from birthmark.data.ingest.loss import Losses
+from birthmark.data.ingest.summary import IngestSummary, held_already
+from birthmark.data.traces.inputs import Beginnings, each_once
+from birthmark.data.traces.reader import Trace, open_trace
+from birthmark_native import LivesBuilder
+
+
+class _Writer:
+    """Writes behind the decoder's back, a few batches at most."""
+
+    WAITING = 3
+
+    def __init__(self, dataset: DatasetWriter, pool: ThreadPoolExecutor) -> None:
+        self._dataset, self._pool = dataset, pool
+        self._waiting: deque[Future[None]] = deque()
+        self.rows: Counter[str] = Counter()
+
+    def write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
+        self.wait(self.WAITING - 1)
+        self._waiting.append(self._pool.submit(self._write, batches))
+
+    def _write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
+        for table, batch in batches:
+            self.rows[table] += batch.num_rows
+            self._dataset.write(table, batch)
+
+    def wait(self, left: int = 0) -> None:
+        while len(self._waiting) > left:
+            self._waiting.popleft().result()
+
+
+def ingest(
+    traces: Sequence[str | Path],
+    out: str | Path,
+    progress: Callable[[str, int], None] | None = None,
+) -> IngestSummary:
+    """Read traces, one after the other, as one stretch of a site's life, into a dataset.
+
+    Args:
+        traces: the files, in the order of their time; ``-`` is standard input.
+        out: the dataset's directory; made if need be, added to if it is there. While another
+            process writes into it, this one waits.
+        progress: called with the trace's path and the rows it has given so far.
+
+    Raises:
+        OSError: a trace cannot be opened, or the dataset cannot be written.
+        ValueError: a file is no trace, or most of it is later than this host's clock; it is
+            named twice, or after one of the same server that begins later.
+
+    Whatever is raised, nothing is left of the ingest, nor a directory that was made for it.
+    """
+    began = time.monotonic()
+    each_once(traces)
+    summary, beginnings = IngestSummary(str(out)), Beginnings()
+    lives, losses = LivesBuilder(), Losses()
+    with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
+        writer = _Writer(dataset, pool)
+
+        def read(trace: Trace) -> None:
+            rows = 0
+            lives.loss_told(trace.tells_loss)
+            for batch in beginnings.of(trace.path, trace):
+                lost = _losses(trace, lives, losses)
+                lives.update(batch)
+                messages = [("messages", each) for each in trace.take_messages()]
+                writer.write([("operations", batch), *messages, *lost, *taken(lives)])
+                set_aside(dataset, trace)
+                rows += batch.num_rows
+                if progress:
+                    progress(trace.path, rows)
+            writer.write([("messages", each) for each in trace.take_messages()])
+            set_aside(dataset, trace)
+            writer.write(_losses(trace, lives, losses))
+            summary.add(trace, trace.counts())
+
+        for path in traces:
+            with naming(path):
+                read(open_trace(path))
+        lives.finish()
+        while rest := taken(lives):
+            writer.write(rest)
+        writer.wait()
+        summary.loss = losses.estimate()
+        summary.rows = {table: writer.rows[table] for table in TABLES}
+        summary.others = dataset.places.others()
+        summary.seconds = round(time.monotonic() - began, 3)
+        summary.warnings += held_already(Path(out), summary.traces)
+        dataset.write_record(summary.record())
+    return summary
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Let an error with a trace name it."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        if str(error).startswith(f"{path}: "):
+            raise
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str, pa.RecordBatch]]:
+    """Tell the lives, and the estimate, what came to be known as lost; return the rows of it."""
+    for gaps in trace.take_gaps():
+        lives.update_loss(gaps)
+    found = trace.take_loss()
+    for batch in found:
+        losses.add(batch)
+    return [("loss", batch) for batch in found]
+
+
+def taken(lives: LivesBuilder) -> list[tuple[str, pa.RecordBatch]]:
+    """Return the lives that have ended since the last time."""
+    ended = [("files", lives.take_files()), ("names", lives.take_names())]
+    return [(table, batch) for table, batch in ended if batch.num_rows]
+
+
+def set_aside(dataset: DatasetWriter, trace: Trace) -> None:
+    """Write the damaged records where they can be looked at."""
+    lines = []
+    for record in trace.take_damaged():
+        line: dict[str, Any] = {"trace": trace.path, **record}
+        content = line.pop("bytes")
+        try:
+            line["text"] = content.decode("utf-8")
+        except UnicodeDecodeError:
+            line["base64"] = base64.b64encode(content).decode("ascii")
+        lines.append(line)
+    dataset.write_lines(f"quarantine/{dataset.number}.jsonl", lines)

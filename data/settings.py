@@ -1,0 +1,148 @@
+"""What commands on traces may be told: types, defaults, ranges and vocabularies.
+
+They are declared here alone. Commands make their options of these models; what does the work takes
+its defaults from them.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+KEYS = "server, client, user, group, file, directory"
+"""What rows of counts may be told apart by, in the words of commands."""
+
+Source = Literal["trace", "operations"]
+"""What `birthmark dump` prints."""
+
+Order = Literal["ops", "cost", "bytes"]
+"""By what the busiest are told: operations, the thesis's cost (6.2), or bytes moved."""
+
+Measure = Literal["ops", "read", "written", "errors", "latency"]
+"""What a plot of counts shows."""
+
+Unnamed = Literal["invent", "discard"]
+"""What becomes, in a replay, of files whose names the trace does not show."""
+
+WorkloadName = Literal["campus", "deas03", "eecs03"]
+WORKLOADS: tuple[WorkloadName, ...] = get_args(WorkloadName)
+"""The names of the workloads."""
+
+Format = Literal["operations", "text", "pcap"]
+"""What a workload is written as."""
+
+
+class Strict(BaseModel):
+    """Settings of which no others are known, and which nobody changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Printing(Strict):
+    """What `birthmark dump` prints."""
+
+    source: Source = Field(
+        default="trace", description="what is read: a trace, or operations in Parquet"
+    )
+
+
+class Counting(Strict):
+    """What `birthmark scan` counts: by default as the thesis does (3.6.2)."""
+
+    period: str = Field(default="5m", description="length of a period, as 30s, 5m, 1h or 1d")
+    by: str = Field(
+        default="none", description=f"keys to count apart, separated by commas: {KEYS}; or none"
+    )
+    ops: str = Field(
+        default="read,write,lookup,getattr,access,create,remove",
+        description="operations to count apart, separated by commas; or all",
+    )
+    client: str = Field(default="", description="count only these clients, separated by commas")
+    user: str = Field(default="", description="count only these users, separated by commas")
+    group: str = Field(default="", description="count only these groups, separated by commas")
+
+
+class Output(Strict):
+    """Where the commands that take a table of counts write one."""
+
+    out: str = Field(
+        default="-", description="table to write: FILE.parquet, .csv or .txt; - is CSV on stdout"
+    )
+
+
+class Busiest(Strict):
+    """Which of the busiest are shown."""
+
+    by: str = Field(default="client", description=f"keys, separated by commas: {KEYS}; or none")
+    count: int = Field(default=10, ge=1, description="number of rows to show")
+    order: Order = Field(
+        default="ops", description="sort by operations, by the thesis's cost, or by bytes moved"
+    )
+
+
+class Plot(Strict):
+    """What a plot of counts shows."""
+
+    measure: Measure = Field(
+        default="ops",
+        description="operations, MB read, MB written or errors per second; or mean latency",
+    )
+    by: str | None = Field(
+        default=None, description="draw one line for each value of this key, as user; or op"
+    )
+    lines: int = Field(
+        default=4, ge=1, description="number of the busiest values with a line of their own"
+    )
+    overlay: str | None = Field(
+        default=None, description="lay stretches of this length over each other, as 1d"
+    )
+    zone: str = Field(default="UTC", description="time zone of the axis, as Europe/Paris")
+    title: str = Field(default="", description="title of the plot")
+
+
+class Replay(Strict):
+    """How a replay is built."""
+
+    unnamed: Unnamed = Field(
+        default="invent",
+        description="files whose names the trace does not show: invent names, or discard them",
+    )
+
+
+def _date(text: str) -> str:
+    try:
+        date.fromisoformat(text)
+    except ValueError as error:
+        reason = {"reason": f"expected a date, as 2001-10-22 ({error})"}
+        raise PydanticCustomError("date", "{reason}", reason) from error
+    return text
+
+
+class Drawing(Strict):
+    """How the pseudonyms of a new mapping are drawn."""
+
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        description="for examples alone: draw a new mapping from this seed, as anybody can",
+    )
+
+
+class Generating(Strict):
+    """Which workload is generated, and how much of it."""
+
+    name: WorkloadName = Field(description="workload of the thesis to imitate")
+    seed: int = Field(ge=0, description="seed of the random numbers: the same gives the same trace")
+    start: Annotated[str, AfterValidator(_date)] | None = Field(
+        default=None, description="first day, YYYY-MM-DD; default: the Monday of the thesis"
+    )
+    days: float = Field(default=1.0, gt=0, description="length of the trace, days")
+    rate: float = Field(
+        default=1.0, gt=0, le=100, description="share of the thesis's load and of its users"
+    )
+    format: Format | None = Field(
+        default=None, description="what to write; default: by the suffix of the file"
+    )

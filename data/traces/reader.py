@@ -1,0 +1,124 @@
+"""Traces in: one reader for every format, told from the first bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import birthmark_native
+from birthmark.data import generated
+from birthmark.data.schema import MESSAGES
+from birthmark_native.results import Damaged
+
+PARQUET_MAGIC = b"PAR1"
+BATCH_ROWS = 32_768
+"""Operations in a batch: enough that its own cost does not count, few enough for memory."""
+
+READERS = {PARQUET_MAGIC: "birthmark.data.traces.operations:OperationsTrace"}
+"""Formats that are read here rather than in `birthmark_native`, by their first bytes.
+
+Each is a module and its subclass of :class:`Trace`, imported when a trace of it is opened.
+"""
+
+
+class Trace:
+    """A trace being read: iterate over it for the operations table, in record batches.
+
+    Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
+    call without a reply comes a minute of the trace's time after it was made. A batch may be empty:
+    it says that damaged records, or messages that no row is made of, wait to be taken.
+    Records whose time cannot be theirs are damaged; ``ValueError`` says at the end that most are
+    later than this host's clock.
+
+    Attributes:
+        path: the file, ``-`` for standard input.
+        format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
+        compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
+        generated: the mark of a generated trace (`data.generated`); a capture's once it is read.
+        tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
+    """
+
+    generated: generated.Mark | None = None
+    tells_loss = True
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._native = birthmark_native.Trace(path)
+        self.format: str = self._native.format
+        self.compression: str = self._native.compression
+        self.generated = generated.in_comment(self._native.heading)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        while (batch := self._native.next_batch()) is not None:
+            self.generated = self.generated or generated.in_operations(batch)
+            yield batch
+
+    def take_damaged(self) -> list[Damaged]:
+        """Return the records set aside since the last time."""
+        return self._native.take_damaged()
+
+    def take_gaps(self) -> list[pa.RecordBatch]:
+        """Return the times in which calls were lost that came to light since the last time.
+
+        For :meth:`birthmark_native.LivesBuilder.update_loss`.
+        """
+        return self._native.take_gaps()
+
+    def take_loss(self) -> list[pa.RecordBatch]:
+        """Return the rows of `data.schema.LOSS` that were finished since the last time."""
+        return self._native.take_loss()
+
+    def take_messages(self) -> list[pa.RecordBatch]:
+        """Return the messages that no row is made of (`data.schema.MESSAGES`), likewise."""
+        return [
+            pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES)
+            for batch in self._native.take_messages()
+        ]
+
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted, once the trace has ended (`birthmark_native.Trace.counts`)."""
+        return self._native.counts()
+
+
+def open_trace(path: str | Path) -> Trace:
+    """Open a trace: nfsdump text, a pcap or pcapng capture, or operations in Parquet.
+
+    Text and captures may be compressed by gzip, bzip2, xz or zstd; ``-`` is standard input.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: it is empty, or none of these formats.
+    """
+    name = str(path)
+    if name != "-" and Path(name).is_file():
+        with Path(name).open("rb") as file:
+            first = file.read(max(map(len, READERS)))
+        for magic, reader in READERS.items():
+            if first.startswith(magic):
+                module, kind = reader.split(":")
+                trace: Trace = getattr(import_module(module), kind)(name)
+                return trace
+    return Trace(name)
+
+
+def marks_of(path: str | Path) -> list[generated.Mark]:
+    """Return the marks of a trace or a dataset before it is read.
+
+    Of standard input, or another pipe, there are none: nothing is taken from it before its time.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: it is empty, or no trace.
+    """
+    if Path(path).is_dir():
+        return generated.in_dataset(Path(path))
+    if str(path) == "-" or not Path(path).is_file():
+        return []
+    trace = open_trace(path)
+    if trace.format == "capture":
+        next((batch for batch in trace if batch.num_rows), None)
+    return [trace.generated] if trace.generated else []

@@ -1,0 +1,110 @@
+"""Hints that no model gives, for scale and to do harm: with perfect knowledge, inverted, random.
+
+A hint is a verdict on a create: bits of ``birthmark_hint.h``, in the order of
+``LayoutTrace.creates()``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.layout_hint.comparison import POLICIES
+from birthmark.layout_hint.region import Region
+from birthmark.predictor.allocation.verdicts import verdicts
+from birthmark.predictor.image.format import Image
+
+ALL = POLICIES["all three"]
+
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+
+
+def of_model(image: bytes, creates: pa.Table) -> pa.Array:
+    """Return what a model's image says of each create."""
+    return verdicts(Image(image), creates)
+
+
+def of_flags(hot: Flags) -> pa.Array:
+    """Return the verdicts that call these creates hot in every respect, and the others in none."""
+    return pa.array(np.where(hot, ALL, 0), pa.uint8())
+
+
+def inverted(said: pa.Array) -> pa.Array:
+    """Return the contrary of what a model says: hot is what it calls cold in every respect."""
+    return of_flags(said.to_numpy(zero_copy_only=False) == 0)
+
+
+def at_random(creates: int, seed: int) -> pa.Array:
+    """Return hints that call every other create hot, by chance."""
+    return of_flags(np.random.default_rng(seed).random(creates) < 0.5)
+
+
+def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> pa.Array:
+    """Return the hints that one would give who knew what becomes of every object.
+
+    Objects are taken in the order of how many writes they bring per fragment that they take of the
+    region, as many as ever fit: neither inodes nor fragments may be too few for those of them that
+    live at once, so what lives briefly takes room briefly. Then those without a block of their own,
+    which only need an inode, have what inodes are left.
+
+    Args:
+        objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
+        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`birthmark.layout_hint.lifetimes`).
+        creates: how many there are.
+        region: how much it has.
+    """
+    named = objects.filter(pc.is_valid(objects["place"]))
+    place, writes, fragments = (
+        named[name].to_numpy().astype(np.int64) for name in ("place", "writes", "fragments")
+    )
+    by_density = np.argsort(-writes / np.maximum(fragments, 1), kind="stable")
+    filled = fragments[by_density] > 0
+    own = pc.index_in(named["id"], value_set=lives["id"].combine_chunks())
+    times, hot = _Lives(lives.take(own), fragments), np.zeros(len(place), np.bool_)
+    for order in (by_density[filled], by_density[~filled]):
+        hot = _fill(hot, order, times, region)
+    flags = np.zeros(creates, np.bool_)
+    flags[place[hot]] = True
+    return of_flags(flags)
+
+
+def _fill(hot: Flags, order: Numbers, lives: _Lives, region: Region) -> Flags:
+    """Return what is hot, and as many of the first of ``order`` as have room, too."""
+
+    def first(count: int) -> Flags:
+        more = hot.copy()
+        more[order[:count]] = True
+        return more
+
+    low, high = 0, len(order)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if lives.fit(first(middle), region):
+            low = middle
+        else:
+            high = middle - 1
+    return first(low)
+
+
+class _Lives:
+    """When objects take room: from their birth to their death."""
+
+    def __init__(self, objects: pa.Table, fragments: Numbers) -> None:
+        born = pc.fill_null(objects["born"], -1).to_numpy()
+        died = pc.fill_null(objects["died"], np.iinfo(np.int64).max).to_numpy()
+        # of what happens at once, deaths are first
+        self._order = np.lexsort((np.repeat([1, 0], len(born)), np.concatenate([born, died])))
+        self._fragments = np.concatenate([fragments, -fragments])[self._order]
+        self._inodes = np.repeat(np.array([1, -1]), len(born))[self._order]
+
+    def fit(self, hot: Flags, region: Region) -> bool:
+        """Tell whether those that are hot have room together at every time."""
+        both = np.concatenate([hot, hot])[self._order]
+        inodes, fragments = (
+            np.cumsum(np.where(both, change, 0)).max(initial=0)
+            for change in (self._inodes, self._fragments)
+        )
+        return bool(inodes <= region.inodes and fragments <= region.fragments)

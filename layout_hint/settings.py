@@ -1,0 +1,77 @@
+"""What a comparison of layouts may be told: types, defaults, ranges and vocabularies.
+
+They are declared here alone; ``birthmark layout`` makes its options of them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from birthmark.data.settings import Strict
+from birthmark.predictor.answers.point import Point
+from birthmark.predictor.parameters import REGION
+
+Geometry = Literal["freebsd48", "freebsd14"]
+"""A file system's sizes and its policies of allocation."""
+
+Mode = Literal["reserved", "data", "preferred"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+"""The region: kept for what is hot, of its data blocks alone, or open to all as the rest is."""
+
+State = Literal["fresh", "aged"]
+STATES: tuple[State, ...] = get_args(State)
+"""A file system: as the build leaves it, or after a pass of ageing."""
+
+Pace = Literal["fast", "trace"]
+"""When the next operation is made: at once, or at its time in the trace."""
+
+ALL: Literal["all"] = "all"
+BOTH: Literal["both"] = "both"
+
+
+class Options(Strict):
+    """What is compared. Sizes, times and lists are words, which ``layout_hint.options`` reads."""
+
+    point: Point | None = Field(
+        default=None, description="threshold of the model's answers; default: as published"
+    )
+    region: str = Field(default=REGION, description="size of the region, as 4M")
+    region_start: str = Field(
+        default="0", description="first byte of the region; or tables-end, or middle"
+    )
+    policies: str = Field(
+        default=ALL,
+        description="hints to follow, separated by commas, as hotdir,hotname,hotdir+hotname;"
+        " all: those of the thesis, HotWrite and the oracle",
+    )
+    mode: Literal[Mode, "all"] = Field(
+        default=ALL,
+        description="keep other files out of: the region, its data, nothing; or all three",
+    )
+    state: Literal[State, "both"] = Field(
+        default="fresh", description="file system before each run: new, or aged"
+    )
+    nvram: bool = Field(
+        default=True, description="run HotDir+HotName with the region in memory, too"
+    )
+    seeds: int = Field(default=3, ge=1, description="number of runs of each policy")
+    seed: int = Field(default=1, ge=0, description="seed of the first run; others count on from it")
+    days: str | None = Field(
+        default=None, description="days to replay, YYYY-MM-DD, with commas or A..B; default: all"
+    )
+    first: str = Field(default="10:00", description="begin each day at this time, UTC")
+    last: str = Field(default="16:00", description="end each day at this time, UTC")
+    warmup: str | None = Field(
+        default=None,
+        description="time at the start that is not counted, as 1h; default: a sixth, 1h at most",
+    )
+    pace: Pace = Field(
+        default="fast", description="make operations as fast as the disk can, or as in the trace"
+    )
+    cache: str = Field(default="800M", description="size of the buffer cache, as 800M")
+    geometry: Geometry = Field(default="freebsd48", description="file system")
+    partition: str = Field(default="40G", description="size of the file system, as 40G")
+    disk: str = Field(default="wd1200bb", description="drive: a name, or a file that ends in .toml")
+    jobs: int = Field(default=2, ge=1, description="number of runs at a time")

@@ -1,0 +1,183 @@
+//! The values of members, read from JSON by what the declaration says that they are.
+
+use super::Fault;
+use base64::alphabet::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::Engine;
+use birthmark_contract::create::Kind;
+use percent_encoding::percent_decode;
+use speedate::{
+    DateTime, DateTimeConfig, MicrosecondsPrecisionOverflowBehavior, TimeConfigBuilder,
+};
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// As of RFC 4648 section 4; the bits beyond the last byte may be any.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+/// Numbers in text, which are no times of RFC 3339 but were taken before, are seconds in UTC.
+static TIMES: LazyLock<DateTimeConfig> = LazyLock::new(|| DateTimeConfig {
+    time_config: TimeConfigBuilder::new()
+        .microseconds_precision_overflow_behavior(MicrosecondsPrecisionOverflowBehavior::Truncate)
+        .unix_timestamp_offset(Some(0))
+        .build(),
+    ..DateTimeConfig::default()
+});
+const MICROSECONDS: i64 = 1_000_000;
+/// From the beginning of year 1 to the end of year 9999, in seconds since the epoch.
+const SECONDS: std::ops::Range<i64> = -62_135_596_800..253_402_300_800;
+
+/// A value that is as it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A name, and it as it is written in JSON.
+    Name(Cow<'a, [u8]>, &'a str),
+    /// A number.
+    Number(u32),
+    /// Text.
+    Text(Cow<'a, str>),
+    /// Microseconds since the epoch.
+    Time(i64),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Yes or no.
+    Flag(bool),
+}
+
+impl<'a> Value<'a> {
+    /// What `json` is, for a member whose values are such, in one of its forms.
+    ///
+    /// # Errors
+    ///
+    /// If it is nothing of the kind.
+    pub fn read(kind: Kind, form: usize, json: &'a str) -> Result<Self, Box<Fault>> {
+        match kind {
+            Kind::Name { most } => Ok(Value::Name(name(form, text(json)?, most)?, json)),
+            Kind::Number { most, octal } => number(json, most, octal).map(Value::Number),
+            Kind::Text { most } => {
+                let text = text(json)?;
+                match text.chars().count() {
+                    count if (1..=most).contains(&count) => Ok(Value::Text(text)),
+                    count => fault(format!("1 to {most} characters, found {count}")),
+                }
+            }
+            Kind::Time => time(&text(json)?).map(Value::Time),
+            Kind::Bytes { len } => match BASE64.decode(&*text(json)?) {
+                Ok(bytes) if bytes.len() == len => Ok(Value::Bytes(bytes)),
+                _ => fault(format!("{len} bytes in base64")),
+            },
+            Kind::Flag => match json {
+                "true" => Ok(Value::Flag(true)),
+                "false" => Ok(Value::Flag(false)),
+                _ => fault("true or false"),
+            },
+            Kind::Handle => fault("no such member"),
+        }
+    }
+}
+
+fn fault<T>(expected: impl std::fmt::Display) -> Result<T, Box<Fault>> {
+    Err(Box::new(Fault::request(expected)))
+}
+
+/// The text that is written as `json`; borrowed where it holds no escapes.
+fn text(json: &str) -> Result<Cow<'_, str>, Box<Fault>> {
+    let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+        return fault("text");
+    };
+    match memchr::memchr(b'\\', inner.as_bytes()) {
+        None => Ok(Cow::Borrowed(inner)),
+        Some(_) => {
+            serde_json::from_str(json).map(Cow::Owned).map_err(|error| Box::new(Fault::json(error)))
+        }
+    }
+}
+
+fn name(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Box<Fault>> {
+    let name = match form {
+        0 => in_bytes(text),
+        1 => match BASE64.decode(&*text) {
+            Ok(name) => name.into(),
+            Err(error) => return fault(format!("base64: {error}")),
+        },
+        _ => from_percent(text)?,
+    };
+    if !(1..=most).contains(&name.len()) {
+        return fault(format!("1 to {most} bytes, found {}", name.len()));
+    }
+    match memchr::memchr2(b'/', 0, &name) {
+        None => Ok(name),
+        Some(_) => fault("a name in its directory, without / and NUL"),
+    }
+}
+
+fn in_bytes(text: Cow<str>) -> Cow<[u8]> {
+    match text {
+        Cow::Borrowed(text) => text.as_bytes().into(),
+        Cow::Owned(text) => text.into_bytes().into(),
+    }
+}
+
+fn from_percent(text: Cow<str>) -> Result<Cow<[u8]>, Box<Fault>> {
+    let bytes = text.as_bytes();
+    let is_whole = |at: usize| {
+        bytes.get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
+    };
+    let mut places = memchr::memchr_iter(b'%', bytes).peekable();
+    if places.peek().is_none() {
+        return Ok(in_bytes(text));
+    }
+    match places.all(is_whole) {
+        true => Ok(percent_decode(bytes).collect::<Vec<_>>().into()),
+        false => fault("two hexadecimal digits after every %"),
+    }
+}
+
+/// A whole number, which JSON may write as 1.0 or 1e2, too.
+fn number(json: &str, most: u32, octal: bool) -> Result<u32, Box<Fault>> {
+    let found = match json.as_bytes() {
+        [b'"', ..] if octal => Some(from_octal(&text(json)?, most)?),
+        [b'0'..=b'9' | b'-', ..] => json.parse().ok().or_else(|| from_float(json)),
+        _ => None,
+    };
+    match found.filter(|found| *found <= most) {
+        Some(found) => Ok(found),
+        None => fault(format!("a whole number from 0 to {most}")),
+    }
+}
+
+/// As many octal digits as the largest number has, and a zero before them or not.
+fn from_octal(text: &str, most: u32) -> Result<u32, Box<Fault>> {
+    let digits = most.ilog(8) as usize + 1;
+    let is_octal = text.bytes().all(|digit| (b'0'..=b'7').contains(&digit));
+    let fits =
+        (1..=digits).contains(&text.len()) || text.len() == digits + 1 && text.starts_with('0');
+    match u32::from_str_radix(text, 8) {
+        Ok(number) if is_octal && fits => Ok(number),
+        _ => fault("a string of octal digits, as \"0644\", or a decimal number"),
+    }
+}
+
+fn from_float(json: &str) -> Option<u32> {
+    let number: f64 = json.parse().ok()?;
+    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+    is_whole.then_some(number as u32)
+}
+
+/// Microseconds since the epoch.
+fn time(text: &str) -> Result<i64, Box<Fault>> {
+    let time = match DateTime::parse_bytes_with_config(text.as_bytes(), &TIMES) {
+        Ok(time) => time,
+        Err(error) => return fault(format!("a time as of RFC 3339: {error}")),
+    };
+    let seconds = time.timestamp_tz();
+    match time.time.tz_offset {
+        None => fault("a time with its zone"),
+        Some(_) if time.date.year == 0 || !SECONDS.contains(&seconds) => {
+            fault("a time of the years 1 to 9999 UTC")
+        }
+        Some(_) => Ok(seconds * MICROSECONDS + i64::from(time.time.microsecond)),
+    }
+}

@@ -1,0 +1,196 @@
+//! How a compiled image is laid out (`docs/image-format.md`), and what is known of the create that
+//! it is asked about.
+
+use crate::group::group;
+use crate::Group;
+
+/// What an image begins with.
+pub const MAGIC: [u8; 8] = *b"BMIMAGE\n";
+
+group! {
+    /// The format, and how much an image may have.
+    LIMITS: u32 {
+        /// of the format
+        VERSION = 2,
+        PREDICATES_MAX = 256,
+        /// 64 predicates to a word
+        WORDS_MAX = PREDICATES_MAX / 64,
+        SECTIONS_MAX = 16,
+        FEATURES_MAX = 512,
+        /// of a forest: sums fit 16 bits
+        TREES_MAX = 256,
+        /// of a forest: nodes, and likewise leaves
+        TREE_SIZE_MAX = 0x8000,
+        /// entries of a dictionary to compare
+        BUCKET_MAX = 16,
+        /// of one lookup
+        STEPS_MAX = 16384,
+        /// bytes of the longest name of these
+        STEPS_NAME = 255,
+        /// pieces, prefix, whole and any of it
+        COMPONENTS_MAX = STEPS_NAME + 4,
+        /// trees walked at the same time
+        ABREAST = 8,
+        /// bytes of a prefix
+        PREFIX_LEN = 5,
+        /// of a word that may be random
+        RANDOM_LEN = 6,
+        /// of hexadecimal digits
+        HEX_LEN = 4,
+        /// the attribute of a node without edges
+        LEAF = 0xff,
+    }
+}
+group! {
+    /// The header, by offsets: magic bytes, then numbers of 4 bytes.
+    HEADER: u32 {
+        AT_VERSION = 8,
+        /// bytes of the image
+        AT_SIZE = 12,
+        /// CRC-32 of all other bytes
+        AT_CHECKSUM = 16,
+        /// how many there are
+        AT_PREDICATES = 20,
+        /// where their keys are told
+        AT_KEYS = 24,
+        /// how many there are
+        AT_SECTIONS = 28,
+        /// of a lookup, at most
+        AT_STEPS = 32,
+        AT_ZERO = 36,
+        /// bytes; then the directory of sections
+        HEADER_SIZE = 40,
+        /// bytes: kind, offset
+        SECTION_ENTRY = 8,
+        /// bytes: offset, length, marks
+        KEY_ENTRY = 8,
+    }
+}
+group! {
+    /// Hashing: FNV-1a.
+    HASH: u32 {
+        HASH_BASIS = 0x811c_9dc5,
+        HASH_PRIME = 0x0100_0193,
+        /// of the kind of the text
+        HASH_MIX = 0x9e37_79b1,
+    }
+}
+group! {
+    /// Which members of a create are known.
+    KNOWN: u32 {
+        KNOWN_MODE = 0x01,
+        KNOWN_UID = 0x02,
+        KNOWN_GID = 0x04,
+        KNOWN_CLIENT = 0x08,
+        KNOWN_HOUR = 0x10,
+        /// of questions: birthmark_hint.h
+        KNOWN_NAME = 0x20,
+    }
+}
+group! {
+    /// What bm_image_check() says.
+    STATUS = "bm_status": usize {
+        OK = 0,
+        /// fewer bytes than a header, or than it says
+        TRUNCATED = 1,
+        /// other magic bytes
+        NO_IMAGE = 2,
+        /// a version that is not known here
+        NEWER = 3,
+        /// more bytes than the header says
+        TRAILING = 4,
+        /// not the bytes that were written
+        CHECKSUM = 5,
+        /// right checksum, but not as the format says
+        MALFORMED = 6,
+        /// a version that is no longer read
+        OLDER = 7,
+        /// more steps than it declares, or than may be
+        COSTLY = 8,
+    }
+}
+group! {
+    /// Where in a name a component of a rule stands.
+    PLACE = "bm_place": usize {
+        WHOLE = 0,
+        FIRST = 1,
+        LAST = 2,
+        MIDDLE = 3,
+        PREFIX = 4,
+        /// in no place: every create has it
+        ANY = 5,
+        PLACES = 6,
+    }
+}
+group! {
+    /// What a tree branches by.
+    ATTRIBUTE = "bm_attribute": usize {
+        ATTR_FIRST = 0,
+        ATTR_MIDDLE = 1,
+        ATTR_LAST = 2,
+        ATTR_MODE = 3,
+        ATTR_UID = 4,
+        ATTR_GID = 5,
+        ATTRS = 6,
+    }
+}
+group! {
+    /// Where a feature of a forest comes from.
+    SOURCE = "bm_source": usize {
+        /// byte number argument of the history
+        SOURCE_HISTORY = 0,
+        /// number argument that tells of the name
+        SOURCE_NAME = 1,
+        /// the code of value number argument
+        SOURCE_CODE = 2,
+        /// the hour; 24 if unknown
+        SOURCE_HOUR = 3,
+        SOURCES = 4,
+    }
+}
+group! {
+    /// Numbers that tell of a name.
+    NAME_NUMBER = "bm_name_number": usize {
+        NAME_LENGTH = 0,
+        NAME_PERIODS = 1,
+        NAME_DIGITS = 2,
+        NAME_CAPITALS = 3,
+        /// no letters, digits, or periods
+        NAME_SIGNS = 4,
+        /// the longest
+        NAME_DIGIT_RUN = 5,
+        NAME_HEX_RUN = 6,
+        /// from the last period on
+        NAME_SUFFIX_LENGTH = 7,
+        NAME_FIRST_BYTE = 8,
+        NAME_LAST_BYTE = 9,
+        /// whether there is one
+        NAME_RANDOM_WORD = 10,
+        NAME_NUMBERS = 11,
+    }
+}
+group! {
+    /// What has a code: numbers of the create, and hashes.
+    VALUE = "bm_value": usize {
+        VALUE_MODE = 0,
+        VALUE_UID = 1,
+        VALUE_GID = 2,
+        VALUE_CLIENT = 3,
+        VALUE_SHAPE = 4,
+        /// of the shape, from its last period on
+        VALUE_SUFFIX = 5,
+        VALUES = 6,
+    }
+}
+group! {
+    /// The kinds of sections.
+    SECTION = "bm_section": usize {
+        SECTION_RULES = 1,
+        SECTION_TREES = 2,
+        SECTION_FOREST = 3,
+    }
+}
+
+/// All of it, in the order of the header of C.
+pub const GROUPS: [Group; 11] =
+    [LIMITS, HEADER, HASH, STATUS, KNOWN, PLACE, ATTRIBUTE, SOURCE, NAME_NUMBER, VALUE, SECTION];

@@ -1,0 +1,18 @@
+//! The headers that are checked in are those of the declarations.
+
+use birthmark_contract::header::{headers, renewed};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn headers_have_what_is_declared() {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../layout_hint/include");
+    for (name, block) in headers() {
+        let header = fs::read_to_string(include.join(name)).expect("it is checked in");
+        let renewed = renewed(&header, &block);
+        assert!(
+            renewed.as_ref() == Some(&header),
+            "{name} differs: cargo run -p birthmark-contract --example headers"
+        );
+    }
+}

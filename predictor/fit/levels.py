@@ -1,0 +1,59 @@
+"""How likely a yes is, by how sure a model is: its scores in levels, each with a probability.
+
+A model's score orders files and is compared with thresholds; it is no probability. So on births
+that the model did not learn from (``predictor.fit.calibration``) the share of those that came true
+is fitted, growing with the score (isotonic regression: Zadrozny and Elkan, "Transforming classifier
+scores into accurate multiclass probability estimates", 2002). Scores are cut where that share
+reaches each of ``GRID``, and at the thresholds, so that a level has one answer and one probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from birthmark.predictor.answers.levels import NO_LEVELS, Floats, Levels
+
+GRID = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+"""The shares that levels are cut at: few, since each takes room in images (``models.images``)."""
+
+DECIMALS = 4
+STEP = 10**-DECIMALS
+"""How exactly probabilities are told: as people are shown them, in hundredths of a percent."""
+
+
+def levels_of(
+    scores: Floats, truth: npt.NDArray[np.bool_], thresholds: Iterable[float | None]
+) -> Levels:
+    """Return the levels of scores by what came true; they are cut at ``thresholds``, too.
+
+    A level of *n* scores, *k* of which were true, has the probability (*k* + ½) / (*n* + 1), the
+    mean of Jeffreys' prior and what was seen: nothing is certain, as little was seen of it. They
+    are told in steps of ``STEP``, the least of which is the least there is.
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    if not len(scores):
+        return NO_LEVELS
+    fitted = IsotonicRegression().fit(scores, truth)
+    steps, shares = fitted.X_thresholds_, fitted.y_thresholds_
+    first = np.searchsorted(shares, GRID)
+    cuts = {float(steps[i]) for i in first if 0 < i < len(steps)}
+    cuts |= {cut for cut in thresholds if cut is not None and 0 < cut <= 1}
+    ascending = tuple(sorted(cuts))
+    level = np.searchsorted(ascending, scores, side="right")
+    n, true = (np.bincount(level, w, len(cuts) + 1) for w in (None, truth))
+    return Levels(ascending, tuple(_ascending((true + 0.5) / (n + 1), n).tolist()))
+
+
+def _ascending(shares: Floats, weights: npt.NDArray[Any]) -> Floats:
+    """Return shares that do not descend; a level where nothing was seen is like its neighbours."""
+    from sklearn.isotonic import IsotonicRegression
+
+    seen = np.flatnonzero(weights)
+    fitted = IsotonicRegression(out_of_bounds="clip").fit(seen, shares[seen], weights[seen])
+    every = fitted.predict(np.arange(len(shares)))
+    return np.asarray(np.clip(every, STEP, 1 - STEP).round(DECIMALS))

@@ -1,0 +1,63 @@
+"""The parameters of the models: what each means, its range, and its default.
+
+They are declared here alone. The settings of training have them, and so have the files and the
+options that these are given in.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+REGION = "4M"
+"""How large the thesis's region is, in which a file system places what is hot (section 7.1)."""
+
+
+class Parameters(BaseModel):
+    """How models are trained, and what is promised of their answers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    minfrac: float = Field(
+        default=0.8,
+        ge=0,
+        le=1,
+        description="name model: least share of a component's files that makes it a rule",
+    )
+    mincount: int = Field(
+        default=5, ge=0, description="name model: least number of files that makes a rule"
+    )
+    prefix: bool = Field(
+        default=True, description="name and rules models: learn from a name's first five bytes, too"
+    )
+    purity: float | None = Field(
+        default=1.0,
+        ge=0.5,
+        le=1,
+        description="able model: share of one answer at which a node of the tree is not split",
+    )
+    trees: int = Field(default=32, ge=1, description="forest model: number of trees")
+    rounds: int = Field(
+        default=60, ge=0, description="forest model: trees that each correct those before"
+    )
+    seed: int = Field(
+        default=0, ge=0, lt=2**32, description="forest model: seed of its random numbers"
+    )
+    calibration: float = Field(
+        default=0.2,
+        ge=0,
+        le=0.5,
+        description="share of the files held out at a time, to choose thresholds on; 0: none",
+    )
+    bound: float = Field(
+        default=0.01, gt=0, lt=1, description="greatest share of all files wrongly answered yes"
+    )
+    confidence: float = Field(
+        default=0.95, gt=0.5, lt=1, description="confidence with which both bounds hold"
+    )
+    false_negative_bound: float = Field(
+        default=0.01, gt=0, lt=1, description="greatest share of all files wrongly answered no"
+    )
+
+
+DEFAULTS = Parameters()
+"""The parameters where none are given."""

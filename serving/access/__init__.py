@@ -1,0 +1,1 @@
+"""Who may ask what: tokens and their scopes, names of hosts, and the guard of every request."""

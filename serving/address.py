@@ -1,0 +1,6 @@
+"""Where the service answers unless it is told otherwise, for itself and for its clients."""
+
+from __future__ import annotations
+
+HOST, PORT = "127.0.0.1", 8325
+URL = f"http://{HOST}:{PORT}"

@@ -1,0 +1,84 @@
+"""From files to predictions, and to explanations: the same for the service and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from birthmark.predictor.models import model_set
+from birthmark.serving.messages import responses
+from birthmark.serving.messages.requests import Files
+from birthmark.serving.messages.responses import (
+    Answer,
+    Answered,
+    Explanation,
+    ListExplained,
+    OneExplained,
+)
+from birthmark.serving.models.hint_image import Hints
+from birthmark.serving.models.loaded import LoadedModel
+
+
+def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int]:
+    """Return the JSON that answers a body of files, from the model's compiled image; and how many.
+
+    Raises `InvalidRequestError` for what is not JSON and for what is not such files.
+    """
+    return model.answerer.json(body)
+
+
+def hint(hints: Hints, body: bytes) -> int:
+    """Return the bits of the verdict on the create that a body is about; raise as ``predict``."""
+    return hints.answerer.hint(body)
+
+
+def explain_one(model: LoadedModel, files: Files) -> OneExplained:
+    """Return every predicate's answer for one file, and the evidence for it."""
+    (explanation,) = _explain(model, files)
+    return {**_answered(model), "prediction": explanation}
+
+
+def explain_list(model: LoadedModel, files: Files) -> ListExplained:
+    """Return every predicate's answer for each of `files`, and the evidence for it."""
+    return {**_answered(model), "predictions": _explain(model, files)}
+
+
+def _answered(model: LoadedModel) -> Answered:
+    return {"model": model.version, "kind": model.kind, "point": model.point}
+
+
+def _explain(model: LoadedModel, files: Files) -> list[Explanation]:
+    explained = model.trained.explain(files.creates, model.kind, model.point)
+    said = _said(model, files.creates)
+    return [
+        {
+            **name,  # type: ignore[typeddict-item]  # one of the members for a name
+            "predicates": {
+                predicate: _answer(found, predicate in model.abstaining)
+                for predicate, found in answers.items()
+            },
+            **words,
+        }
+        for name, answers, words in zip(files.names, explained, said, strict=True)
+    ]
+
+
+def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
+    """Yield what is said of each create."""
+    columns = model.said(creates)
+    for row in range(len(creates)):
+        yield {
+            "answers": {key: said.word(row) for key, said in columns.items()},
+            "probabilities": {key: said.probability(row) for key, said in columns.items()},
+        }
+
+
+def _answer(found: model_set.Answer, abstains: bool) -> Answer:
+    return {
+        "answer": "yes" if found.answer and not abstains else "no",
+        "evidence": found.evidence,
+        "score": found.score,
+        "threshold": None if abstains else found.threshold,
+        "upper": found.upper,
+    }

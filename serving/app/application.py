@@ -1,0 +1,123 @@
+"""The FastAPI application."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
+from typing import TypedDict
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from birthmark.data.common.sizes import size
+from birthmark.predictor.allocation.verdicts import Room
+from birthmark.serving.access.guard import Guard
+from birthmark.serving.access.tokens import Tokens
+from birthmark.serving.app.openapi import describe
+from birthmark.serving.app.routes import FAST_PATH, router
+from birthmark.serving.fast_path.dispatch import FastPath
+from birthmark.serving.http.connections import look_after
+from birthmark.serving.http.tls import context
+from birthmark.serving.limits.limits import Limits, allow_files
+from birthmark.serving.log.sampling import logged
+from birthmark.serving.messages.error_responses import HANDLERS
+from birthmark.serving.metrics.metrics import Measured, Metrics
+from birthmark.serving.page.routes import router as pages
+from birthmark.serving.page.view import Page
+from birthmark.serving.service.model_slot import ModelSlot
+from birthmark.serving.service.service import Service
+from birthmark.serving.settings import Settings
+from birthmark.training.registry.versions import Registry
+
+
+class State(TypedDict):
+    """What every request finds in its ``state``."""
+
+    service: Service
+    limits: Limits
+    page: Page
+    tls: ssl.SSLContext | None
+
+
+class Application(FastAPI):
+    """The framework's application, and what every request passes before it comes there.
+
+    The framework's own wrappings cost about as much as an answer; what is asked at every create
+    does not pass them.
+    """
+
+    front: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take a call."""
+        await self.front(scope, receive, send)
+
+
+ADD_SECONDS = 1.0
+"""How long a worker's answers may be missing from the metrics that others tell."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Return the application that answers from the registry of `settings`.
+
+    It has its own metrics. Once started it answers at once, with 503 until a model is loaded.
+    """
+    metrics = Metrics(settings.stale_days)
+    limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
+    tokens = None if settings.tokens is None else Tokens(settings.tokens, metrics.tokens_read)
+
+    app = Application(
+        title="Birthmark",
+        summary="Predicts what a file will become at the moment it is created",
+        lifespan=lambda _: _running(settings, metrics, limits, tokens),
+        exception_handlers=HANDLERS,
+        redirect_slashes=False,
+        # Their pages load scripts from elsewhere; /openapi.json describes the service.
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.include_router(router)
+    app.include_router(pages)
+    app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
+    every = [*router.routes, *pages.routes]
+    routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
+    fast_path = FastPath(partial(FastAPI.__call__, app), FAST_PATH)
+    app.front = Measured(Guard(fast_path, limits, tokens), metrics, routes, settings.log_access)
+    return app
+
+
+@asynccontextmanager
+async def _running(
+    settings: Settings, metrics: Metrics, limits: Limits, tokens: Tokens | None
+) -> AsyncIterator[State]:
+    """Yield what answers requests, while what runs beside them does."""
+    registry = Registry(settings.registry)
+    room = Room.of(size(settings.region))
+    slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
+    await slot.refresh()
+    tasks = [
+        asyncio.create_task(slot.watch(settings.poll_seconds)),
+        asyncio.create_task(look_after(limits)),
+        asyncio.create_task(_add_up(metrics)),
+    ]
+    with logged(settings, metrics.registry) as log:
+        service = Service(settings, slot, metrics, limits, log, tokens)
+        page = Page(service, registry)
+        tasks.append(asyncio.create_task(page.history.keep()))
+        yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
+    for task in tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    metrics.add_answers()
+
+
+async def _add_up(metrics: Metrics) -> None:
+    """Add this worker's answers to those of all, time and again."""
+    while True:
+        await asyncio.sleep(ADD_SECONDS)
+        metrics.add_answers()

@@ -1,0 +1,202 @@
+"""The service's paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic_core import to_json
+
+from birthmark.serving.answers.json_answers import explain_list, explain_one
+from birthmark.serving.fast_path import endpoints
+from birthmark.serving.fast_path.endpoints import body_of
+from birthmark.serving.messages import responses
+from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.messages.requests import (
+    Choice,
+    body_schema,
+    hint_schema,
+    in_json,
+    parse,
+    parse_choice,
+)
+from birthmark.serving.metrics import hook_reports
+from birthmark.serving.metrics.hook_reports import Report
+from birthmark.serving.models.hint_image import matches
+from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.service import long_polling
+from birthmark.serving.service.service import Service
+from birthmark.training.registry.versions import Registry, RegistryError
+
+
+async def _service_of(request: Request) -> Service:
+    return endpoints.service_of(request)
+
+
+class ImageResponse(Response):
+    """A compiled image (``docs/image-format.md``)."""
+
+    media_type = "application/octet-stream"
+
+
+EXPLAINED = 1000
+"""The most files that are explained in one request."""
+
+SHORT = 16 * 1024
+"""The longest body, bytes, that holds neither files nor a create."""
+
+CurrentService = Annotated[Service, Depends(_service_of)]
+router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
+
+
+FAST_PATH = {"/v1/predictions": endpoints.predictions, "/v1/hints": endpoints.hints}
+"""What is answered without the framework's routing (``serving.fast_path.dispatch``)."""
+
+router.add_api_route(
+    "/v1/predictions",
+    endpoints.predictions,
+    methods=["POST"],
+    response_model=responses.OneResponse | responses.ListResponse,
+    openapi_extra=body_schema(),
+)
+router.add_api_route(
+    "/v1/hints",
+    endpoints.hints,
+    methods=["POST"],
+    response_model=responses.Verdict,
+    openapi_extra=hint_schema(),
+)
+
+
+@router.post(
+    "/v1/explanations",
+    response_model=responses.OneExplained | responses.ListExplained,
+    openapi_extra=body_schema(EXPLAINED),
+)
+async def explain(request: Request, service: CurrentService) -> Response:
+    """Predict what a file, or each of a list, will become, and tell why."""
+    body = await body_of(request)
+    return await run_in_threadpool(_explained, service.model, body)
+
+
+def _explained(model: Callable[[], LoadedModel], body: bytes) -> Response:
+    files = parse(body)
+    if (found := len(files.names)) > EXPLAINED:
+        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {found}")
+    return _json((explain_list if files.listed else explain_one)(model(), files))
+
+
+def _json(explained: Mapping[str, Any]) -> Response:
+    """Return the answer; a list is written piece by piece, so that others run in between."""
+    if (every := explained.get("predictions")) is None:
+        return Response(to_json(explained), media_type="application/json")
+    head = to_json({**explained, "predictions": []}).removesuffix(b"]}")
+    content = b"%b%b]}" % (head, b",".join(map(to_json, every)))
+    return Response(content, media_type="application/json")
+
+
+@router.get("/v1/model")
+async def model(service: CurrentService) -> responses.ModelResponse:
+    """Tell which model answers, and what it was trained on."""
+    loaded = service.model()
+    return {
+        "version": loaded.version,
+        "kind": loaded.kind,
+        "point": loaded.point,
+        "created": loaded.manifest["created"],
+        "predicates": loaded.answerer.predicates,
+        "trained_on": loaded.manifest["trained_on"],
+        "figures": loaded.manifest["figures"],
+    }
+
+
+@router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
+async def publish(request: Request, service: CurrentService) -> responses.Published:
+    """Make a stored version, whose checksums hold, the one that answers."""
+    choice = parse_choice(short(await body_of(request)))
+    before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
+    await service.slot.refresh()
+    return {"before": before, "current": choice.version}
+
+
+def short(body: bytes) -> bytes:
+    """Return a body; raise `ApiError` where it is longer than what is expected can be."""
+    if len(body) > SHORT:
+        raise ApiError("body_too_large", f"expected a body of at most {SHORT} bytes")
+    return body
+
+
+def _publish(registry: Registry, version: str) -> str | None:
+    try:
+        stored = registry.versions()
+    except OSError as error:
+        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error
+    if version not in stored:
+        raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
+    try:
+        before = registry.current()
+        registry.rollback(version)
+    except RegistryError as error:
+        raise ApiError("damaged_version", str(error)) from error
+    except OSError as error:
+        raise ApiError("read_only", f"the registry cannot be written: {error}") from error
+    return before
+
+
+@router.head("/v1/model/image", include_in_schema=False)
+@router.get("/v1/model/image", response_class=ImageResponse)
+async def image(request: Request, service: CurrentService) -> Response:
+    """Return the hint image of the model that answers, for kernels to load."""
+    known = request.headers.get("if-none-match", "")
+    seconds = long_polling.wanted_seconds(request.headers.get("prefer", ""))
+    applied = {"preference-applied": f"wait={seconds}"} if seconds else {}
+
+    def is_new() -> bool:
+        return not matches(service.hints()[1].etag, known)
+
+    if seconds and request.method == "GET":
+        await long_polling.until(is_new, service.slot, service.limits, request.receive, seconds)
+    _, hints = service.hints()
+    headers = {"etag": hints.etag, "cache-control": "no-cache", **applied}
+    if not is_new():
+        return Response(status_code=304, headers=headers)
+    return ImageResponse(hints.content, headers=headers)
+
+
+@router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
+async def report(request: Request, service: CurrentService) -> Response:
+    """Take what a helper's hook has counted, to be shown among the metrics."""
+    body = short(await body_of(request))
+    shown = request.headers.get("authorization", "").encode("latin-1")
+    token = None if service.tokens is None else service.tokens.token(shown)
+    take = partial(_report, service.metrics.reports, body, None if token is None else token.name)
+    await service.reporting.run(service.limits, take)
+    return Response(status_code=204)
+
+
+def _report(kept: hook_reports.Reports, body: bytes, token: str | None) -> None:
+    kept.take(hook_reports.parse(body), token)
+
+
+@router.get("/healthz")
+async def health() -> responses.Status:
+    """Tell that the process is up."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def ready(service: CurrentService) -> responses.Status:
+    """Tell whether a model is loaded."""
+    service.model()
+    return {"status": "ready"}
+
+
+@router.get("/metrics", response_class=Response)
+async def metrics(service: CurrentService) -> Response:
+    """Return the metrics in Prometheus's text format."""
+    text = await service.scraping.run(service.limits, service.metrics.text)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,363 @@
+"""Clients of the service, for programs that ask at every create: they never wait long nor fail.
+
+No answer in time, or none that can be read, is a *no*, which its ``answered`` tells from one that
+was given. After failures in a row a client stops asking for a while (`serving.client.breaker`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import threading
+import time
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+
+import httpx
+
+from birthmark.serving.address import URL
+from birthmark.serving.client import questions
+from birthmark.serving.client.breaker import Breaker
+from birthmark.serving.client.questions import (
+    Attributes,
+    Hint,
+    Known,
+    Name,
+    Prediction,
+    Predictions,
+    Question,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DEADLINE = 0.05
+"""How long a call for predictions or hints takes at most by default, seconds."""
+
+PATIENCE = 30.0
+"""How long people wait, for an explanation."""
+
+_IDLE_SECONDS = 60.0  # less than the service's own, so that it does not close one that is asked on
+_CLOSING_SECONDS = 1.0
+_MOST_BYTES = 64 * 1024 * 1024  # far more than is answered to the most files of one request
+_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
+
+
+class ServiceError(Exception):
+    """There was no answer, or an error for one.
+
+    `status`, `type`, `field` and `value` are those of the error (``docs/serving.md``), and None
+    where the service sent none.
+    """
+
+    def __init__(
+        self, message: str, status: int | None = None, error: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        found = error or {}
+        self.type: str | None = found.get("type")
+        self.field: str | None = found.get("field")
+        self.value: Any = found.get("value")
+
+
+class AsyncClient:
+    """Asks a service from a program on asyncio. It keeps its connections; close it at the end.
+
+    Parameters
+    ----------
+    url : where the service answers, as it says: ``http://…``, ``https://…`` or ``unix:PATH``.
+    token : what it is shown, if it wants one.
+    deadline : how long a prediction or a hint may take, from the call to its return, seconds.
+    certificates : file of the certificates to trust for HTTPS, PEM; else the system's.
+
+    """
+
+    def __init__(
+        self,
+        url: str = URL,
+        *,
+        token: str | None = None,
+        deadline: float = DEADLINE,
+        certificates: Path | None = None,
+    ) -> None:
+        self.deadline = deadline
+        self._breaker = Breaker()
+        self._http = _connections(url, token, certificates)
+        self._asked: set[asyncio.Task[tuple[int, bytes]]] = set()
+
+    async def predict(
+        self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
+    ) -> Prediction:
+        """Predict what a file that is being created will become."""
+        return await self._prediction(name, known, self._end(deadline))
+
+    async def predict_many(
+        self,
+        files: pa.Table | Sequence[Name],
+        *,
+        three: bool = False,
+        deadline: float | None = None,
+    ) -> Predictions:
+        """Predict what up to 10,000 files will become, by one version of the model.
+
+        With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
+        table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
+        """
+        return await self._predictions(files, three, self._end(deadline))
+
+    async def hint(
+        self,
+        name: Name,
+        *,
+        is_directory: bool = False,
+        deadline: float | None = None,
+        **known: Unpack[Attributes],
+    ) -> Hint:
+        """Tell whether what is being created will be hot."""
+        return await self._hint(name, is_directory, known, self._end(deadline))
+
+    async def explain(
+        self, name: Name, *, deadline: float = PATIENCE, **known: Unpack[Known]
+    ) -> dict[str, Any]:
+        """Predict, and tell why, for people: raise `ServiceError` where there is no answer."""
+        return await self._send(questions.explanation(name, known), self._end(deadline))
+
+    async def model(self, *, deadline: float = PATIENCE) -> dict[str, Any]:
+        """Tell which model answers; raise `ServiceError` where there is no answer."""
+        return await self._send(questions.model(), self._end(deadline))
+
+    async def close(self) -> None:
+        """Close the connections; wait a moment for those that are being made."""
+        if self._asked:
+            _, late = await asyncio.wait(self._asked, timeout=_CLOSING_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close()
+
+    def _end(self, deadline: float | None) -> float:
+        return time.monotonic() + (self.deadline if deadline is None else deadline)
+
+    async def _prediction(self, name: Name, known: Known, end: float) -> Prediction:
+        try:
+            return await self._ask(questions.prediction(name, known), end)
+        except ServiceError as error:
+            return Prediction(False, why=str(error))
+
+    async def _predictions(
+        self, files: pa.Table | Sequence[Name], three: bool, end: float
+    ) -> Predictions:
+        question, rows = questions.predictions(files, three)
+        try:
+            return await self._ask(question, end)
+        except ServiceError as error:
+            return Predictions(False, rows, why=str(error))
+
+    async def _hint(self, name: Name, is_directory: bool, known: Attributes, end: float) -> Hint:
+        try:
+            return await self._ask(questions.hint(name, is_directory, known), end)
+        except ServiceError as error:
+            return Hint(False, why=str(error))
+
+    async def _ask(self, question: Question[_Answer], end: float) -> _Answer:
+        """Return the answer, if the breaker lets the question through; tell the breaker."""
+        if not self._breaker.may_ask():
+            raise ServiceError("not asked: there were no answers before")
+        try:
+            answer = await self._send(question, end)
+        except ServiceError as error:
+            # An error that is the question's own was answered: the service is there.
+            if error.type is not None and error.status is not None and error.status < 500:
+                self._breaker.succeeded()
+            else:
+                self._breaker.failed()
+            raise
+        self._breaker.succeeded()
+        return answer
+
+    async def _send(self, question: Question[_Answer], end: float) -> _Answer:
+        """Return the answer if it is there by `end`, else raise `ServiceError`."""
+        left = max(end - time.monotonic(), 0)
+        try:
+            status, body = await self._in_time(question, left)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise ServiceError(f"no answer in time ({left:.3g} s)") from error
+        except (httpx.HTTPError, OSError) as error:
+            raise ServiceError(f"no answer: {str(error) or type(error).__name__}") from error
+        if status != 200:
+            raise _error(status, body)
+        try:
+            return question.read(body)
+        except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
+            raise ServiceError(f"the answer cannot be read: {error}", status) from error
+
+    async def _in_time(self, question: Question[Any], left: float) -> tuple[int, bytes]:
+        """Return the answer's status and body; raise TimeoutError if they take longer.
+
+        What is late is not cut off at once: a connection that is cut off while it is made would
+        stay open. Making it is over, in two steps, after twice the time.
+        """
+        if not left:
+            raise TimeoutError
+        task = asyncio.create_task(self._exchange(question, left))
+        self._asked.add(task)
+        task.add_done_callback(self._ended)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=left)
+        finally:
+            if not task.done():
+                asyncio.get_running_loop().call_later(2 * left, task.cancel)
+        if not done:
+            raise TimeoutError
+        return task.result()
+
+    def _ended(self, task: asyncio.Task[tuple[int, bytes]]) -> None:
+        self._asked.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever still waits for it is told
+
+    async def _exchange(self, question: Question[Any], left: float) -> tuple[int, bytes]:
+        method = "GET" if question.body is None else "POST"
+        headers = {"content-type": question.media_type}
+        asked = self._http.stream(
+            method, question.path, content=question.body, headers=headers, timeout=left
+        )
+        async with asked as response:
+            body = bytearray()
+            async for chunk in response.aiter_raw():
+                body += chunk
+                if len(body) > _MOST_BYTES:
+                    raise httpx.DecodingError(f"more than {_MOST_BYTES} bytes")
+            return response.status_code, bytes(body)
+
+
+def _connections(url: str, token: str | None, certificates: Path | None) -> httpx.AsyncClient:
+    """Return what keeps connections to `url`; raise ValueError where that is none."""
+    unix = url.removeprefix("unix:") if url.startswith("unix:") else None
+    base = "http://localhost" if unix else url
+    scheme = httpx.URL(base).scheme
+    if scheme not in ("http", "https"):
+        raise ValueError(f"{url}: expected http://…, https://… or unix:PATH")
+    verify: ssl.SSLContext | bool = False
+    if scheme == "https":
+        verify = ssl.create_default_context(cafile=certificates)
+    headers = {"accept-encoding": "identity"}
+    if token is not None:
+        headers["authorization"] = f"Bearer {token}"
+    limits = httpx.Limits(keepalive_expiry=_IDLE_SECONDS)
+    # No proxies: the service is near, and the time is short.
+    transport = httpx.AsyncHTTPTransport(verify=verify, uds=unix, limits=limits, trust_env=False)
+    return httpx.AsyncClient(base_url=base, headers=headers, transport=transport, trust_env=False)
+
+
+def _error(status: int, body: bytes) -> ServiceError:
+    """Return the error that was answered."""
+    try:
+        error = json.loads(body)["error"]
+        return ServiceError(f"{status} {error['type']}: {error['message']}", status, error)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ServiceError(f"the answer's status is {status}", status)
+
+
+class Client:
+    """Asks a service from any program, and from any of its threads; see `AsyncClient`.
+
+    A thread of its own keeps the connections, so that a deadline holds for all of a call, however
+    slowly a host name is looked up or an answer drips in.
+    """
+
+    def __init__(
+        self,
+        url: str = URL,
+        *,
+        token: str | None = None,
+        deadline: float = DEADLINE,
+        certificates: Path | None = None,
+    ) -> None:
+        self._client = AsyncClient(url, token=token, deadline=deadline, certificates=certificates)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def predict(
+        self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
+    ) -> Prediction:
+        """Predict what a file that is being created will become."""
+        end = self._client._end(deadline)
+        return self._run(self._client._prediction(name, known, end))
+
+    def predict_many(
+        self,
+        files: pa.Table | Sequence[Name],
+        *,
+        three: bool = False,
+        deadline: float | None = None,
+    ) -> Predictions:
+        """Predict what up to 10,000 files will become, by one version of the model.
+
+        With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
+        table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
+        """
+        end = self._client._end(deadline)
+        return self._run(self._client._predictions(files, three, end))
+
+    def hint(
+        self,
+        name: Name,
+        *,
+        is_directory: bool = False,
+        deadline: float | None = None,
+        **known: Unpack[Attributes],
+    ) -> Hint:
+        """Tell whether what is being created will be hot."""
+        end = self._client._end(deadline)
+        return self._run(self._client._hint(name, is_directory, known, end))
+
+    def explain(
+        self, name: Name, *, deadline: float = PATIENCE, **known: Unpack[Known]
+    ) -> dict[str, Any]:
+        """Predict, and tell why, for people: raise `ServiceError` where there is no answer."""
+        return self._run(self._client.explain(name, deadline=deadline, **known))
+
+    def model(self, *, deadline: float = PATIENCE) -> dict[str, Any]:
+        """Tell which model answers; raise `ServiceError` where there is no answer."""
+        return self._run(self._client.model(deadline=deadline))
+
+    def close(self) -> None:
+        """Close the connections, and end the thread."""
+        if self._loop.is_closed():
+            return
+        self._run(self._client.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise

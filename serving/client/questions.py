@@ -1,0 +1,312 @@
+"""What a client asks of the service, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+
+from birthmark.data.common.choices import expect
+from birthmark.serving.client.names import written
+from birthmark_native import HINTS, MEMBERS, MOST_FILES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Name = bytes | str
+"""A file's name: its bytes, or text as ``os.listdir`` returns it."""
+
+ARROW = "application/vnd.apache.arrow.stream"
+_JSON = "application/json"
+_KINDS = {member.name: member.kind for member in MEMBERS}
+_BITS = {hint.key: hint.bit for hint in HINTS}
+_VERDICTS = range(sum(_BITS.values()) + 1)
+
+
+class Attributes(TypedDict, total=False):
+    """What may be known of a file or directory that is being created, besides its name."""
+
+    mode: int | str
+    uid: int
+    gid: int
+    client: str
+    time: datetime
+
+
+class Known(Attributes, total=False):
+    """What may be known of a file, besides that."""
+
+    directory: Name
+    history: bytes
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a file will become; where nobody answered, no to everything.
+
+    `model`, `kind` and `point` tell what answered, and are None where nothing did; then `why` says
+    why not.
+    """
+
+    answered: bool
+    predicates: Mapping[str, bool] = field(default_factory=dict)
+    model: str | None = None
+    kind: str | None = None
+    point: str | None = None
+    why: str | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
+    probabilities: Mapping[str, float | None] = field(default_factory=dict)
+
+    def yes(self, predicate: str) -> bool:
+        """Return the answer by a predicate's key; no where nobody answered.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        if not self.answered:
+            return False
+        expect("predicate", predicate, self.predicates)
+        return self.predicates[predicate]
+
+    def answer(self, predicate: str) -> str:
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where nobody answered.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        if self.answered:
+            expect("predicate", predicate, self.predicates)
+        return self.answers.get(predicate, "unsure")
+
+    def probability(self, predicate: str) -> float | None:
+        """Return how likely it holds, from 0 to 1; None where that is not known.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        if self.answered:
+            expect("predicate", predicate, self.predicates)
+        return self.probabilities.get(predicate)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What so many `files` will become, in their order; where nobody answered, no to everything.
+
+    `table` has a boolean column for each predicate, and is None where nothing answered. If the
+    three answers were asked for, each predicate has ``KEY answer`` and ``KEY probability`` as well.
+    """
+
+    answered: bool
+    files: int
+    table: pa.Table | None = None
+    model: str | None = None
+    kind: str | None = None
+    point: str | None = None
+    why: str | None = None
+
+    def yes(self, predicate: str) -> pa.ChunkedArray:
+        """Return the answers by a predicate's key; no where nobody answered.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        import pyarrow as pa
+
+        told = self._told(predicate, predicate)
+        return pa.chunked_array([pa.repeat(False, self.files)]) if told is None else told
+
+    def answers(self, predicate: str) -> pa.ChunkedArray:
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where none was told.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        import pyarrow as pa
+
+        told = self._told(predicate, f"{predicate} answer")
+        if told is None:
+            return pa.chunked_array([pa.repeat("unsure", self.files)])
+        return told.cast(pa.utf8())
+
+    def probabilities(self, predicate: str) -> pa.ChunkedArray:
+        """Return how likely each is to hold, from 0 to 1; null where that is not known.
+
+        Raises ValueError for a key that the model does not know.
+        """
+        import pyarrow as pa
+
+        told = self._told(predicate, f"{predicate} probability")
+        return pa.chunked_array([pa.nulls(self.files, pa.float64())]) if told is None else told
+
+    def _told(self, predicate: str, column: str) -> pa.ChunkedArray | None:
+        """Return a column of a predicate that the model knows; None where that was not told."""
+        import pyarrow as pa
+
+        if self.table is None:
+            return None
+        schema = self.table.schema
+        expect(
+            "predicate", predicate, [own.name for own in schema if pa.types.is_boolean(own.type)]
+        )
+        return self.table[column] if column in schema.names else None
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What a file system is hinted to; where nobody answered, nothing. `model` is not told."""
+
+    answered: bool
+    verdict: int = 0
+    model: str | None = None
+    why: str | None = None
+
+    @property
+    def hot_name(self) -> bool:
+        """Whether it is a file that is always empty, or gone within seconds."""
+        return bool(self.verdict & _BITS["HotName"])
+
+    @property
+    def hot_dir(self) -> bool:
+        """Whether it is a directory in which such files are born."""
+        return bool(self.verdict & _BITS["HotDir"])
+
+    @property
+    def hot_write(self) -> bool:
+        """Whether it is a file whose blocks are written over and over."""
+        return bool(self.verdict & _BITS["HotWrite"])
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Question(Generic[Answer]):
+    """A request, and how its answer is read: `read` raises where that is none."""
+
+    path: str
+    body: bytes | None
+    read: Callable[[bytes], Answer]
+    media_type: str = _JSON
+
+
+def prediction(name: Name, known: Known) -> Question[Prediction]:
+    """Return the question what a file will become."""
+    return Question("/v1/predictions", json.dumps(_file(name, known)).encode(), _prediction)
+
+
+def predictions(
+    files: pa.Table | Sequence[Name], three: bool = False
+) -> tuple[Question[Predictions], int]:
+    """Return the question what files will become, with `three` answers, and how many they are."""
+    import pyarrow as pa
+
+    table = files if isinstance(files, pa.Table) else _named(files)
+    rows = len(table)
+    if rows > MOST_FILES:
+        raise ValueError(f"expected at most {MOST_FILES} files at a time, found {rows}")
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    body = stream.getvalue().to_pybytes()
+    path = "/v1/predictions?answers=three" if three else "/v1/predictions"
+    return Question(path, body, lambda found: _predictions(found, rows), ARROW), rows
+
+
+def _named(names: Sequence[Name]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({"name": pa.array(map(in_bytes, names), pa.binary())})
+
+
+def hint(name: Name, is_directory: bool, known: Attributes) -> Question[Hint]:
+    """Return the question whether what is created will be hot."""
+    body = json.dumps({**_file(name, known), "is_directory": is_directory}).encode()
+    return Question("/v1/hints", body, _hint)
+
+
+def explanation(name: Name, known: Known) -> Question[dict[str, Any]]:
+    """Return the question why a file will become what."""
+    body = json.dumps(_file(name, known)).encode()
+    return Question("/v1/explanations", body, lambda found: _member(found, "prediction", dict))
+
+
+def model() -> Question[dict[str, Any]]:
+    """Return the question which model answers."""
+    return Question("/v1/model", None, _whole)
+
+
+def in_bytes(name: Name) -> bytes:
+    """Return a name's bytes; raise ValueError for text that no file is called by."""
+    return name if isinstance(name, bytes) else name.encode(errors="surrogateescape")
+
+
+def _file(name: Name, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a create as a request has it (``serving.messages.requests``)."""
+    file: dict[str, Any] = {**written("name", in_bytes(name))}
+    for member, value in known.items():
+        kind = _KINDS.get(member)
+        if kind == "name":
+            file |= written(member, in_bytes(value))
+        elif kind == "bytes":
+            file[member] = b64encode(value).decode()
+        elif isinstance(value, datetime):
+            file[member] = value.isoformat()
+        else:
+            file[member] = value
+    return file
+
+
+def _whole(body: bytes) -> dict[str, Any]:
+    found = json.loads(body)
+    if not isinstance(found, dict):
+        raise ValueError("expected a JSON object")
+    return found
+
+
+def _member(body: bytes, name: str, kind: type[Answer]) -> Answer:
+    member = _whole(body).get(name)
+    if not isinstance(member, kind):
+        raise ValueError(f"expected {name!r} in the answer")
+    return member
+
+
+def _prediction(body: bytes) -> Prediction:
+    found = _member(body, "prediction", dict)
+    predicates = found.get("predicates")
+    if not isinstance(predicates, dict) or not set(predicates.values()) <= {"yes", "no"}:
+        raise ValueError("expected 'yes' or 'no' for every predicate")
+    yes = {key: answer == "yes" for key, answer in predicates.items()}
+    told = {name: _member(body, name, str) for name in ("model", "kind", "point")}
+    # a service of before there were three answers has none of these
+    answers, probabilities = found.get("answers", {}), found.get("probabilities", {})
+    if not isinstance(answers, dict) or not isinstance(probabilities, dict):
+        raise ValueError("expected answers and probabilities by predicate")
+    return Prediction(True, yes, **told, answers=answers, probabilities=probabilities)
+
+
+def _predictions(body: bytes, rows: int) -> Predictions:
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_stream(body) as reader:
+            table = reader.read_all()
+    except pa.ArrowException as error:
+        raise ValueError(f"expected a stream of Arrow: {error}") from error
+    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    if len(table) != rows or not all(_is_told(field) for field in table.schema):
+        raise ValueError(f"expected {rows} rows of answers and probabilities")
+    return Predictions(True, rows, table, told["model"], told["kind"], told["point"])
+
+
+def _is_told(field: pa.Field) -> bool:
+    import pyarrow as pa
+
+    if field.name.endswith(" answer"):
+        return bool(pa.types.is_dictionary(field.type))
+    return bool(field.type == (pa.float64() if field.name.endswith(" probability") else pa.bool_()))
+
+
+def _hint(body: bytes) -> Hint:
+    verdict = json.loads(body)
+    if type(verdict) is not int or verdict not in _VERDICTS:
+        raise ValueError(f"expected a number from 0 to {_VERDICTS[-1]}")
+    return Hint(True, verdict)

@@ -1,0 +1,116 @@
+"""Every error's one JSON shape, from one builder.
+
+    {"error": {"type": "invalid_request", "message": "…", "field": "[3].mode", "value": "0888"}}
+
+`type` is one of `errors.TYPES`. `field` and `value` say what is at fault in the request,
+and are null where no single member is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request, Response
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from birthmark.serving.messages import excerpts
+from birthmark.serving.messages.errors import TYPES, ApiError
+from birthmark_native import InvalidRequestError
+
+if TYPE_CHECKING:
+    from birthmark.serving.messages.responses import ErrorResponse
+
+_TYPE_OF = {404: "not_found", 405: "method_not_allowed"}
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+"""The header field that has browsers take every answer for what it says that it is."""
+
+_MESSAGE = 500
+"""The longest message, in characters: it may repeat what the request holds."""
+
+
+def error_response(
+    type: str,
+    message: str,
+    field: str | None = None,
+    value: Any = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return the response for an error of a `type` in `TYPES`, short however much was sent."""
+    body: ErrorResponse = {
+        "error": {
+            "type": type,
+            "message": excerpts.text(message, _MESSAGE),
+            "field": field and excerpts.text(field),
+            "value": value,
+        }
+    }
+    # A request's own numbers may be infinite, which JSON does not know.
+    content = to_json(body, inf_nan_mode="strings")
+    return Response(content, TYPES[type], headers, media_type="application/json")
+
+
+def response_of(error: ApiError) -> Response:
+    """Return the response for an error."""
+    return error_response(error.type, str(error), error.field, error.value, error.headers)
+
+
+def raw(error: ApiError, close: bool = True) -> bytes:
+    """Return the response as it is sent where no request is begun, which `close` follows or not."""
+    response = response_of(error)
+    line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
+    fields = b"".join(b"%b: %b\r\n" % field for field in (*response.raw_headers, NOSNIFF))
+    end = b"connection: close\r\n\r\n" if close else b"\r\n"
+    return line + fields + end + bytes(response.body)
+
+
+async def _api_error(request: Request, error: ApiError) -> Response:
+    return response_of(error)
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    message = f"{request.method} {request.url.path}: {error.detail}"
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = _allowed(request, headers.get("Allow", ""))
+    return error_response(_TYPE_OF[error.status_code], message, headers=headers)
+
+
+def _allowed(request: Request, told: str) -> str:
+    """Return all methods that a path takes: what is `told` is those of one of its routes."""
+    described = request.app.openapi()["paths"].get(request.url.path, {})
+    methods = {method.upper() for method in described} | {each.strip() for each in told.split(",")}
+    return ", ".join(sorted(methods - {""}))
+
+
+async def _invalid(request: Request, error: InvalidRequestError) -> Response:
+    type = "invalid_request" if error.is_json else "invalid_json"
+    return error_response(type, str(error), error.field, excerpts.read(error.found))
+
+
+async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
+    return error_response("disconnected", "the client left before its request was complete")
+
+
+async def _internal(request: Request, error: Exception) -> Response:
+    return error_response("internal", "the service failed; its log says how")
+
+
+async def failed(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
+    """Answer a request on which the service failed."""
+    response = await _internal(Request(scope, receive), error)
+    await response(scope, receive, send)
+
+
+HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
+    ApiError: _api_error,
+    HTTPException: _http_error,
+    InvalidRequestError: _invalid,
+    ClientDisconnect: _disconnected,
+    Exception: _internal,
+}
+"""What makes a response of each exception that a request can end in."""

@@ -1,0 +1,164 @@
+"""What is asked over HTTP, as JSON: files that are being created.
+
+``native/contract`` declares what is known of a create, ``birthmark_native`` reads it, and what is
+here describes it. A file name is bytes, and JSON is text; so a name comes in one of three members:
+``name`` as text (UTF-8), ``name_base64`` (RFC 4648 section 4) or ``name_percent`` (RFC 3986 section
+2.1), and a directory's name likewise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import ValidationError, from_json
+
+from birthmark.features.creates import completed
+from birthmark.serving.messages import excerpts
+from birthmark_native import (
+    MEMBERS,
+    MOST_FILES,
+    InvalidRequestError,
+    Member,
+    check_object,
+    files_of,
+)
+
+_PERCENT = r"%(?:0[1-9A-Fa-f]|2[0-9A-Ea-e]|[13-9A-Fa-f][0-9A-Fa-f])"  # neither NUL nor /
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files that a request's body is about.
+
+    ``creates`` has a row for each (``features.CREATES``), and ``names`` the member that holds its
+    name, as it was sent. They are ``listed``, or one that stands alone.
+    """
+
+    creates: pa.Table
+    names: list[dict[str, str]]
+    listed: bool
+
+
+class Choice(BaseModel):
+    """A version of the models that is to answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str = Field(max_length=64, strict=True, description="as it is in the registry")
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def parse(body: bytes) -> Files:
+    """Return the file, or the list of files, that a request's body is about.
+
+    Raises `InvalidRequestError` for what is not JSON and for what is not such files: of one fault,
+    with as much of what is there as is told.
+    """
+    creates, names, listed = files_of(body)
+    echoes = [{member: from_json(name)} for member, name in names]
+    return Files(completed(pa.Table.from_batches([creates])), echoes, listed)
+
+
+def parse_choice(body: bytes) -> Choice:
+    """Return the version that a request chooses; raise as `parse` does."""
+    return parsed(Choice, body)
+
+
+def parsed(model: type[_Model], body: bytes) -> _Model:
+    """Return the one object that a body holds; raise as `parse` does."""
+    check_object(body, list(model.model_fields))  # else each that is wrong would have its own error
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        invalid = InvalidRequestError(first["msg"])
+        invalid.is_json = first["type"] != "json_invalid"
+        invalid.field = ".".join(map(str, first["loc"])) or None
+        invalid.found = excerpts.written(first["input"])
+        raise invalid from None
+
+
+def body_schema(many: int = MOST_FILES) -> dict[str, Any]:
+    """Return the OpenAPI description of what `parse` takes, with lists of up to `many` files."""
+    one = _schema_of(
+        "FileRequest",
+        "A file that is being created, and what is known of it then; what is left out is unknown.",
+        [member for member in MEMBERS if member.files],
+    )
+    return in_json({"anyOf": [one, {"type": "array", "maxItems": many, "items": one}]})
+
+
+def hint_schema() -> dict[str, Any]:
+    """Return the OpenAPI description of the create that hints are asked about."""
+    what = "A file or directory that a file system is about to create."
+    return in_json(_schema_of("HintRequest", what, [member for member in MEMBERS if member.hints]))
+
+
+def _schema_of(title: str, what: str, members: list[Member]) -> dict[str, Any]:
+    """Return the JSON schema of a create: each name in one of its forms, or in none if it may."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "title": title,
+        "description": what,
+        "properties": {
+            member.name + form: _described(member, form, told)
+            for member in members
+            for form, told in zip(member.forms, member.told, strict=True)
+        },
+        "additionalProperties": False,
+    }
+    for member in members:
+        forms = [member.name + form for form in member.forms]
+        if member.needed:
+            schema["oneOf"] = [_sent(form) for form in forms]
+        elif len(forms) > 1:
+            schema["not"] = {"anyOf": [_sent(*pair) for pair in combinations(forms, 2)]}
+    return schema
+
+
+def _described(member: Member, form: str, told: str) -> dict[str, Any]:
+    about = {"title": (member.name + form).replace("_", " ").title(), "description": told}
+    if member.kind == "flag":
+        return {"type": "boolean", "default": False} | about
+    return {"anyOf": [*_values(member, form), {"type": "null"}]} | about
+
+
+def _values(member: Member, form: str) -> list[dict[str, Any]]:
+    """Return the JSON schemas of a member's values in one of its forms."""
+    text = {"type": "string"}
+    match member.kind, form:
+        case "name", "_base64":
+            return [text | {"minLength": 4, "format": "name-base64"}]
+        case "name", "_percent":
+            return [text | {"minLength": 1, "pattern": rf"^(?:[^%/\x00]|{_PERCENT})+$"}]
+        case "name", _:
+            return [text | {"minLength": 1, "maxLength": member.most, "pattern": r"^[^/\x00]+$"}]
+        case "number", _:
+            number = {"type": "integer", "minimum": 0, "maximum": member.most}
+            octal = text | {"pattern": rf"^0?[0-7]{{1,{len(f'{member.most:o}')}}}$"}
+            return [number, octal] if member.octal else [number]
+        case "text", _:
+            return [text | {"minLength": 1, "maxLength": member.most}]
+        case "time", _:
+            return [text | {"format": "date-time"}]
+        case "bytes", _:
+            return [text | {"format": f"{member.name}-base64"}]
+    raise AssertionError(f"{member.name}: no request tells of {member.kind}")
+
+
+def _sent(*members: str) -> dict[str, Any]:
+    """Return the JSON schema of an object in which members are there, and are not null."""
+    text = {"type": "string"}
+    return {"required": list(members), "properties": dict.fromkeys(members, text)}
+
+
+def in_json(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI description of a body that is read as it comes, of the JSON ``schema``."""
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return {"requestBody": body}

@@ -1,0 +1,136 @@
+"""One version of the models, as it answers: from compiled images, and the models when asked why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from birthmark.predictor import Kind, Point
+from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.image.format import Image, is_older
+from birthmark.predictor.images import certainty_name, hints_name, image_name, levels_name
+from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.models.hint_image import Hints, etag_of
+from birthmark.serving.models.shared_images import shared
+from birthmark_native import Answerer, Tally
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Tallies:
+    """How often each predicate, and each hint, was answered no and yes."""
+
+    predictions: Tally = field(default_factory=Tally)
+    hints: Tally = field(default_factory=Tally)
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A published version: the `kind` of its models that answers, and at which point.
+
+    Its hints are for a region with so much `room`. Predicates that are ``abstaining`` are always
+    answered no, for the reasons given.
+    """
+
+    version: str
+    kind: Kind
+    point: Point
+    manifest: Mapping[str, Any]
+    directory: Path
+    room: Room = USUAL_ROOM
+    counts: bool = False
+    abstaining: Mapping[str, str] = field(default_factory=dict)
+    tallies: Tallies = field(default_factory=Tallies)
+
+    @cached_property
+    def trained(self) -> TrainedModel:
+        """The models of the kind, which know why: loaded when they are first asked."""
+        return TrainedModel.load(self.directory, self.counts, self.kind)
+
+    @cached_property
+    def answerer(self) -> Answerer:
+        """What answers, from the image of all predicates."""
+        stored = self._stored(image_name(self.kind, self.point))
+        content = stored or compile_models(self.trained.of_kind(self.kind), self.point)
+        return self._answerer(content, self.tallies.predictions, *self._levels(content))
+
+    def _levels(self, content: bytes) -> tuple[str, list[bytes]]:
+        """Return what says how sure the answers of an image are, and the images that it is of."""
+        described = self._part(certainty_name(self.kind, self.point))
+        levels: list[bytes] = []
+        while described and (image := self._stored(levels_name(self.kind, len(levels)))):
+            levels.append(image)
+        if not described or not levels:  # of a version published before there were any
+            return certainty.plainly(Image(content).predicates), []
+        return described.decode(), levels
+
+    @cached_property
+    def hints(self) -> Hints | None:
+        """What it hints to file systems; None where it has not learned to."""
+        abstaining = self.abstaining.keys() & HINTS
+        usual = self.room == USUAL_ROOM and not abstaining
+        content = self._stored(hints_name(self.kind, self.point)) if usual else None
+        try:
+            if content is None:
+                content = hint_image(self.trained, self.kind, self.point, self.room, abstaining)
+        except ValueError as error:
+            log.warning("model %s gives no hints: %s", self.version, error)
+            return None
+        etag = etag_of(self.version, content)
+        return Hints(content, self._answerer(content, self.tallies.hints), etag)
+
+    def answers(self, creates: pa.Table, counted: bool = True) -> dict[str, pa.BooleanArray]:
+        """Return by key every predicate's answer for each row of ``features.CREATES``.
+
+        If ``counted``, they are answers given.
+        """
+        columns = self.answerer.columns(_batch(creates), counted)
+        return dict(zip(self.answerer.predicates, columns, strict=True))
+
+    def said(self, creates: pa.Table) -> dict[str, certainty.Said]:
+        """Return by key what is said of each row of ``features.CREATES``, and how likely it is."""
+        said = self.answerer.said(_batch(creates))
+        columns = zip(self.answerer.predicates, *said, strict=True)
+        return {key: certainty.Said(words, likely) for key, words, likely in columns}
+
+    def _stored(self, name: str) -> bytes | None:
+        """Return an image of the version, if it has it and readers of today take it."""
+        content = self._part(name)
+        if content is not None and is_older(content):
+            log.info("model %s: %s is of an older format and made anew", self.version, name)
+            return None
+        return content
+
+    def _part(self, name: str) -> bytes | None:
+        known = name in self.manifest["parts"]
+        return (self.directory / name).read_bytes() if known else None
+
+    def _answerer(
+        self,
+        content: bytes,
+        tally: Tally,
+        described: str | None = None,
+        levels: Sequence[bytes] = (),
+    ) -> Answerer:
+        told = (self.version, self.kind, self.point)
+        images = [_array(level) for level in levels]
+        return Answerer(_array(content), told, list(self.abstaining), tally, described, images)
+
+
+def _batch(table: pa.Table) -> pa.RecordBatch:
+    """Return a table as the one batch that it is, which an empty one has not."""
+    whole = table.combine_chunks().to_batches()
+    return whole[0] if whole else pa.RecordBatch.from_pylist([], table.schema)
+
+
+def _array(content: bytes) -> pa.UInt8Array:
+    return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared(content)])

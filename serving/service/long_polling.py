@@ -1,0 +1,57 @@
+"""Long polling: a request that is answered when there is something new (RFC 7240, ``wait``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from starlette.types import Receive
+
+from birthmark.serving.limits.limits import Limits
+from birthmark.serving.service.model_slot import ModelSlot
+
+LONGEST_SECONDS = 300
+"""The longest wait: proxies and firewalls forget connections on which nothing happens."""
+
+
+def wanted_seconds(prefer: str) -> int:
+    """Return for how many seconds a ``Prefer`` field asks to wait, at most the longest; else 0."""
+    for preference in prefer.split(","):
+        name, _, value = preference.partition(";")[0].partition("=")
+        value = value.strip().strip('"')
+        if name.strip().lower() == "wait" and value.isascii() and value.isdigit():
+            return min(int(value[:9]), LONGEST_SECONDS)
+    return 0
+
+
+async def until(
+    is_new: Callable[[], bool], slot: ModelSlot, limits: Limits, receive: Receive, seconds: int
+) -> None:
+    """Return when `is_new` is true after a change of the model, or when `seconds` have passed.
+
+    Returns sooner where the client leaves or the service is told to stop. Raises `ApiError` where
+    too many wait.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    with limits.aside():
+        ends = {
+            asyncio.ensure_future(_left(receive)),
+            asyncio.ensure_future(limits.stopping.wait()),
+        }
+        try:
+            while not is_new() and (left := end - loop.time()) > 0:
+                change = asyncio.ensure_future(slot.changed.wait())
+                ways = {change, *ends}
+                done, _ = await asyncio.wait(ways, timeout=left, return_when="FIRST_COMPLETED")
+                change.cancel()
+                if done & ends:
+                    return
+        finally:
+            for each in ends:
+                each.cancel()
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

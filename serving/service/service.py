@@ -1,0 +1,45 @@
+"""What the paths of the service work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from birthmark.serving.access.tokens import Tokens
+from birthmark.serving.limits.limits import Limits
+from birthmark.serving.limits.serial_queue import SerialQueue
+from birthmark.serving.log.sampling import LogSampler
+from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.metrics.metrics import Metrics
+from birthmark.serving.models.hint_image import Hints
+from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.service.model_slot import ModelSlot
+from birthmark.serving.settings import Settings
+
+
+@dataclass(frozen=True)
+class Service:
+    """What the paths work with."""
+
+    settings: Settings
+    slot: ModelSlot
+    metrics: Metrics
+    limits: Limits
+    logged: LogSampler = field(default_factory=LogSampler)
+    tokens: Tokens | None = None
+    reporting: SerialQueue = field(default_factory=SerialQueue)
+    scraping: SerialQueue = field(default_factory=SerialQueue)
+
+    def model(self) -> LoadedModel:
+        """Return the model that answers; raise `ApiError` while there is none."""
+        if self.slot.model is None:
+            raise ApiError("no_model", f"no model is loaded from {self.settings.registry} yet")
+        return self.slot.model
+
+    def hints(self) -> tuple[LoadedModel, Hints]:
+        """Return the model that answers and its hints; raise `ApiError` while there are none."""
+        loaded = self.model()
+        if loaded.hints is None:
+            raise ApiError(
+                "no_hints", f"model {loaded.version} has not learned HotName and HotWrite"
+            )
+        return loaded, loaded.hints

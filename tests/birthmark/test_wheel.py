@@ -1,0 +1,160 @@
+"""The wheel in an empty environment, beside a user's own modules with names like our folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+pytestmark = pytest.mark.deep
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("data", "features", "predictor", "training", "serving", "layout_hint")
+OWN = ("birthmark/", "birthmark_native/", "birthmark-")
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A virtual environment with the wheel in it, and a folder of a user's own beside it."""
+
+    wheel: Path
+    environment: Path
+    folder: Path
+
+    @property
+    def bin(self) -> Path:
+        """The environment's programs."""
+        return self.environment / "bin"
+
+    def run(self, *command: str | Path) -> str:
+        """Run a command in the user's folder; return what it prints."""
+        path = f"{self.bin}:{os.environ['PATH']}"
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        done = subprocess.run(
+            command, cwd=self.folder, env=clean | {"PATH": path}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def python(self, program: str) -> str:
+        """Run a program as ``python -c`` does, which finds the user's modules first."""
+        return self.run(self.bin / "python", "-c", program)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel = built(folder)
+    environment = folder / "environment"
+    venv.create(environment, symlinks=True)
+    install = ["install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run([*PIP, "--python", environment / "bin/python", *install], check=True)
+    user = folder / "user"
+    for name in FOLDERS[::2]:
+        (user / name).mkdir(parents=True)
+        (user / name / "__init__.py").write_text("OWN = True\n")
+    for name in FOLDERS[1::2]:
+        (user / f"{name}.py").write_text("OWN = True\n")
+    return Installed(wheel, environment, user)
+
+
+def built(folder: Path) -> Path:
+    """Build the wheel, with what the compiler made before and without what setuptools did."""
+    base = folder / "base"
+    base.mkdir()
+    extra = folder / "setuptools.cfg"
+    extra.write_text(f"[build]\nbuild_base = {base}\n[egg_info]\negg_base = {base}\n")
+    more = {"DIST_EXTRA_CONFIG": str(extra), "SETUPTOOLS_RUST_CARGO_PROFILE": "dev"}
+    build = [
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        ".",
+    ]
+    subprocess.run([*PIP, *build], cwd=ROOT, env=os.environ | more, check=True)
+    (wheel,) = folder.glob("birthmark-*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def beside(installed: Installed) -> Installed:
+    """The same, with what the project depends on: that of the environment of the tests."""
+    libraries = Path(pa.__file__).parents[1]
+    (site,) = installed.environment.glob("lib/python*/site-packages")
+    (site / "libraries.pth").write_text(f"{libraries}\n")
+    return installed
+
+
+def test_nothing_is_installed_outside_birthmark_and_its_extension(installed: Installed) -> None:
+    python = ["--python", str(installed.bin / "python")]
+    shown = subprocess.run(
+        [*PIP, *python, "show", "--files", "birthmark"], check=True, capture_output=True, text=True
+    ).stdout
+    files = [line.strip() for line in shown.partition("Files:\n")[2].splitlines()]
+    assert len(files) > 300
+    outside = {name for name in files if not name.startswith(OWN)}
+    assert outside == {"../../../bin/birthmark"}
+
+
+def test_the_wheel_holds_every_module_and_all_that_they_read(installed: Installed) -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", *FOLDERS, "birthmark", "birthmark_native"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    suffixes = {".py", ".pyi", ".typed", ".j2", ".css", ".yml", ".json", ".csv", ".toml"}
+    wanted = {
+        name if name.startswith("birthmark") else f"birthmark/{name}"
+        for name in tracked
+        if (Path(name).suffix in suffixes or "/include/" in name or "/samples/" in name)
+        and Path(name).name not in ("Cargo.toml", "rustfmt.toml")
+    }
+    held = set(zipfile.ZipFile(installed.wheel).namelist())
+    assert len(wanted) > 300
+    assert wanted - held == set()
+    (extension,) = (name for name in held if name.endswith(".so"))
+    assert extension == "birthmark_native/_native.abi3.so"
+
+
+def test_names_load_beside_modules_of_the_same_names(beside: Installed) -> None:
+    program = "import birthmark, {0}; print({0}.OWN, birthmark.NameModel, birthmark.create_app)"
+    for name in FOLDERS:
+        assert beside.python(program.format(name)).startswith("True <class 'birthmark.")
+
+
+def test_every_name_of_the_front_door_loads(beside: Installed) -> None:
+    program = "import birthmark; print([getattr(birthmark, name) for name in birthmark.__all__])"
+    assert "birthmark.training" in beside.python(program)
+
+
+def test_a_user_goes_from_a_trace_to_a_prediction(beside: Installed) -> None:
+    run, birthmark = beside.run, beside.bin / "birthmark"
+    assert run(birthmark, "--version").startswith("birthmark ")
+    sample = beside.python("from birthmark.data.samples import DAYS; print(DAYS[0])").strip()
+    assert Path(sample).is_relative_to(beside.environment)
+    told = json.loads(run(birthmark, "ingest", sample, "--out", "day", "--json"))
+    assert told["rows"]["files"] > 0
+    run(birthmark, "train", "day", "--registry", "models", "--no-test")
+    asked = ["--registry", "models", "--json", "--mode", "0600", "inbox.lock"]
+    said = json.loads(run(birthmark, "predict", *asked))
+    assert said["prediction"]["predicates"]["lock"]["answer"] == "yes"
+
+
+def test_the_quickstart_runs(beside: Installed) -> None:
+    printed = beside.run(beside.bin / "python", "-m", "birthmark.quickstart")
+    assert "The report is " in printed
+    assert (beside.folder / "quickstart/report.html").stat().st_size > 10_000

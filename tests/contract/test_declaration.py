@@ -1,0 +1,168 @@
+"""A change of the declaration alone is seen by every surface, or the build fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.deep
+
+ROOT = Path(__file__).parents[2]
+CRATES = ("native", "layout_hint")
+PACKAGES = ("birthmark", "birthmark_native", "data", "features", "predictor", "training", "serving")
+
+BEFORE_CLIENT = "Kind::Text { most: 255 }"
+NEW = """    Member {
+        name: "umask",
+        column: Some("umask"),
+        kind: Kind::Number { most: 511, octal: true },
+        meaning: "what the caller does not allow",
+        told: &["what is not allowed: octal string or number"],
+        ..USUAL
+    },
+    Member {
+        name: "is_directory","""
+
+ASK = """
+import io, json
+import pyarrow as pa
+from birthmark.features import CREATES
+from birthmark.serving.answers import arrow_answers
+from birthmark.serving.client.questions import prediction
+from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.messages.requests import body_schema, hint_schema, parse
+from birthmark_native import InvalidRequestError, requested
+
+def wrong(call):
+    try:
+        call()
+    except (InvalidRequestError, ApiError) as error:
+        return [str(error), error.field]
+
+def stream(**columns):
+    sink = io.BytesIO()
+    table = pa.table({"name": ["a"], **columns})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+def schema(described):
+    return described["requestBody"]["content"]["application/json"]["schema"]
+
+told = parse(prediction("a", {"umask": "077", "client": "abc"}).body).creates
+file = schema(body_schema())["anyOf"][0]["properties"]
+print(json.dumps({
+    "columns": CREATES.names,
+    "json": wrong(lambda: parse(b'{"name": "a", "client": "abcd"}')),
+    "json new": wrong(lambda: parse(b'[{"name": "a", "umask": 512}]')),
+    "arrow": wrong(lambda: arrow_answers.creates(stream(client=["abcd"]))),
+    "arrow new": wrong(lambda: arrow_answers.creates(stream(umask=[512]))),
+    "arrow takes": arrow_answers.creates(stream(umask=[511]))["umask"].to_pylist(),
+    "schema": file["client"]["anyOf"][0]["maxLength"],
+    "schema new": file["umask"]["anyOf"][0]["maximum"],
+    "hints": requested([b'{"name": "a", "umask": 7}'], hints=True)["umask"].to_pylist(),
+    "schema of hints": "umask" in schema(hint_schema())["properties"],
+    "client": told["umask"].to_pylist(),
+}))
+"""
+
+
+def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a copy of the sources, with the crates that were built here before."""
+    environment = os.environ | more
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of what is compiled and imported, in which other numbers are declared."""
+    if shutil.which("cargo") is None:
+        pytest.skip("there is no cargo")
+    copy = tmp_path_factory.mktemp("declared")
+    beside = shutil.ignore_patterns("__pycache__", "target", "*.so", "corpus")
+    for folder in {*CRATES, *PACKAGES}:
+        shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=beside)
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, copy)
+    declared = copy / "native" / "contract" / "src" / "create.rs"
+    text = declared.read_text()
+    assert BEFORE_CLIENT in text
+    text = text.replace(BEFORE_CLIENT, "Kind::Text { most: 3 }").replace(
+        "[Member; 11]", "[Member; 12]"
+    )
+    text = text.replace('    Member {\n        name: "is_directory",', NEW)
+    declared.write_text(text)
+    image = copy / "native" / "contract" / "src" / "image.rs"
+    image.write_text(image.read_text().replace("SECTIONS_MAX = 16", "SECTIONS_MAX = 15"))
+    ours = shutil.ignore_patterns("*birthmark*")
+    # Crates of others that were built here need not be built again.
+    for kept in ("deps", "build", ".fingerprint"):
+        if (done := ROOT / "target" / "debug" / kept).is_dir():
+            shutil.copytree(done, copy / "target" / "debug" / kept, ignore=ours)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def built(sources: Path) -> Path:
+    """Return the copy, with its extension built."""
+    target = sources / "target"
+    done = run(
+        ["cargo", "build", "--quiet", "--package", "birthmark-python"],
+        sources,
+        CARGO_TARGET_DIR=str(target),
+    )
+    assert done.returncode == 0, done.stderr
+    module = next(target.glob("debug/libbirthmark_python.*"))
+    shutil.copy(module, sources / "birthmark_native" / "_native.abi3.so")
+    return sources
+
+
+def test_every_surface_of_python_follows(built: Path) -> None:
+    asked = run([sys.executable, "-c", ASK], built, PYTHONPATH=str(built))
+    assert asked.returncode == 0, asked.stderr
+    told = json.loads(asked.stdout)
+    assert told["columns"][-1] == "umask"
+    assert told["json"] == ["expected 1 to 3 characters, found 4", "client"]
+    assert told["json new"] == ["expected a whole number from 0 to 511", "[0].umask"]
+    assert told["arrow"] == ["expected 1 to 3 characters", "[0].client"]
+    assert told["arrow new"] == ["expected at most 511", "[0].umask"]
+    assert told["arrow takes"] == [511]
+    assert (told["schema"], told["schema new"]) == (3, 511)
+    assert told["hints"] == [7]
+    assert told["schema of hints"] is True
+    assert told["client"] == [0o77]
+
+
+def test_the_headers_are_refused_until_they_are_written_anew(built: Path) -> None:
+    target = {"CARGO_TARGET_DIR": str(built / "target")}
+    check = ["cargo", "test", "--quiet", "--package", "birthmark-contract", "--test", "headers"]
+    refused = run(check, built, **target)
+    assert refused.returncode != 0
+    assert "birthmark.h differs" in refused.stdout + refused.stderr
+    write = ["cargo", "run", "--quiet", "--package", "birthmark-contract", "--example", "headers"]
+    assert run(write, built, **target).returncode == 0
+    header = (built / "layout_hint" / "include" / "birthmark.h").read_text()
+    assert "#define\tBM_SECTIONS_MAX\t\t15U\n" in header
+    taken = run(check, built, **target)
+    assert taken.returncode == 0, taken.stdout
+
+
+def test_a_member_that_the_helper_tells_must_be_declared(sources: Path) -> None:
+    declared = sources / "native" / "contract" / "src" / "create.rs"
+    text = declared.read_text()
+    check = ["cargo", "check", "--quiet", "--package", "birthmark-hintd"]
+    target = {"CARGO_TARGET_DIR": str(sources / "target")}
+    try:
+        assert run(check, sources, **target).returncode == 0
+        declared.write_text(text.replace('name: "uid"', 'name: "owner"'))
+        failed = run(check, sources, **target)
+    finally:
+        declared.write_text(text)
+    assert failed.returncode != 0
+    assert "there is no such member of a create" in failed.stderr

@@ -1,0 +1,21 @@
+"""Sizes as people write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from birthmark.data.common.sizes import size
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4M", 4 << 20), ("0", 0), ("512", 512), ("1.5G", 3 << 29), ("16k", 16384), ("2KiB", 2048)],
+)
+def test_a_size_is_bytes_or_has_a_binary_unit(text: str, expected: int) -> None:
+    assert size(text) == expected
+
+
+@pytest.mark.parametrize("text", ["4Q", "", "M", "-1", "1e3", "4 MB 2", "٤M"])
+def test_what_is_no_size_is_refused_with_what_was_expected(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is no size: expected bytes, or a number with K, M, G"):
+        size(text)

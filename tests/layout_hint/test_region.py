@@ -1,0 +1,63 @@
+"""Where a region lies, and what it has room for: the figures of the thesis's file system."""
+
+from __future__ import annotations
+
+import pytest
+
+from birthmark.layout_hint.region import Geometry, Region, geometry, region_start
+
+# newfs of FreeBSD 4.8 for 40 GB: 231 groups of 178 MB with 22,400 inodes; data begin after 1,424
+# fragments of 2 KB
+THESIS = Geometry(2048, 16384, 91136, 231, 24, 1424)
+MB = 1 << 20
+
+
+def thesis(start: int, length: int) -> Region:
+    return Region.of("freebsd48", 40 << 30, start, length)
+
+
+def test_the_thesis_region_has_all_inodes_of_the_first_group_and_little_room_for_data() -> None:
+    # but for the root's inode and the two before it, and a block of summaries
+    assert thesis(0, 4 * MB) == Region(22397, 2048 - 1426)
+
+
+def test_a_region_at_the_end_of_the_inodes_is_an_eighth_inodes() -> None:
+    start = region_start("tables-end", 4 * MB, THESIS)
+    assert start == 1424 * 2048 - MB // 2
+    assert thesis(start, 4 * MB) == Region(4096, 7 * MB // 2 // 2048 - 2)
+
+
+def test_a_region_in_the_middle_is_likewise_in_the_middle_group() -> None:
+    start = region_start("middle", 4 * MB, THESIS)
+    assert start - region_start("tables-end", 4 * MB, THESIS) == 115 * 91136 * 2048
+    assert thesis(start, 4 * MB) == Region(4096, 7 * MB // 2 // 2048)
+
+
+def test_a_region_of_two_groups_or_of_nothing_is_refused() -> None:
+    group = 91136 * 2048
+    with pytest.raises(ValueError, match=f"expected at most {group}, where its group ends"):
+        thesis(group - MB, 4 * MB)
+    with pytest.raises(ValueError, match="where the file system ends"):
+        thesis(40 << 30, 4 * MB)
+    with pytest.raises(ValueError, match="has no inode and no fragment"):
+        thesis(0, 4096)
+
+
+def test_a_region_larger_than_eight_inode_tables_begins_where_they_do() -> None:
+    assert region_start("tables-end", 64 * MB, THESIS) >= 24 * 2048
+
+
+def test_a_region_can_begin_at_any_byte() -> None:
+    assert region_start("3M", 4 * MB, THESIS) == 3 * MB
+    with pytest.raises(ValueError, match="'end' is no place of a region: expected bytes, tables-"):
+        region_start("end", 4 * MB, THESIS)
+
+
+def test_the_sizes_are_those_that_newfs_takes() -> None:
+    assert geometry("freebsd48", 40 << 30) == THESIS
+    today = geometry("freebsd14", 40 << 30)
+    assert (today.fsize, today.bsize) == (4096, 32768)
+    with pytest.raises(ValueError, match="freebsd48"):
+        geometry("ext4", 40 << 30)
+    with pytest.raises(ValueError, match="expected"):
+        geometry("freebsd48", 1000)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+from birthmark.predictor.models.toy.model import Share
+
+from birthmark.predictor import parts
+from birthmark.predictor.image.format import Section
+from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.predictor.models.model_set import ModelSet
+
+_FILE = "toy.json"
+
+
+class ToyModels(ModelSet[Share]):
+    kind = "toy"
+    model = Share
+    parameters = ()
+
+    @staticmethod
+    def columns(creates: pa.Table) -> pa.Table:
+        return creates.select(["name"])
+
+    def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
+        row = {key: (model.share_, {"share_of_all": model.share_}) for key, model in self.items()}
+        return [row] * len(creates)
+
+    @classmethod
+    def sections(
+        cls, models: Mapping[str, Share], thresholds: Mapping[str, float | None]
+    ) -> list[Section]:
+        reached = [
+            key
+            for key, model in models.items()
+            if (threshold := thresholds[key]) is not None and model.share_ >= threshold
+        ]
+        return [RulesSection([ImageRule(key, "any", b"", True) for key in reached])]
+
+    def save(self, directory: Path) -> list[str]:
+        content = {key: model.share_ for key, model in self.items()}
+        parts.write_json(directory / _FILE, content)
+        return [_FILE]
+
+    @classmethod
+    def load(
+        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+    ) -> Self:
+        shares, models = parts.read_json(directory / _FILE), cls()
+        for key in keys:
+            models[key] = Share()._prepared(["name"])
+            models[key].share_ = shares[key]
+        return models

@@ -1,0 +1,241 @@
+"""Every road to an error ends in the one shape."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from birthmark.serving.fast_path import endpoints
+from birthmark.serving.messages import error_responses, errors, requests
+from birthmark.serving.messages.requests import parse, parse_choice
+from birthmark.serving.metrics import hook_reports
+from birthmark.serving.settings import Settings
+from birthmark_native import InvalidRequestError, requested
+
+
+def detail(response: httpx.Response) -> dict[str, Any]:
+    """Return the one error in `response`, whose shape and status are as promised."""
+    assert response.headers["content-type"] == "application/json"
+    body = json.loads(response.text, parse_constant=lambda text: pytest.fail(f"no JSON: {text}"))
+    assert list(body) == ["error"]
+    error: dict[str, Any] = body["error"]
+    assert list(error) == ["type", "message", "field", "value"]
+    assert response.status_code == errors.TYPES[error["type"]]
+    assert error["message"]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "value"),
+    [
+        ("5", None, 5),
+        ("null", None, None),
+        ("{}", "name", None),
+        ('{"name": "a", "name_percent": "a"}', "name", None),
+        ('{"name": "a", "directory": "d", "directory_base64": "ZA=="}', "directory", None),
+        ('{"name": "a/b"}', "name", "a/b"),
+        ('{"name_percent": "%zz"}', "name_percent", "%zz"),
+        ('{"name": "a", "mode": "0888"}', "mode", "0888"),
+        ('{"name": "a", "mode": [1e999]}', "mode", ["Infinity"]),
+        ('{"name": "a", "size": 5}', "size", 5),
+        ('[{"name": "a"}, {"name": "a", "uid": -1}]', "[1].uid", -1),
+        ("[{}]", "[0].name", None),
+        ("[5]", "[0]", 5),
+    ],
+)
+def test_an_invalid_request_gets_422_with_the_field_and_its_value(
+    client: httpx.Client, body: str, field: str | None, value: object
+) -> None:
+    error = detail(client.post("/v1/predictions", content=body))
+    assert (error["type"], error["field"], error["value"]) == ("invalid_request", field, value)
+
+
+MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
+"""An object of unknown members, each of which would be an error of its own."""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        MANY_MEMBERS,
+        f"[{MANY_MEMBERS}]",
+        MANY_MEMBERS[:-1] + ', "name": "a"}',
+        json.dumps({"x" * 1_000_000: 1}),
+        json.dumps({"x": "y" * 1_000_000}),
+        json.dumps({"name": "a" * 1_000_000}),
+        json.dumps({"name": "a", "mode": [0] * 200_000}),
+        json.dumps([[0] * 200_000]),
+        json.dumps({"name": "a", "time": "2" * 30_000}),
+        json.dumps([{}] * 100_000),
+        json.dumps({"name": "a" * 1_000_000, "name_base64": "a" * 30_000}),
+    ],
+    ids=lambda body: f"{body[:20]}, {len(body)}",
+)
+def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: str) -> None:
+    def hinted(body: bytes) -> object:
+        return requested([body], hints=True)
+
+    for read in (parse, hinted, parse_choice, hook_reports.parse):
+        with pytest.raises(InvalidRequestError) as refused:
+            read(body.encode())
+        error = refused.value
+        assert len(json.dumps([str(error), error.field, error.found])) < 1500
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/v1/predictions"),
+        ("POST", "/v1/explanations"),
+        ("POST", "/v1/hints"),
+        ("POST", "/v1/hints/report"),
+        ("PUT", "/v1/model"),
+        ("GET", "/v1/predictions"),
+        ("POST", "/" + "x" * 10_000),
+        ("PATCH", "/v1/model"),
+    ],
+)
+@pytest.mark.parametrize("size", [1000, 16_000, 1_900_000])
+def test_no_answer_to_what_is_wrong_is_long(
+    client: httpx.Client, method: str, path: str, size: int
+) -> None:
+    for body in (MANY_MEMBERS[: size - 1] + "}", json.dumps({"x" * size: "y"})):
+        response = client.request(method, path, content=body)
+        assert detail(response)
+        assert len(response.content) < 2000
+
+
+def test_large_bodies_are_read_beside_the_event_loop(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read on the loop is short: others are not answered meanwhile."""
+    read: dict[bool, list[int]] = {True: [0], False: [0]}
+
+    def noted(reader: Callable[..., Any], at: int) -> Callable[..., Any]:
+        def note(*arguments: Any) -> Any:
+            try:
+                asyncio.get_running_loop()
+                read[True].append(len(arguments[at]))
+            except RuntimeError:
+                read[False].append(len(arguments[at]))
+            return reader(*arguments)
+
+        return note
+
+    for module, name, at in (
+        (endpoints, "predict", 1),
+        (endpoints, "hint", 1),
+        (requests, "files_of", 0),
+        (requests, "check_object", 0),
+    ):
+        monkeypatch.setattr(module, name, noted(getattr(module, name), at))
+    for files in (1, 100, 2000):
+        body = json.dumps([{"name": "a" * 100, "mode": 420.0}] * files).encode()
+        for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):
+            client.post(path, content=body)
+        client.put("/v1/model", content=body)
+    assert max(read[True]) <= endpoints.AT_ONCE
+    assert max(read[False]) > 100_000
+
+
+def test_a_long_value_is_shown_by_its_beginning(client: httpx.Client) -> None:
+    error = detail(client.post("/v1/predictions", json={"name": "a" * 5000}))
+    assert error["message"] == "expected 1 to 1024 bytes, found 5000"
+    assert len(error["value"]) < 250
+    assert error["value"].endswith("aaa…")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"nope",
+        b'{"name": "\xff"}',
+        b'{"name": "\\ud800"}',
+        b"[" * 100_000,
+        b'{"name": "a", "mode": NaN}',  # RFC 8259 section 6
+    ],
+)
+def test_what_is_not_json_gets_400(client: httpx.Client, body: bytes) -> None:
+    error = detail(client.post("/v1/predictions", content=body))
+    assert error["type"] == "invalid_json"
+    assert "line 1 column" in error["message"]
+
+
+def test_a_body_beyond_the_limit_gets_413_and_the_connection_goes_on(client: httpx.Client) -> None:
+    body = b'{"name": "a"}'.ljust(5_000_000)
+    chunks = (body[start : start + 65536] for start in range(0, len(body), 65536))
+    for content in (body, chunks):
+        response = client.post("/v1/predictions", content=content)
+        assert detail(response)["type"] == "body_too_large"
+        assert "2000000 bytes" in detail(response)["message"]
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_path_that_is_not_there_gets_404(client: httpx.Client) -> None:
+    assert detail(client.get("/v2/predictions"))["type"] == "not_found"
+    assert detail(client.get("/v1/model/"))["type"] == "not_found"
+
+
+def test_a_method_that_a_path_does_not_take_gets_405(client: httpx.Client) -> None:
+    response = client.get("/v1/predictions")
+    assert detail(response)["type"] == "method_not_allowed"
+    assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/v1/predictions"), ("GET", "/v1/model"), ("GET", "/readyz")]
+)
+def test_every_path_that_needs_a_model_gets_503_without_one(
+    served: Callable[..., Any], settings: Settings, method: str, path: str
+) -> None:
+    with served(settings) as client:
+        error = detail(client.request(method, path, content='{"name": "a"}'))
+    assert error["type"] == "no_model"
+    assert str(settings.registry) in error["message"]
+
+
+def test_a_failure_inside_gets_500_without_its_particulars(
+    client: httpx.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    eventually: Callable[..., bool],
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr("birthmark.serving.fast_path.endpoints.predict", fail)
+    # uvicorn closes the connection on which an application failed.
+    headers = {"connection": "close"}
+    response = client.post("/v1/predictions", json={"name": "a"}, headers=headers)
+    assert detail(response)["type"] == "internal"
+    assert "secret" not in response.text
+    assert eventually(lambda: "a secret" in caplog.text)
+
+
+def test_every_answer_has_browsers_take_it_for_what_it_says_it_is(client: httpx.Client) -> None:
+    file = {"name": "a.lock"}
+    answers = [
+        client.post("/v1/predictions", json=file),
+        client.post("/v1/predictions", json={}),
+        client.post("/v1/predictions", content=b"x" * 3_000_000),
+        client.post("/v1/explanations", json=file),
+        *map(client.get, ("/", "/metrics", "/healthz", "/v1/model", "/nowhere", "/openapi.json")),
+    ]
+    assert {answer.status_code for answer in answers} == {200, 404, 413, 422}
+    for answer in answers:
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"], answer.url
+    raw = error_responses.raw(errors.ApiError("overloaded", "too many"))
+    assert raw.partition(b"\r\n\r\n")[0].count(b"\r\nx-content-type-options: nosniff") == 1
+
+
+def test_every_type_of_error_is_in_the_guide() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "serving.md").read_text()
+    assert {kind for kind in errors.TYPES if f"`{kind}`" not in guide} == set()

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from birthmark.serving.models.shared_images import KEPT, SHARED, shared
+
+
+def test_one_process_needs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SHARED, raising=False)
+    assert shared(b"image").to_pybytes() == b"image"
+
+
+def test_workers_map_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SHARED, str(tmp_path))
+    one, other = shared(b"image" * 1000), shared(b"image" * 1000)
+    (path,) = tmp_path.iterdir()
+    maps = Path("/proc/self/maps").read_text()
+    assert maps.count(str(path)) == 2
+    assert one.to_pybytes() == other.to_pybytes() == b"image" * 1000
+
+
+def test_what_is_mapped_stays_when_its_file_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SHARED, str(tmp_path))
+    images: list[tuple[bytes, pa.Buffer]] = []
+    for number in range(3 * KEPT):
+        content = bytes([number]) * 10_000
+        images.append((content, shared(content)))
+    assert len(list(tmp_path.iterdir())) == KEPT
+    for content, image in images:
+        assert image.to_pybytes() == content
+
+
+def test_without_a_directory_each_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SHARED, str(tmp_path / "gone"))
+    assert shared(b"image").to_pybytes() == b"image"

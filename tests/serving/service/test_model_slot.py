@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from birthmark.features import from_requests
+from birthmark.predictor import TrainedModel
+from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.models.images import compile_models
+from birthmark.serving.models.published import load_model
+from birthmark.serving.settings import Settings
+from birthmark.training.registry import abstentions
+from birthmark.training.registry.published import NoModelError
+from birthmark.training.registry.versions import Registry, RegistryError
+from tests.layout_hint.laid import VERSION_AT, sealed
+from tests.serving.answers.test_arrow_answers import arrow
+
+Publish = Callable[..., str]
+Served = Callable[..., Any]
+Eventually = Callable[..., bool]
+
+
+def version(client: httpx.Client) -> str | None:
+    body = client.get("/v1/model").json()
+    return str(body["version"]) if "version" in body else None
+
+
+def damage(registry: Path, version: str) -> None:
+    """Change one byte in a part of `version`, in one step."""
+    directory = Registry(registry).directory(version)
+    part = next(p for p in sorted(directory.rglob("*")) if p.is_file() and p.suffix != ".json")
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    (registry / "damaged").write_bytes(content)
+    (registry / "damaged").replace(part)
+
+
+def point(registry: Path, version: str) -> None:
+    """Make `version` the current one without looking at it."""
+    (registry / "pointer").write_text(version + "\n")
+    (registry / "pointer").replace(registry / "current")
+
+
+def test_the_published_model_is_loaded_as_the_kind_it_was_published_to_serve(
+    tmp_path: Path, publish: Publish
+) -> None:
+    published = publish(tmp_path)
+    model = load_model(Registry(tmp_path))
+    assert (model.version, model.kind) == (published, "name")
+    assert load_model(Registry(tmp_path), "able").kind == "able"
+
+
+def test_a_registry_without_a_model_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(NoModelError, match=str(tmp_path)):
+        load_model(Registry(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["registry", "regsitry"])
+def test_a_service_that_finds_no_model_tells_once_where_it_looked(
+    tmp_path: Path,
+    served: Served,
+    settings_for: Callable[..., Settings],
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+) -> None:
+    (tmp_path / "registry").mkdir()
+    with served(settings_for(tmp_path / name)) as client:
+        assert client.put("/v1/model", json={"version": None}).status_code >= 400
+    why = {"registry": "nothing was ever published", "regsitry": "(did you mean 'registry'?)"}[name]
+    (told,) = [line for line in caplog.messages if "until a model is published" in line]
+    assert f"{tmp_path / name}: " in told
+    assert told.endswith(why)
+
+
+def test_a_damaged_model_is_an_error_that_names_the_file(tmp_path: Path, publish: Publish) -> None:
+    damage(tmp_path, publish(tmp_path))
+    with pytest.raises(RegistryError, match=r"versions/.*expected .*SHA-256"):
+        load_model(Registry(tmp_path))
+
+
+def test_a_version_that_does_not_say_what_it_serves_is_an_error(tmp_path: Path) -> None:
+    def write_parts(directory: Path) -> None:
+        (directory / "part").write_text("")
+
+    Registry(tmp_path).publish(write_parts, {})
+    with pytest.raises(
+        RegistryError, match="expected serve to be name or able or rules or forest, found None"
+    ):
+        load_model(Registry(tmp_path))
+
+
+def test_a_service_started_before_the_first_model_is_ready_once_there_is_one(
+    settings: Settings, publish: Publish, served: Served, eventually: Eventually
+) -> None:
+    with served(settings) as client:
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        publish(settings.registry)
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+
+
+def test_a_service_that_began_on_a_damaged_model_is_ready_once_it_is_mended(
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    eventually: Eventually,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    only = publish(settings.registry)
+    damage(settings.registry, only)
+    with served(settings) as client:
+        assert client.get("/readyz").status_code == 503
+        damage(settings.registry, only)  # the same byte: it is as it was
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+    assert caplog.text.count("cannot be loaded") == 1
+
+
+def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    eventually: Eventually,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    old = publish(settings.registry)
+    new = publish(settings.registry, current=False)
+    damage(settings.registry, new)
+    with served(settings) as client:
+        assert version(client) == old
+        point(settings.registry, new)
+        failed = 'birthmark_model_loads_total{outcome="failed"} 1.0'
+        assert eventually(lambda: failed in client.get("/metrics").text)
+        assert version(client) == old
+        assert client.post("/v1/predictions", json={"name": "a"}).json()["model"] == old
+        assert f"{old} goes on" in caplog.text
+        assert str(settings.registry / "versions" / new) in caplog.text
+        damage(settings.registry, new)  # the same byte: it is as it was
+        point(settings.registry, new)
+        assert eventually(lambda: version(client) == new)
+
+
+@pytest.mark.deep
+def test_every_request_during_swaps_is_answered_from_exactly_one_version(
+    settings: Settings, publish: Publish, served: Served, eventually: Eventually
+) -> None:
+    """Of two kinds of names, each version knows one; no answer may mix them, and none be lost."""
+    pairs = 20
+    body = json.dumps([{"name": "x.lock"}, {"name": "x.tmp"}] * pairs)
+    knows = {publish(settings.registry, "lock"): "lock"}
+    told: set[tuple[str, str]] = set()
+    swapping = True
+
+    def hammer(url: httpx.URL) -> None:
+        with httpx.Client(base_url=url, timeout=30) as client:
+            while swapping:
+                response = client.post("/v1/predictions", content=body)
+                assert response.status_code == 200
+                answer = response.json()
+                said = [p["predicates"]["lifespan<=1"] for p in answer["predictions"]]
+                assert said == said[:2] * pairs
+                told.add((answer["model"], {"yes": "lock", "no": "tmp"}[said[0]]))
+
+    with served(settings) as client, ThreadPoolExecutor(3) as threads:
+        hammers = [threads.submit(hammer, client.base_url) for _ in range(3)]
+        try:
+            for suffix in ("tmp", "lock", "tmp"):
+                knows[publish(settings.registry, suffix)] = suffix
+                assert eventually(lambda: told == set(knows.items()))
+        finally:
+            swapping = False
+        for each in hammers:
+            each.result()
+
+
+def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
+    tmp_path: Path, publish: Publish
+) -> None:
+    registry = Registry(tmp_path)
+    stored = registry.directory(publish(tmp_path, heat=True))
+    trained = TrainedModel.load(stored)
+    for kind in trained.kinds:
+        for point in ("bounded", "accurate"):
+            image = stored / "images" / f"{kind}-{point}.image"
+            assert image.read_bytes() == compile_models(trained.models[kind], point)
+            hints = stored / "images" / f"hints-{kind}-{point}.image"
+            assert hints.read_bytes() == hint_image(trained, kind, point)
+    with_images = load_model(registry)
+    manifest = registry.manifest(with_images.version)
+
+    def without_images(directory: Path) -> None:
+        for part in manifest["parts"]:
+            if not part.startswith("images/"):
+                (directory / part).parent.mkdir(exist_ok=True)
+                shutil.copy(stored / part, directory / part)
+
+    registry.publish(without_images, {key: manifest[key] for key in ("serve", "point")})
+    without = load_model(registry)
+    creates = from_requests([{"name": name} for name in (b"x.lock", b"page.html", b"a.log")])
+    assert without.version != with_images.version
+    assert without.answers(creates) == with_images.answers(creates)
+    assert without.hints is not None
+    assert with_images.hints is not None
+    assert without.hints.content == with_images.hints.content
+
+
+def test_a_version_whose_images_are_of_an_older_format_answers_alike(
+    tmp_path: Path,
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    current = Registry(tmp_path)
+    stored = current.directory(publish(tmp_path, heat=True))
+    manifest = current.manifest(stored.name)
+
+    def with_older_images(directory: Path) -> None:
+        for part in manifest["parts"]:
+            (directory / part).parent.mkdir(exist_ok=True)
+            content = (stored / part).read_bytes()
+            older = sealed(content, VERSION_AT, 1) if part.endswith(".image") else content
+            (directory / part).write_bytes(older)
+
+    Registry(settings.registry).publish(
+        with_older_images, {key: manifest[key] for key in ("serve", "point")}
+    )
+    caplog.set_level("INFO")
+    older, newer = load_model(Registry(settings.registry)), load_model(current)
+    creates = from_requests([{"name": name} for name in (b"x.lock", b"page.html", b"a.log")])
+    assert older.answers(creates) == newer.answers(creates)
+    assert older.hints is not None
+    assert newer.hints is not None
+    assert older.hints.content == newer.hints.content
+    assert f"model {older.version}: images/name-accurate.image is of an older format" in caplog.text
+    with served(settings) as client:
+        assert client.get("/readyz").status_code == 200
+        assert client.get("/v1/model/image").content == newer.hints.content
+        answer = client.post("/v1/predictions", json=[{"name": "x.lock"}]).json()
+        assert answer["predictions"][0]["predicates"]["lifespan<=1"] == "yes"
+
+
+def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_published(
+    settings: Settings, publish: Publish, served: Served, eventually: Eventually
+) -> None:
+    old = publish(settings.registry)
+    asked = {"name": "x.lock"}
+
+    def said(client: httpx.Client, path: str = "/v1/predictions") -> Any:
+        answer = client.post(path, json=asked).json()
+        return answer["prediction"]["predicates"]["lifespan<=1"]
+
+    with served(settings) as client:
+        assert said(client) == "yes"
+        abstentions.add(Registry(settings.registry), old, {"lifespan<=1": "beyond its bound"})
+        assert eventually(lambda: said(client) == "no")
+        metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
+        assert metric in client.get("/metrics").text
+        assert said(client, "/v1/explanations")["answer"] == "no"
+        assert said(client, "/v1/explanations")["threshold"] is None
+        table = pa.table({"name": [b"x.lock"]})
+        assert arrow(client, table)["lifespan<=1"].to_pylist() == [False]
+        publish(settings.registry)
+        assert eventually(lambda: said(client) == "yes")
+        assert metric not in client.get("/metrics").text

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from birthmark.data.common import durable
+from birthmark.serving.settings import Settings
+from birthmark.serving.workers.server import listen, run, url
+
+
+def settings(**values: Any) -> Settings:
+    return Settings(**{"port": 0, **values})
+
+
+def test_port_0_takes_a_free_port_and_the_url_tells_which() -> None:
+    with listen(settings()) as listener:
+        port = listener.getsockname()[1]
+        assert port > 0
+        assert url(listener) == f"http://127.0.0.1:{port}"
+        socket.create_connection(("127.0.0.1", port)).close()
+
+
+def test_an_ipv6_address_stands_in_brackets() -> None:
+    try:
+        listener = listen(settings(host="::1"))
+    except OSError:
+        pytest.skip("this host has no IPv6")
+    with listener:
+        assert url(listener).startswith("http://[::1]:")
+
+
+def test_a_port_in_use_is_an_error_that_names_it() -> None:
+    with listen(settings()) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(OSError, match=f"cannot listen at 127.0.0.1 port {port}: .*in use"):
+            listen(settings(port=port))
+
+
+def test_where_the_disk_takes_no_log_now_the_service_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(directory: Path) -> None:
+        raise OSError(28, "No space left on device", str(directory))
+
+    monkeypatch.setattr(durable, "check_writable", full)
+    taken = socket.create_server(("127.0.0.1", 0))
+    with taken, pytest.raises(OSError, match="cannot listen"):
+        run(settings(port=taken.getsockname()[1], log_predictions=tmp_path / "log"), print)
+    assert "predictions are served, but not logged" in caplog.text
+    assert str(tmp_path / "log") in caplog.text
+
+
+def test_a_variable_that_is_no_setting_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("BIRTHMARK_TOKEN", "tokens.json")
+    monkeypatch.setenv("BIRTHMARK_PORT", "0")
+    with pytest.raises(ValueError, match="other hosts could ask there"):
+        run(settings(host="0.0.0.0"), print)
+    (told,) = [line for line in caplog.messages if "no such setting" in line]
+    assert told.startswith("BIRTHMARK_TOKEN: there is no such setting (did you mean 'BIRTHMARK_TO")
+
+
+def test_connections_send_what_they_have_without_waiting_for_acknowledgements() -> None:
+    """Otherwise each answer of two packets takes 40 ms; asyncio looks at the protocol."""
+    with listen(settings()) as listener:
+        assert listener.proto == socket.IPPROTO_TCP

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+from typer.testing import CliRunner
+
+from birthmark.cli import app
+from birthmark.data.ingest.run import ingest
+from birthmark.predictor import FILE_PREDICATES
+from birthmark.predictor.models.kinds import KINDS
+from birthmark.training.config import Settings
+from birthmark.training.evaluate.windows import WINDOWS, windows
+
+
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> list[Path]:
+    """Return the datasets of three days."""
+    folder = tmp_path_factory.mktemp("windows")
+    for number, text in enumerate(traces):
+        trace = folder / f"{number}.txt"
+        trace.write_text(text)
+        ingest([trace], folder / f"day{number}")
+    return [folder / f"day{number}" for number in range(len(traces))]
+
+
+def test_each_window_learns_from_the_last_days_before_the_test(days: list[Path]) -> None:
+    lock = FILE_PREDICATES["lock"]
+    table = windows(days[:2], days[2], Settings(), [lock], lengths=(1, 2))
+    assert table.schema.equals(WINDOWS)
+    assert table["window"].unique().to_pylist() == [1, 2]
+    assert table["days"].unique().to_pylist() == [1, 2]
+    assert pc.min(table["correct"]).as_py() >= 60
+    assert set(table["n"].to_pylist()) == {60}
+
+
+@pytest.mark.deep
+def test_windows_longer_than_all_there_is_are_one(days: list[Path]) -> None:
+    lock = FILE_PREDICATES["lock"]
+    table = windows(days[:2], days[2], Settings(), [lock])
+    assert table.group_by(["window", "days"], use_threads=False).aggregate([]).to_pylist() == [
+        {"window": 1, "days": 1},
+        {"window": 3, "days": 2},
+    ]
+
+
+def test_a_day_that_is_named_twice_or_tested_on_too_is_refused(days: list[Path]) -> None:
+    for named, test in (([days[0], days[0]], days[1]), ([days[0], days[1]], days[1])):
+        with pytest.raises(ValueError, match="is named before it: name it once"):
+            windows(named, test, Settings())
+
+
+def test_a_day_without_creations_is_no_test(days: list[Path], tmp_path: Path) -> None:
+    trace = tmp_path / "quiet.txt"
+    trace.write_text("1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n")
+    ingest([trace], tmp_path / "quiet")
+    with pytest.raises(ValueError, match="quiet: expected files whose creation is seen"):
+        windows(days[:1], tmp_path / "quiet", Settings())
+
+
+@pytest.mark.deep
+def test_the_command_prints_a_line_for_each_window_and_model(days: list[Path]) -> None:
+    arguments = ["windows", *map(str, days[:2]), "--test", str(days[2]), "--days", "1"]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["Window", "Days", "Model", "Incorrect", "TruePos", "FalsePos", "Brier"] in lines
+    assert [line[2] for line in lines if line[:2] == ["1", "1"]] == list(KINDS)

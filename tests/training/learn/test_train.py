@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from birthmark.features import creates
+from birthmark.training.config import Settings
+from birthmark.training.learn.train import Lives, TrainingError, fit
+from birthmark.training.registry.stored import load
+from birthmark.training.registry.versions import Registry, RegistryError
+
+Make = Callable[..., Any]
+Days = list[tuple[pa.Table, pa.Table]]
+
+
+def test_the_manifest_says_what_was_learned_from(
+    life: Make, files_of: Make, names_of: Make
+) -> None:
+    files = files_of(
+        life(b"a.lock", 60, 1, max_size=0),
+        life(b"b.lock", 120, None, end=122, max_size=0),
+        life(b"c.html", 180, None, max_size=None),
+    )
+    settings = Settings(minfrac=0.9, serve="able", calibration=0)
+    _, manifest = fit(Lives(("monday",), files, names_of()), settings)
+    assert manifest["serve"] == "able"
+    parameters = {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
+    parameters |= {"calibration": 0.0, "bound": 0.01, "false_negative_bound": 0.01}
+    parameters |= {"confidence": 0.95, "trees": 32}
+    parameters |= {"rounds": 60, "seed": 0}
+    assert manifest["parameters"] == parameters
+    trained = manifest["trained_on"]
+    assert trained["datasets"] == ["monday"]
+    assert trained["since"] == "2001-10-22T00:01:00+00:00"
+    assert trained["until"] == "2001-10-22T00:03:00+00:00"
+    assert (trained["files"], trained["names"]) == (3, 0)
+    assert trained["labels"]["lifespan<=5"] == {"known": 2, "true": 1, "unknown": 1}
+    assert trained["labels"]["name:lock"] == {"known": 0, "true": 0, "unknown": 0}
+
+
+def test_a_period_without_a_birth_teaches_nothing(files_of: Make, names_of: Make) -> None:
+    with pytest.raises(TrainingError, match="monday: expected files whose creation is seen"):
+        fit(Lives(("monday",), files_of(), names_of()), Settings())
+
+
+def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:
+    lives = Lives(("monday",), *days[0])
+    noon = datetime(2001, 10, 22, 0, 9, tzinfo=UTC)
+    older, newer = lives.born(before=noon), lives.born(since=noon)
+    assert len(older.files) == len(older.names) == 18
+    assert len(newer.files) == len(newer.names) == 42
+    assert older.datasets == ("monday",)
+
+
+@pytest.mark.deep
+def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) -> None:
+    lives = Lives(("monday",), *days[0])
+    model, manifest = fit(lives, Settings(trees=4, rounds=2))
+    registry = Registry(tmp_path)
+    with pytest.raises(RegistryError, match="expected a published version"):
+        load(registry)
+    version = registry.publish(model.save, manifest)
+    stored = load(registry)
+    assert stored.version == version
+    assert stored.model.kinds == model.kinds
+    known = creates.from_files(days[1][0])
+    for kind in model.kinds:
+        expected = model.predict(known, kind)
+        assert all(
+            answer.equals(expected[key])
+            for key, answer in stored.model.predict(known, kind).items()
+        )
+
+
+@pytest.mark.deep
+def test_a_damaged_model_is_not_loaded(days: Days, tmp_path: Path) -> None:
+    model, manifest = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    registry = Registry(tmp_path)
+    version = registry.publish(model.save, manifest)
+    part = next(iter(registry.manifest(version)["parts"]))
+    (registry.directory(version) / part).write_bytes(b"")
+    with pytest.raises(RegistryError, match=part):
+        load(registry)

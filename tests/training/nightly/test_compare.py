@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from birthmark.features import History
+from birthmark.predictor import FILE_PREDICATES
+from birthmark.training.config import Training
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.nightly.compare import decide
+from birthmark.training.nightly.compare import test_first as first_test
+from birthmark.training.nightly.newest_day import newest
+
+Make = Callable[..., Any]
+MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
+SMALL = Training(trees=4, rounds=2)
+EMPTY = [FILE_PREDICATES["size=zero"]]
+
+
+@pytest.fixture
+def lives(life: Make, files_of: Make, names_of: Make) -> Callable[..., Lives]:
+    def make(*suffixes: bytes, day: int = 0) -> Lives:
+        """Return a day of 20 files for each suffix, in that order; those in .zero are empty."""
+        rows = [
+            life(
+                b"%d.%b" % (number, suffix),
+                100.0 * place + number,
+                1,
+                day=MONDAY + timedelta(days=day),
+                max_size=0 if suffix == b"zero" else 10,
+            )
+            for place, suffix in enumerate(suffixes)
+            for number in range(20)
+        ]
+        return Lives((f"day{day}",), files_of(*rows), names_of(*rows))
+
+    return make
+
+
+def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
+    lives: Callable[..., Lives],
+) -> None:
+    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
+    tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
+    decision, test = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    assert decision.publish
+    assert (decision.champion, decision.candidate) == (0, 100)
+    assert test is not None
+    figures = test.assessment.evaluation
+    assert figures["n"].to_pylist() == [20] * len(figures)
+
+
+def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
+    lives: Callable[..., Lives],
+) -> None:
+    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
+    tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
+    period = newest(tuesday, "UTC", datetime.fromisoformat(manifest["trained_on"]["until"]))
+    assert period is not None
+    split = period.since
+    expected = History()
+    for seen in (lives(b"data"), tuesday.born(before=split)):
+        expected.follow(seen.files)
+    decide(champion, manifest, tuesday, SMALL, EMPTY)
+    asked = tuesday.born(since=split).files
+    assert champion.creates("file", asked)["history"].equals(expected.follow(asked))
+
+
+def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
+    lives: Callable[..., Lives],
+) -> None:
+    """The candidate sees no .zero before the newest quarter; the champion saw them on Monday."""
+    champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
+    tuesday = lives(b"data", b"data", b"data", b"zero", day=1)
+    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    assert not decision.publish
+    assert decision.reason == "worse by more than 0: correct 0.00%, the published model 100.00%"
+    generous, _ = decide(champion, manifest, tuesday, Training(margin=100), EMPTY)
+    assert generous.publish
+
+
+def test_an_equal_model_replaces_its_predecessor(lives: Callable[..., Lives]) -> None:
+    champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
+    tuesday = lives(b"zero", b"data", b"zero", b"data", day=1)
+    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    assert decision.publish
+    assert decision.champion == decision.candidate == 100
+
+
+@pytest.fixture
+def two_days(life: Make, files_of: Make, names_of: Make) -> Callable[..., Lives]:
+    def make(monday: bytes, tuesday: bytes, morning: bytes) -> Lives:
+        """Return Monday, Tuesday and two hours of Wednesday, a file a quarter of an hour."""
+        rows = [
+            life(
+                b"%d.%b" % (number, suffix),
+                900.0 * number,
+                1,
+                day=MONDAY + timedelta(days=day),
+                max_size=0 if suffix == b"zero" else 10,
+            )
+            for day, (suffix, each) in enumerate([(monday, 96), (tuesday, 96), (morning, 8)])
+            for number in range(each)
+        ]
+        return Lives(("days",), files_of(*rows), names_of(*rows))
+
+    return make
+
+
+def test_models_are_compared_on_the_newest_complete_day_and_not_on_the_one_that_goes_on(
+    lives: Callable[..., Lives], two_days: Callable[..., Lives]
+) -> None:
+    """The champion is right on Tuesday alone; on Wednesday morning the candidate would win."""
+    champion, manifest = fit(lives(b"zero", b"data", day=-7), SMALL, EMPTY)
+    decision, test = decide(champion, manifest, two_days(b"data", b"zero", b"data"), SMALL, EMPTY)
+    assert not decision.publish
+    assert decision.day == "2001-10-23"
+    assert decision.reason.endswith("the published model 100.00%, on 2001-10-23")
+    assert test is not None
+    assert test.files == 96
+
+
+def test_a_published_model_that_learned_from_a_wrong_clock_is_compared_all_the_same(
+    lives: Callable[..., Lives], two_days: Callable[..., Lives]
+) -> None:
+    """It says that it has learned until a time that is still to come."""
+    champion, manifest = fit(lives(b"data", b"zero", day=-7), SMALL, EMPTY)
+    manifest["trained_on"]["until"] = "2094-01-01T00:00:00+00:00"
+    days = two_days(b"zero", b"zero", b"data")
+    decision, test = decide(champion, manifest, days, SMALL, EMPTY)
+    assert decision.publish
+    assert decision.day == "2001-10-23"
+    assert test is not None
+    assert test.files == 96
+
+
+def test_where_the_newest_complete_day_taught_the_published_model_none_is_published(
+    two_days: Callable[..., Lives],
+) -> None:
+    all_days = two_days(b"data", b"zero", b"data")
+    champion, manifest = fit(all_days, SMALL, EMPTY)
+    decision, test = decide(champion, manifest, all_days, SMALL, EMPTY)
+    assert not decision.publish
+    assert "has learned from the newest complete day" in decision.reason
+    assert test is None
+
+
+def test_a_first_model_is_tested_on_the_newest_complete_day(
+    two_days: Callable[..., Lives],
+) -> None:
+    test = first_test(two_days(b"zero", b"zero", b"zero"), SMALL, EMPTY)
+    assert test is not None
+    assert (test.period.day, test.files) == ("2001-10-23", 96)
+    assert test.champion is None
+    rows = test.assessment.evaluation.to_pylist()
+    assert {row["correct"] for row in rows if row["point"] == "accurate"} == {100.0}
+
+
+def test_without_a_known_answer_in_common_the_new_model_is_published(
+    lives: Callable[..., Lives],
+) -> None:
+    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
+    other = [FILE_PREDICATES["lock"]]
+    decision, _ = decide(champion, manifest, lives(b"a", b"b", day=1), SMALL, other)
+    assert decision.publish
+    assert decision.champion is None
+    assert "no predicate" in decision.reason

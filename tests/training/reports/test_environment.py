@@ -1,0 +1,21 @@
+"""What all pages have in common."""
+
+from __future__ import annotations
+
+from jinja2 import DictLoader
+
+from birthmark.training.reports.environment import pages
+
+
+def shown(value: str) -> str:
+    return (
+        pages(DictLoader({"page": "<b>{{ value }}</b>"})).get_template("page").render(value=value)
+    )
+
+
+def test_a_page_makes_no_markup_of_what_it_shows() -> None:
+    assert shown("<i>") == "<b>&lt;i&gt;</b>"
+
+
+def test_what_turns_or_hides_text_is_escaped_on_a_page() -> None:
+    assert shown("gpj.\u202exe\x1b") == r"<b>gpj.\u202exe\x1b</b>"

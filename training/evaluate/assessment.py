@@ -1,0 +1,79 @@
+"""All that is told of a model's test: figures, curves, and whom it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from birthmark.predictor import TrainedModel
+from birthmark.training.evaluate.breakdown import BREAKDOWN, Grouping, break_down, groupings
+from birthmark.training.evaluate.cases import Case, Labelled, cases, labelled
+from birthmark.training.evaluate.curves import CURVES, curves
+from birthmark.training.evaluate.evaluation import rows_of, tabulate
+from birthmark.training.evaluate.parallel import Tables, by_kind
+from birthmark.training.evaluate.three_answers import ANSWERS, RELIABILITY, answers
+from birthmark.training.statistics.bootstrap import SEED
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The tables of `EVALUATION`, `CURVES`, `BREAKDOWN`, `ANSWERS` and `RELIABILITY` of one test.
+
+    The last two are empty of cases that are not a trained model's.
+    """
+
+    evaluation: pa.Table
+    curves: pa.Table
+    breakdown: pa.Table
+    answers: pa.Table = field(default_factory=ANSWERS.empty_table)
+    reliability: pa.Table = field(default_factory=RELIABILITY.empty_table)
+
+
+def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:
+    """Test `model` on a period's lives; see `training.evaluate.evaluation.evaluate`."""
+    tests = by_kind(_assess, model, files, names, seed)
+    return Assessment(
+        tabulate(row for tables in tests for row in tables["evaluation"].to_pylist()),
+        *(
+            pa.concat_tables(tables[name] for tables in tests)
+            for name in ("curves", "breakdown", "answers", "reliability")
+        ),
+    )
+
+
+def _assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int) -> Tables:
+    test = labelled(model.predicates, files, names, model.creates)
+    tables = assess_cases(cases(model, test), test, files, seed)
+    said, reliability = answers(model, test)
+    return vars(replace(tables, answers=said, reliability=reliability))
+
+
+def assess_cases(
+    found: Iterable[Case], test: Mapping[str, Labelled], files: pa.Table, seed: int = SEED
+) -> Assessment:
+    """Return all that is told of cases; `files` has the directories that depth is known by."""
+    groups = {subject: groupings(own.lives, files) for subject, own in test.items()}
+    figures: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
+    for case in found:
+        figures += rows_of(case, seed)
+        said = {point: case.said(point) for point in case.thresholds}
+        if "bounded" in said:  # a model that is judged in two cases has its curves once
+            points += ({**case.names, **row} for row in curves(case.truth, case.scores, said))
+        parts += _parts(case, groups[case.subject])
+    return Assessment(
+        tabulate(figures),
+        pa.Table.from_pylist(points, schema=CURVES),
+        pa.Table.from_pylist(parts, schema=BREAKDOWN),
+    )
+
+
+def _parts(case: Case, groups: Iterable[Grouping]) -> Iterable[dict[str, Any]]:
+    for point in case.thresholds:
+        for grouping in groups:
+            for row in break_down(grouping, case.known, case.truth, case.said(point), case.guess):
+                yield {**case.names, "point": point, **row}

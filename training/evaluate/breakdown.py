@@ -1,0 +1,118 @@
+"""Whom a model fails: its figures by user, client and depth of directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.common.percentages import percent
+from birthmark.data.schema import field
+from birthmark.training.evaluate.depth import depths
+
+Bools = npt.NDArray[np.bool_]
+
+MOST = 10
+"""How many groups are shown; the rows of all smaller ones are one more, `other`."""
+
+BREAKDOWN = pa.schema(
+    [
+        field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
+        field("predicate", pa.utf8(), "its name, as in Tables 6.4 to 6.8", nullable=False),
+        field("model", pa.utf8(), "the kind of model", nullable=False),
+        field("point", pa.utf8(), "the threshold: accurate or bounded", nullable=False),
+        field("by", pa.utf8(), "what rows are grouped by: user, client or depth", nullable=False),
+        field(
+            "group",
+            pa.utf8(),
+            "the caller's user or host, or how many directories below the root; other: the smaller"
+            " groups; unknown",
+            nullable=False,
+        ),
+        field("n", pa.int64(), "rows of the group whose answer is known", nullable=False),
+        field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
+        field("n_correct", pa.int64(), "predictions that came true", nullable=False),
+        field("n_true_positive", pa.int64(), "predictions of YES that came true", nullable=False),
+        field("n_false_positive", pa.int64(), "predictions of YES that did not", nullable=False),
+        field("correct", pa.float64(), "n_correct, percent of n"),
+        field("guess", pa.float64(), "what the training data's majority answer gets right there"),
+        field("false_positives", pa.float64(), "n_false_positive, percent of n"),
+        field("true_positives", pa.float64(), "n_true_positive, percent of n"),
+    ]
+)
+"""One row per predicate, kind of model, point and group; a grouping's counts add up to all rows."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A way to group rows: what `by`, the groups' names, and the number of each row's."""
+
+    by: str
+    names: list[str]
+    of_row: npt.NDArray[np.int64]
+
+
+def groupings(lives: pa.Table, files: pa.Table, most: int = MOST) -> list[Grouping]:
+    """Return the ways to group `lives`, rows of a files or names table.
+
+    `files` is the files table with the directories' rows. The `most` largest groups are kept.
+    """
+    deep = depths(lives, files)
+    found = {
+        "user": lives["uid"],
+        "client": lives["client"],
+        "depth": pa.array(deep, mask=deep < 0),
+    }
+    return [grouping(by, values, most) for by, values in found.items()]
+
+
+def grouping(by: str, values: pa.Array | pa.ChunkedArray, most: int = MOST) -> Grouping:
+    """Return rows grouped by `values`, of which the `most` frequent are kept."""
+    text = pc.fill_null(pc.cast(values, pa.utf8()), "unknown")
+    encoded = pa.chunked_array([text]) if isinstance(text, pa.Array) else text
+    encoded = encoded.combine_chunks().dictionary_encode()
+    names, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+    order = np.argsort(-np.bincount(codes, minlength=len(names)), kind="stable")
+    # A group of its own is no longer than the word that would stand for it.
+    shown = order if len(order) <= most + 1 else order[:most]
+    number = np.full(len(names), len(shown))
+    number[shown] = np.arange(len(shown))
+    others = ["other"] if len(shown) < len(order) else []
+    return Grouping(by, [names[code] for code in shown] + others, number[codes])
+
+
+def break_down(
+    grouping: Grouping, known: Bools, truth: Bools, said: Bools, guess: bool
+) -> Iterable[dict[str, Any]]:
+    """Return the rows of `BREAKDOWN` of answers `said`, without the columns that name them.
+
+    `known` says which rows `truth` and `said` are about, and `guess` is the training data's
+    majority answer.
+    """
+    of_row = grouping.of_row[known]
+
+    def count(rows: Bools) -> npt.NDArray[np.int64]:
+        return np.bincount(of_row[rows], minlength=len(grouping.names))
+
+    everything = np.ones(len(truth), bool)
+    columns = (everything, truth, truth == said, truth & said, ~truth & said, truth == guess)
+    for name, *numbers in zip(grouping.names, *map(count, columns), strict=True):
+        n, true, correct, hits, alarms, guessed = map(int, numbers)
+        yield {
+            "by": grouping.by,
+            "group": name,
+            "n": n,
+            "n_true": true,
+            "n_correct": correct,
+            "n_true_positive": hits,
+            "n_false_positive": alarms,
+            "correct": percent(correct, n),
+            "guess": percent(guessed, n),
+            "false_positives": percent(alarms, n),
+            "true_positives": percent(hits, n),
+        }

@@ -1,0 +1,183 @@
+"""What the three answers were worth: how often each was given, how often wrong, how likely it was.
+
+A yes and a no each promise that they are wrong of at most so many of all files. Who is unsure
+promises nothing, but tells how likely a yes is: of files of which it told the same, that share
+should come true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark.data.common.percentages import percent
+from birthmark.data.schema import field
+from birthmark.predictor import TrainedModel
+from birthmark.predictor.answers.certainty import WORDS, Said
+from birthmark.predictor.answers.point import POINTS, Point
+from birthmark.predictor.fit.thresholds import Limits
+from birthmark.training.evaluate.cases import Labelled
+from birthmark.training.evaluate.evaluation import EVALUATION
+from birthmark.training.evaluate.metrics import Bools, Floats, brier
+from birthmark.training.statistics import binomial
+from birthmark.training.statistics.bootstrap import Blocks
+from birthmark.training.statistics.standing import BURST, standing
+
+_NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"
+
+OF_NO = [
+    field("n_no", pa.int64(), "answers of no"),
+    field("n_unsure", pa.int64(), "files of which it was unsure"),
+    field("n_false_negative", pa.int64(), "answers of no that were wrong"),
+    field("decided", pa.float64(), "answers of yes or no, percent of n"),
+    field("right", pa.float64(), "of these, those that came true, percent"),
+    field("false_negatives", pa.float64(), "n_false_negative, percent of n"),
+    field("false_negatives_low", pa.float64(), "lower end of its 95% confidence interval"),
+    field("false_negatives_high", pa.float64(), "upper end of its 95% confidence interval"),
+    field("false_negative_bound", pa.float64(), "what was promised at most, percent of n"),
+    field("no_standing", pa.utf8(), _NO_STANDING),
+]
+"""What is known of the answers besides yes, where they were told apart."""
+
+ANSWERS = pa.schema(
+    [
+        *(EVALUATION.field(name) for name in ("subject", "predicate", "model", "point")),
+        field("n", pa.int64(), "rows whose answer is known: all that is tested", nullable=False),
+        field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
+        field("n_yes", pa.int64(), "answers of yes", nullable=False),
+        field("n_false_positive", pa.int64(), "answers of yes that were wrong", nullable=False),
+        *OF_NO,
+        field("false_positives", pa.float64(), "n_false_positive, percent of n"),
+        field("false_positives_low", pa.float64(), "lower end of its 95% confidence interval"),
+        field("false_positives_high", pa.float64(), "upper end of its 95% confidence interval"),
+        field("bound", pa.float64(), "what was promised of these at most, percent of n"),
+        field("standing", pa.utf8(), "what is known of the bound of a yes; null: none, or unknown"),
+        field("likely", pa.float64(), "how likely a yes was said to be, mean, percent"),
+        field("brier", pa.float64(), "mean squared difference of that and truth, 0 to 1"),
+    ]
+)
+"""One row per predicate, kind of model and point: the three answers, made consistent."""
+
+RELIABILITY = pa.schema(
+    [
+        EVALUATION.field("model"),
+        field("likely", pa.float64(), "how likely a yes was said to be, mean, 0 to 1"),
+        field("share", pa.float64(), "of how many that came true, 0 to 1"),
+        field("n", pa.int64(), "answers of which about so much was said"),
+    ]
+)
+"""How often came true what was said to be so likely, of all predicates together."""
+
+EDGES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Where the bins of `RELIABILITY` meet."""
+
+
+def answers(model: TrainedModel, test: Mapping[str, Labelled]) -> tuple[pa.Table, pa.Table]:
+    """Return tables of `ANSWERS` and `RELIABILITY` of every kind of models, tested on births."""
+    rows: list[dict[str, Any]] = []
+    bins: list[dict[str, Any]] = []
+    for kind in model.kinds:
+        likely: list[tuple[Floats, Bools]] = []
+        for own in test.values():
+            for point in POINTS:
+                said = model.say(own.creates, kind, point, list(own.predicates))
+                for key, each in said.items():
+                    row, pairs = _row(own, key, each, point, model.limits)
+                    rows.append({"model": kind, "point": point, **row})
+                    likely += [pairs] if point == "bounded" else []
+        bins += [{"model": kind, **each} for each in _reliability(likely)]
+    order = list(dict.fromkeys((row["subject"], row["predicate"]) for row in rows))
+    rows.sort(key=lambda row: order.index((row["subject"], row["predicate"])))
+    return (
+        pa.Table.from_pylist(rows, schema=ANSWERS),
+        pa.Table.from_pylist(bins, schema=RELIABILITY),
+    )
+
+
+def _row(
+    test: Labelled, key: str, said: Said, point: Point, limits: Limits
+) -> tuple[dict[str, Any], tuple[Floats, Bools]]:
+    """Return what is known of a predicate's answers; and how likely they were, and the truth."""
+    told, truth, blocks = test.answers[key]
+    words = said.words.to_numpy()[told]
+    likely = said.probabilities.to_numpy(zero_copy_only=False)[told].astype(float)
+    known = ~np.isnan(likely)
+    yes = words == WORDS.index("yes")
+    wrong = yes & ~truth
+    bound = 100 * limits.yes.bound if point == "bounded" else None
+    predicate = test.predicates[key]
+    row = {
+        "subject": predicate.subject,
+        "predicate": predicate.name,
+        "n": len(truth),
+        "n_true": int(truth.sum()),
+        "n_yes": int(yes.sum()),
+        "n_false_positive": int(wrong.sum()),
+        **of_no(truth, words, blocks, 100 * limits.no.bound),
+        **_share("false_positives", wrong, blocks),
+        "bound": bound,
+        "likely": 100 * float(likely[known].mean()) if known.any() else None,
+        "brier": brier(truth[known], likely[known]),
+    }
+    row["standing"] = _standing(row, "false_positives", bound, blocks, yes)
+    return row, (likely[known], truth[known])
+
+
+def of_no(truth: Bools, words: Any, blocks: Blocks, bound: float) -> dict[str, Any]:
+    """Return the columns `OF_NO` of answers `words`, numbers of `WORDS`, about rows of `truth`.
+
+    `bound` is the share of false negatives that was promised at most, percent.
+    """
+    n, (no, unsure, yes) = len(truth), (words == number for number in range(len(WORDS)))
+    missed = no & truth
+    right = int((yes & truth).sum() + (no & ~truth).sum())
+    row = {
+        "n_no": int(no.sum()),
+        "n_unsure": int(unsure.sum()),
+        "n_false_negative": int(missed.sum()),
+        "decided": percent(n - int(unsure.sum()), n),
+        "right": percent(right, n - int(unsure.sum())),
+        **_share("false_negatives", missed, blocks),
+        "false_negative_bound": bound,
+    }
+    return row | {"no_standing": _standing(row, "false_negatives", bound, blocks, no)}
+
+
+def _share(name: str, wrong: Bools, blocks: Blocks) -> dict[str, float | None]:
+    every = np.ones(len(wrong), bool)
+    found = binomial.interval(blocks.sums(wrong), blocks.sums(every)) if len(wrong) else None
+    low, high = (100 * end for end in found) if found else (None, None)
+    return {name: percent(wrong.sum(), len(wrong)), f"{name}_low": low, f"{name}_high": high}
+
+
+def _standing(
+    row: Mapping[str, Any], name: str, bound: float | None, blocks: Blocks, said: Bools
+) -> str | None:
+    """Return what is known of a bound; None where none is promised, or nothing was said."""
+    if bound is None or not said.any():
+        return None
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    told = low is not None and blocks.seconds >= BURST
+    return standing(bound, (low, high) if told else None)
+
+
+def _reliability(pairs: Iterable[tuple[Floats, Bools]]) -> Iterable[dict[str, Any]]:
+    parts = list(pairs)
+    if not parts:
+        return
+    likely, truth = (np.concatenate(column) for column in zip(*parts, strict=True))
+    bins = np.digitize(likely, EDGES)
+    for number in np.unique(bins):
+        own = bins == number
+        share, mean = float(truth[own].mean()), float(likely[own].mean())
+        yield {"likely": mean, "share": share, "n": int(own.sum())}
+
+
+def of_served(answers: pa.Table, kind: str, point: str) -> dict[str, list[dict[str, Any]]]:
+    """Return by subject the rows of `ANSWERS` of the kind and point that answer."""
+    rows = [r for r in answers.to_pylist() if (r["model"], r["point"]) == (kind, point)]
+    return {str(subject): list(own) for subject, own in groupby(rows, lambda r: r["subject"])}

@@ -1,0 +1,58 @@
+"""How far back to learn from: the same test after training on windows of several lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.schema import field
+from birthmark.data.traces.inputs import each_once
+from birthmark.predictor import Predicate
+from birthmark.training.config import Settings, Windows
+from birthmark.training.evaluate.cases import expect_births
+from birthmark.training.evaluate.evaluation import EVALUATION, evaluate
+from birthmark.training.learn.loss import without_loss
+from birthmark.training.learn.train import fit, read_lives
+
+WINDOWS = pa.schema(
+    [
+        field("window", pa.int64(), "days that were asked for", nullable=False),
+        field("days", pa.int64(), "days that there were, all learned from", nullable=False),
+        *EVALUATION,
+    ]
+)
+"""The columns of `EVALUATION` for each window."""
+
+
+def windows(
+    days: Sequence[Path],
+    test: Path,
+    settings: Settings,
+    predicates: Iterable[Predicate] | None = None,
+    lengths: Sequence[int] = tuple(Windows().lengths),
+) -> pa.Table:
+    """Train on the last days before `test`, for each of `lengths`, and test on it.
+
+    `days` are datasets of a day each, in the order of their time. A window that reaches back beyond
+    the first of them is of all there are; a longer one would be the same, and is left out. Returns
+    a table of `WINDOWS`. Raises ValueError where a dataset is named twice, and where `test` shows
+    no file's creation.
+    """
+    each_once([*days, test])
+    files, names, _ = without_loss(read_files(test), read_names(test), settings.without_loss)
+    expect_births(test, files)
+    asked = None if predicates is None else list(predicates)
+    tables = []
+    for length in sorted(lengths):
+        own = days[-length:]
+        model, _ = fit(read_lives(own, settings.without_loss), settings, asked)
+        table = evaluate(model, files, names)
+        for column, value in (("days", len(own)), ("window", length)):
+            table = table.add_column(0, column, pa.array([value] * len(table), pa.int64()))
+        tables.append(table.cast(WINDOWS))
+        if len(own) == len(days):
+            break
+    return pa.concat_tables(tables)

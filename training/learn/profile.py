@@ -1,0 +1,151 @@
+"""What files are created: how often each kind of name, mode, user and client, block by block.
+
+A model's manifest keeps the profile of what it learned from (``inputs``), and every night's is
+compared with that (``audit.shifts``). Kept of each value are sums over blocks of time, from
+which follows how much its share varies, and its counts by day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.features.columns import decoded
+from birthmark.features.components import component_text
+from birthmark.features.pieces import name_pieces
+from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, Floats
+
+Ints = npt.NDArray[np.int64]
+
+LISTED = 0.001
+"""The share of all creates from which a value is kept by itself."""
+
+ASPECTS = ("suffix", "first piece", "mode", "user", "client")
+"""What is looked at: a name's last and first piece, between its periods, and who creates it how."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """A value's creates: their number, sums over blocks, and numbers by day.
+
+    `squares` is the sum of the squares of a block's numbers, `cross` that of their products with
+    the block's number of all creates.
+    """
+
+    hits: int
+    squares: int
+    cross: int
+    days: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The creates of a time in blocks of `seconds`.
+
+    `rows` are all, in so many `blocks`; `squares` is the sum of the squares of a block's numbers,
+    `days` are the numbers by day. `counts` are by aspect and value.
+    """
+
+    seconds: int
+    blocks: int
+    rows: int
+    squares: int
+    days: tuple[int, ...]
+    counts: Mapping[str, Mapping[str, Count]]
+
+    def count(self, aspect: str, value: str) -> Count:
+        """Return a value's count; none where it is too rare to be kept."""
+        none = Count(0, 0, 0, (0,) * len(self.days))
+        return self.counts.get(aspect, {}).get(value, none)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the profile for a manifest."""
+        counts = {
+            aspect: {value: [c.hits, c.squares, c.cross, list(c.days)] for value, c in own.items()}
+            for aspect, own in self.counts.items()
+        }
+        return {**vars(self), "days": list(self.days), "counts": counts}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Profile:
+        """Return what `to_json` gave."""
+        counts = {
+            aspect: {
+                value: Count(hits, squares, cross, tuple(days))
+                for value, (hits, squares, cross, days) in own.items()
+            }
+            for aspect, own in saved["counts"].items()
+        }
+        return cls(**{**saved, "days": tuple(saved["days"]), "counts": counts})
+
+
+def profile(
+    lives: pa.Table,
+    seconds: int | None = None,
+    wanted: Mapping[str, Iterable[str]] | None = None,
+) -> Profile:
+    """Return the profile of the births in a files table.
+
+    Blocks are of `seconds`; None: the longest that give enough of them. Of each aspect the values
+    of `wanted` are kept, however rare, besides those that have `LISTED`.
+    """
+    born = lives["born"].cast(pa.int64()).to_numpy() // 1_000_000
+    seconds = seconds or next((u for u in UNITS if _blocks(born, u)[1] >= ENOUGH), UNITS[-1])
+    (block, blocks), (day, days) = _blocks(born, seconds), _blocks(born, DAY)
+    sizes = np.bincount(block, minlength=blocks)
+    counts = {}
+    for aspect, values in _values(lives).items():
+        also = set(wanted.get(aspect, ())) if wanted else set()
+        codes, names = _listed(values, len(lives), also)
+        table = _table(codes, block, len(names), blocks)
+        by_day = _table(codes, day, len(names), days)
+        counts[aspect] = {
+            name: Count(
+                int(own.sum()), int((own**2).sum()), int(own @ sizes), tuple(map(int, of_days))
+            )
+            for name, own, of_days in zip(names, table, by_day, strict=True)
+        }
+    of_days = tuple(map(int, np.bincount(day, minlength=days)))
+    return Profile(seconds, blocks, len(lives), int((sizes**2).sum()), of_days, counts)
+
+
+def _blocks(born: Ints, seconds: int) -> tuple[Ints, int]:
+    held, of_row = np.unique(born // seconds, return_inverse=True)
+    return of_row.astype(np.int64), len(held)
+
+
+def _values(lives: pa.Table) -> dict[str, pa.Array]:
+    pieces = name_pieces(decoded(lives["name"]).cast(pa.binary()))
+    found = (pieces["last"], pieces["first"], lives["mode"], lives["uid"], lives["client"])
+    return {aspect: decoded(values) for aspect, values in zip(ASPECTS, found, strict=True)}
+
+
+def _listed(values: pa.Array, rows: int, wanted: set[str]) -> tuple[Ints, list[str]]:
+    """Return each row's value as a number, -1 for those not kept, and the values as text."""
+    encoded = values.dictionary_encode()
+    codes = np.asarray(pc.fill_null(encoded.indices, -1).to_numpy(False), dtype=np.int64)
+    often = np.bincount(codes[codes >= 0], minlength=len(encoded.dictionary)) >= LISTED * rows
+    number = np.full(len(often) + 1, -1)  # the last is that of null
+    names: list[str] = []
+    for code, value in enumerate(encoded.dictionary.to_pylist()):
+        if often[code] or (wanted and _text(value) in wanted):
+            number[code] = len(names)
+            names.append(_text(value))
+    return number[codes], names
+
+
+def _text(value: Any) -> str:
+    return component_text(value) if isinstance(value, bytes) else str(value)
+
+
+def _table(codes: Ints, block: Ints, values: int, blocks: int) -> Floats:
+    """Return how many rows each value has in each block."""
+    kept = codes >= 0
+    flat = np.bincount(codes[kept] * blocks + block[kept], minlength=values * blocks)
+    return flat.reshape(values, blocks).astype(np.float64)

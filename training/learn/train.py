@@ -1,0 +1,143 @@
+"""Training on the lives of one or more days, and the manifest that says on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.generated import Mark, distinct, in_dataset
+from birthmark.data.schema import FILES
+from birthmark.data.traces.inputs import each_once
+from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.training.config import Settings
+from birthmark.training.engine import learner
+from birthmark.training.learn.loss import NONE_TOUCHED, Touched, without_loss
+from birthmark.training.learn.profile import profile
+
+
+class TrainingError(ValueError):
+    """There is nothing to learn from."""
+
+
+@dataclass(frozen=True)
+class Lives:
+    """The lives that a model may learn from, and the names of the datasets that they are from.
+
+    `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
+    loss may have touched, `generated` says what of them is not real, and `others` has what the
+    files tables tell of directories, and of files that were there before. `since` is the time
+    before which births were left out, if any were.
+    """
+
+    datasets: tuple[str, ...]
+    files: pa.Table
+    names: pa.Table
+    touched: Touched = NONE_TOUCHED
+    generated: tuple[Mark, ...] = ()
+    others: pa.Table = field(default_factory=FILES.empty_table)
+    since: datetime | None = None
+
+    def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
+        """Return those that began at `since` or later, and before `before`."""
+
+        def within(table: pa.Table) -> pa.Table:
+            if since is not None:
+                table = table.filter(pc.greater_equal(table["born"], since))
+            if before is not None:
+                table = table.filter(pc.less(table["born"], before))
+            return table
+
+        return replace(
+            self,
+            files=within(self.files),
+            names=within(self.names),
+            since=self.since if since is None else since,
+        )
+
+    def with_others(self) -> pa.Table:
+        """Return the files table with the rows of others, of which heat is learned."""
+        return pa.concat_tables([self.files, self.others]).unify_dictionaries()
+
+    def of(self, subject: str) -> pa.Table:
+        """Return the table that predicates about `subject`, file or name, are asked of."""
+        return {"file": self.files, "name": self.names}[subject]
+
+
+def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
+    """Read from all `datasets` the lives whose beginning they show, in the order given.
+
+    `leave_out` leaves out those that loss may have touched. Raises ValueError where one is named
+    twice.
+    """
+    datasets = [Path(path) for path in datasets]
+    each_once(datasets)
+    every = [(births(files), _others(files)) for files in map(read_files, datasets)]
+    files, others, names = (
+        pa.concat_tables(tables).unify_dictionaries()
+        for tables in (*zip(*every, strict=True), [births(read_names(d)) for d in datasets])
+    )
+    files, names, touched = without_loss(files, names, leave_out)
+    marks = distinct(mark for path in datasets for mark in in_dataset(path))
+    stems = tuple(path.resolve().name for path in datasets)
+    return Lives(stems, files, names, touched, tuple(marks), others)
+
+
+def _others(files: pa.Table) -> pa.Table:
+    old = pc.and_(pc.equal(files["kind"], "file"), pc.invert(files["birth_seen"]))
+    return files.filter(pc.fill_null(pc.or_(pc.equal(files["kind"], "directory"), old), False))
+
+
+def fit(
+    lives: Lives, settings: Settings, predicates: Iterable[Predicate] | None = None
+) -> tuple[TrainedModel, dict[str, Any]]:
+    """Train every kind of model on `lives`; return the model and the manifest to store it under.
+
+    `predicates` None means the built-in ones. The workers of the engine that is open train them.
+    Raises `TrainingError` where no file was born.
+    """
+    if not len(lives.files):
+        raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
+    model = TrainedModel(**settings.parameters())
+    with learner() as own:
+        model.fit(lives.with_others(), lives.names, predicates, learner=own)
+    return model, _manifest(model, lives, settings)
+
+
+def train(
+    datasets: Iterable[Path], settings: Settings, predicates: Iterable[Predicate] | None = None
+) -> tuple[TrainedModel, dict[str, Any]]:
+    """Train on several datasets (several days) as on one; see `fit` for what is returned."""
+    return fit(read_lives(datasets, settings.without_loss), settings, predicates)
+
+
+def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str, Any]:
+    since, until = pc.min_max(lives.files["born"]).as_py().values()
+    return {
+        "serve": settings.serve,
+        "point": settings.point,
+        "parameters": model.parameters,
+        "settings": settings.model_dump(mode="json"),
+        "seed": settings.seed,
+        "trained_on": {
+            "datasets": list(lives.datasets),
+            "generated": list(lives.generated),
+            "servers": pc.unique(pc.cast(lives.files["server"], pa.utf8())).sort().to_pylist(),
+            "from": lives.since and lives.since.isoformat(),
+            "since": since.isoformat(),
+            "until": until.isoformat(),
+            "files": len(lives.files),
+            "names": len(lives.names),
+            "loss": lives.touched.to_json(),
+            "labels": model.tallies,
+        },
+        "inputs": profile(lives.files).to_json(),
+        "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
+        "figures": [],
+    }

@@ -1,0 +1,94 @@
+"""A newly trained model with all that is stored of it: parts, card and manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from birthmark.data.common.plurals import counted
+from birthmark.predictor import Predicate, TrainedModel
+from birthmark.training.config import Settings, Testing, Training
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.nightly.card import Card, card_of
+from birthmark.training.nightly.compare import Comparison, Decision, decide, test_first
+from birthmark.training.registry.stored import Stored
+
+FIRST = Decision(True, "nothing was published before")
+
+
+def unless_too_few(
+    decision: Decision, champion: Stored | None, files: int, least: float
+) -> Decision:
+    """Return that a candidate of far fewer files than the published model is kept aside."""
+    before = champion.manifest["trained_on"]["files"] if champion else 0
+    if not decision.publish or files >= least * before:
+        return decision
+    reason = (
+        f"learned from {counted(files, 'files')}, less than {least:g} of the {before:,} of the"
+        f" published model ({decision.reason})"
+    )
+    return replace(decision, publish=False, reason=reason)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model, the manifest to store it under, and the card that describes it."""
+
+    model: TrainedModel
+    manifest: dict[str, Any]
+    card: Card
+
+    def write_parts(self, directory: Path) -> None:
+        """Write all parts of the version into `directory`: the same for the same candidate."""
+        self.model.save(directory)
+        self.card.save(directory)
+
+
+def succeed(
+    champion: Stored | None, lives: Lives, settings: Training, predicates: Iterable[Predicate]
+) -> tuple[Candidate, Decision]:
+    """Train a successor to `champion` on `lives`, and judge whether it may take its place."""
+    predicates = list(predicates)
+    if champion is None:
+        decision, test = FIRST, test_first(lives, settings, predicates)
+    else:
+        decision, test = decide(champion.model, champion.manifest, lives, settings, predicates)
+    decision = unless_too_few(decision, champion, len(lives.files), settings.least_births)
+    return _candidate(champion, lives, settings, predicates, test, judged=True), decision
+
+
+def train_alone(
+    champion: Stored | None,
+    lives: Lives,
+    settings: Settings,
+    predicates: Iterable[Predicate] | None = None,
+    test: bool = Testing().test,
+) -> Candidate:
+    """Train on `lives` without asking whether the published model is better.
+
+    `test` also trains on all but the newest lives, for the card to tell how right that is on them.
+    """
+    predicates = None if predicates is None else list(predicates)
+    known = Training.model_validate(settings.model_dump())
+    found = test_first(lives, known, predicates) if test else None
+    return _candidate(champion, lives, settings, predicates, found, judged=False)
+
+
+def _candidate(
+    champion: Stored | None,
+    lives: Lives,
+    settings: Settings,
+    predicates: Iterable[Predicate] | None,
+    test: Comparison | None,
+    judged: bool,
+) -> Candidate:
+    model, manifest = fit(lives, settings, predicates)
+    manifest |= {
+        "compared_with": champion and champion.version,
+        "judged": judged,
+        "tested": test is not None,
+        "figures": test.assessment.evaluation.to_pylist() if test else [],
+    }
+    return Candidate(model, manifest, card_of(model, manifest, test, champion))

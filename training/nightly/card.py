@@ -1,0 +1,205 @@
+"""A model's card: what it learned from, whom it serves well and whom not, what it promises.
+
+After M. Mitchell et al., "Model Cards for Model Reporting" (FAT* 2019). It is made at training and
+is among the version's parts, for people (`card.html`) and for programs (`card.json`); the same
+training makes the same card.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from birthmark.data.generated import describe
+from birthmark.predictor import Point, TrainedModel
+from birthmark.training.nightly.compare import Comparison
+from birthmark.training.registry.stored import Stored
+from birthmark.training.reports.bounded import failures
+from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
+from birthmark.training.reports.report import page
+from birthmark.training.statistics.standing import in_words
+
+_ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
+_SHOWN = 10  # rules in a list, as many as are read
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a card says, as JSON objects: see `card_of`."""
+
+    content: Mapping[str, Any]
+
+    def save(self, directory: Path) -> None:
+        """Write the card, for people and for programs."""
+        text = json.dumps(self.content, indent=1, allow_nan=False)
+        (directory / CARD_JSON).write_text(text + "\n", encoding="utf-8")
+        (directory / CARD_HTML).write_text(self.html(), encoding="utf-8")
+
+    def html(self) -> str:
+        """Return the card as one HTML page, complete in itself."""
+        card = self.content
+        trained = {**card["trained_on"], "marks": describe(card["trained_on"]["generated"])}
+        return page("card.html.j2", card={**card, "trained_on": trained})
+
+
+def card_of(
+    model: TrainedModel,
+    manifest: Mapping[str, Any],
+    test: Comparison | None,
+    champion: Stored | None,
+) -> Card:
+    """Return the card of a model that was trained as `manifest` says.
+
+    `test` is that of one trained the same way on what came before; `champion` is what was published
+    then, against which drift is told. Neither need be there.
+    """
+    kind = manifest["serve"]
+    return Card(
+        {
+            "format": 1,
+            **{key: manifest[key] for key in ("serve", "point", "parameters", "seed")},
+            "trained_on": {key: manifest["trained_on"][key] for key in _ABOUT},
+            "bound": _bound(model, kind),
+            "test": _test(test, kind) if test else None,
+            "rules": _decisive(model, kind, manifest["point"]),
+            "drift": _drift(model, manifest, test, champion) if champion else None,
+        }
+    )
+
+
+def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
+    """Return what is promised of a yes and of a no, and by predicate what admitted it."""
+    points = {key: model.models[kind].point(key) for key in model.predicates}
+    return {
+        "bound": 100 * model.limits.yes.bound,
+        "false_negative_bound": 100 * model.limits.no.bound,
+        "confidence": 100 * model.limits.yes.confidence,
+        "predicates": {
+            key: {
+                "abstains": own.bounded is None,
+                "threshold": own.bounded,
+                "files": own.n,
+                "false_positives": _percent(own.false_positives),
+                "upper": _percent(own.upper),
+                "no": own.no,
+                "false_negatives": _percent(own.false_negatives),
+                "no_upper": _percent(own.no_upper),
+            }
+            for key, own in points.items()
+        },
+    }
+
+
+def _decisive(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
+    """Return the rules that decided most of the files learned from; None where it has no rules."""
+    try:
+        rules = model.rules(kind, point)
+    except ValueError:
+        return None
+    first: list[dict[str, Any]] = rules.slice(0, _SHOWN).to_pylist()
+    return first
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _test(test: Comparison, kind: str) -> dict[str, Any]:
+    """Return how right the kind that is served was, on whom it was tested."""
+    figures = [row for row in test.assessment.evaluation.to_pylist() if row["model"] == kind]
+    period = test.period
+    return {
+        "day": period.day,
+        "since": period.since.isoformat(),
+        "before": period.before and period.before.isoformat(),
+        "files": test.files,
+        "names": test.names,
+        "bounds": in_words(figures),
+        "figures": figures,
+        "failures": {
+            by: [{**row, "of": row["of"][kind]} for row in rows if kind in row["of"]]
+            for by, rows in failures(test.assessment.breakdown).items()
+        },
+    }
+
+
+def _drift(
+    model: TrainedModel,
+    manifest: Mapping[str, Any],
+    test: Comparison | None,
+    champion: Stored,
+) -> dict[str, Any]:
+    """Return what is different from the version that was published before."""
+    trained = champion.manifest["trained_on"]
+    return {
+        "against": champion.version,
+        "since": trained["since"],
+        "until": trained["until"],
+        "occurs": _occurs(manifest["trained_on"]["labels"], trained["labels"]),
+        "tested": _side_by_side(test, manifest["serve"]) if test else [],
+        "rules": _rules(model, champion.model),
+    }
+
+
+def _occurs(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return how often each predicate held in what was learned from, most changed first."""
+    rows = [
+        {"predicate": key, "now": _share(now[key]), "before": _share(before[key])}
+        for key in now
+        if key in before and now[key]["known"] and before[key]["known"]
+    ]
+    return sorted(rows, key=lambda row: (-abs(row["now"] - row["before"]), row["predicate"]))
+
+
+def _share(tally: Mapping[str, int]) -> float:
+    return 100 * tally["true"] / tally["known"]
+
+
+def _side_by_side(test: Comparison, kind: str) -> list[dict[str, Any]]:
+    """Return the figures of both on the same lives, by predicate."""
+    if test.champion is None:
+        return []
+    tables = (test.assessment.evaluation, test.champion)
+    now, before = (
+        {
+            (row["subject"], row["predicate"], row["point"]): row
+            for row in table.to_pylist()
+            if row["model"] == kind and row["n"]
+        }
+        for table in tables
+    )
+    pairs = {(s, p) for s, p, _ in now} & {(s, p) for s, p, _ in before}
+    measured = {"correct": "accurate", "true_positives": "bounded", "false_positives": "bounded"}
+    return [
+        {"subject": subject, "predicate": predicate}
+        | {
+            name: {
+                "now": now[subject, predicate, point][name],
+                "before": before[subject, predicate, point][name],
+            }
+            for name, point in measured.items()
+        }
+        for subject, predicate in sorted(pairs)
+    ]
+
+
+def _rules(model: TrainedModel, before: TrainedModel) -> dict[str, Any]:
+    """Return the rules of the rule lists that are new and those that are gone, weightiest first."""
+    now, then = (
+        {(row["predicate"], row["rule"]): row for row in each.rules("rules").to_pylist()}
+        for each in (model, before)
+    )
+    new, gone = (
+        [row for key, row in a.items() if key not in b] for a, b in ((now, then), (then, now))
+    )
+    shown = ("predicate", "rule", "yes", "decides")
+    return {
+        "kept": len(now) - len(new),
+        "new": len(new),
+        "gone": len(gone),
+        "most_of_new": [{key: row[key] for key in shown} for row in new[:_SHOWN]],
+        "most_of_gone": [{key: row[key] for key in shown} for row in gone[:_SHOWN]],
+    }

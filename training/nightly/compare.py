@@ -1,0 +1,136 @@
+"""Whether a newly trained model may replace the published one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark.predictor import Predicate, TrainedModel
+from birthmark.training.config import Training
+from birthmark.training.evaluate.assessment import Assessment, assess
+from birthmark.training.evaluate.evaluation import evaluate
+from birthmark.training.learn.train import Lives, fit
+from birthmark.training.nightly.horizon import learned_until
+from birthmark.training.nightly.newest_day import Period, newest
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether to publish, why, and the mean of `correct` (percent) of the two models compared.
+
+    `day` is the one that they were compared on; None where no whole day was there.
+    """
+
+    publish: bool
+    reason: str
+    champion: float | None = None
+    candidate: float | None = None
+    day: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the decision as JSON objects."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The test of one who was trained as the successor will be, on what came after.
+
+    `files` and `names` births of `period` were predicted; `champion` is the `EVALUATION` of the
+    published model on the same, where there is one.
+    """
+
+    period: Period
+    files: int
+    names: int
+    assessment: Assessment
+    champion: pa.Table | None = None
+
+
+def decide(
+    champion: TrainedModel,
+    manifest: Mapping[str, Any],
+    lives: Lives,
+    settings: Training,
+    predicates: Iterable[Predicate],
+) -> tuple[Decision, Comparison | None]:
+    """Compare the published model with one trained as its successor would be.
+
+    Both are tested on the newest complete day of `lives`, less what the champion was trained on,
+    and the candidate is trained on what came before: so neither has seen what it is asked. Where
+    `lives` hold no complete day, the newest quarter serves. The model kind that is to be served is
+    compared, by the mean of `correct` over the predicates that both know, at the accurate
+    threshold. The champion's histories are brought up to the beginning of the test, as the
+    candidate's are. Returns the decision, and the test where there was one.
+    """
+    until = learned_until(manifest, datetime.now(UTC))
+    period = newest(lives, settings.zone, until)
+    if period is None:
+        return Decision(False, "the published model has learned from the newest complete day"), None
+    older, newer = period.split(lives)
+    if not len(older.files) or not len(newer.files):
+        return Decision(True, "the new lives are too few to compare models on"), None
+    # The candidate knows what was seen just before the test; the champion is to know it, too.
+    unseen = older if until is None else older.born(since=until + timedelta(microseconds=1))
+    champion.follow(unseen.files, unseen.names)
+    theirs = evaluate(champion, newer.with_others(), newer.names)
+    test = _tested(older, newer, period, settings, predicates, theirs)
+    before, after = shared_means([theirs, test.assessment.evaluation], settings.serve)
+    return _judge(before, after, settings.margin, period.day), test
+
+
+def test_first(
+    lives: Lives, settings: Training, predicates: Iterable[Predicate] | None
+) -> Comparison | None:
+    """Test one who was trained as a first model would be; None where lives are too few."""
+    period = newest(lives, settings.zone)
+    older, newer = period.split(lives) if period else (lives, lives)
+    if period is None or not len(older.files) or not len(newer.files):
+        return None
+    return _tested(older, newer, period, settings, predicates)
+
+
+def _tested(
+    older: Lives,
+    newer: Lives,
+    period: Period,
+    settings: Training,
+    predicates: Iterable[Predicate] | None,
+    champion: pa.Table | None = None,
+) -> Comparison:
+    model, _ = fit(older, settings, predicates)
+    # The directories, which are no births, tell of depth.
+    found = assess(model, newer.with_others(), newer.names)
+    return Comparison(period, len(newer.files), len(newer.names), found, champion)
+
+
+def shared_means(results: Iterable[pa.Table], kind: str) -> list[float | None]:
+    """Return each evaluation's mean of `correct` over the predicates that all of them tested."""
+    figures = [
+        {
+            (row["subject"], row["predicate"]): row["correct"]
+            for row in result.to_pylist()
+            if (row["model"], row["point"]) == (kind, "accurate") and row["correct"] is not None
+        }
+        for result in results
+    ]
+    shared = sorted(set.intersection(*map(set, figures)))
+    return [float(np.mean([f[k] for k in shared])) if shared else None for f in figures]
+
+
+def _judge(
+    champion: float | None, candidate: float | None, margin: float, day: str | None
+) -> Decision:
+    if champion is None or candidate is None:
+        reason = "no predicate has known answers that both models could be tested on"
+        return Decision(True, reason, day=day)
+    text = f"correct {candidate:.2f}%, the published model {champion:.2f}%"
+    text += f", on {day}" if day else ""
+    if candidate >= champion - margin:
+        return Decision(True, f"no worse: {text}", champion, candidate, day)
+    return Decision(False, f"worse by more than {margin:g}: {text}", champion, candidate, day)

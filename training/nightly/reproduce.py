@@ -1,0 +1,85 @@
+"""Whether a version comes out the same, byte by byte, when it is trained again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from birthmark.training.config import Settings, Training
+from birthmark.training.learn.train import read_lives
+from birthmark.training.nightly.candidate import Candidate, succeed, train_alone
+from birthmark.training.registry.stored import Stored, load
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of training again: the parts that are the same, and the first that is not.
+
+    `differs` says which and where; `not_compared` are parts of which it cannot be told, because
+    they tell of another version that is gone.
+    """
+
+    same: list[str]
+    not_compared: list[str]
+    differs: str | None = None
+
+
+def reproduce(registry: Registry, version: str, datasets: Path) -> Reproduction:
+    """Train `version` again, from the datasets of the same names in `datasets`, and compare.
+
+    Raises `RegistryError` where the version is damaged, or does not say how it was trained.
+    """
+    stored = load(registry, version)
+    champion = stored.manifest.get("compared_with")
+    before = load(registry, champion) if champion in registry.versions() else None
+    candidate = _again(stored, before, datasets)
+    gone = {CARD_HTML, CARD_JSON} if champion and before is None else set()
+    directory = registry.directory(version)
+    with tempfile.TemporaryDirectory() as scratch:
+        candidate.write_parts(Path(scratch))
+        return _compare(directory, stored.manifest["parts"], Path(scratch), gone)
+
+
+def _again(stored: Stored, champion: Stored | None, datasets: Path) -> Candidate:
+    manifest = stored.manifest
+    if "settings" not in manifest:
+        raise RegistryError(f"{stored.version}: expected the settings that it was trained with")
+    kind = Training if "window_days" in manifest["settings"] else Settings
+    settings = kind.model_validate(manifest["settings"])
+    trained = manifest["trained_on"]
+    lives = read_lives([datasets / name for name in trained["datasets"]], settings.without_loss)
+    if trained["from"] is not None:
+        lives = lives.born(since=datetime.fromisoformat(trained["from"]))
+    predicates = list(stored.model.predicates.values())
+    if manifest["judged"] and isinstance(settings, Training):
+        return succeed(champion, lives, settings, predicates)[0]
+    return train_alone(champion, lives, settings, predicates, manifest["tested"])
+
+
+def _compare(
+    directory: Path, parts: Mapping[str, Any], again: Path, gone: set[str]
+) -> Reproduction:
+    new = {path.relative_to(again).as_posix() for path in again.rglob("*") if path.is_file()}
+    same: list[str] = []
+    for name in sorted({*parts, *new} - gone):
+        if name not in new or name not in parts:
+            which = "the stored version" if name in parts else "the one trained again"
+            return Reproduction(same, sorted(gone), f"{name} is only in {which}")
+        first = _first_difference((directory / name).read_bytes(), (again / name).read_bytes())
+        if first is not None:
+            return Reproduction(same, sorted(gone), f"{name} differs from byte {first} on")
+        same.append(name)
+    return Reproduction(same, sorted(gone))
+
+
+def _first_difference(one: bytes, other: bytes) -> int | None:
+    if one == other:
+        return None
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

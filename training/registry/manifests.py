@@ -1,0 +1,108 @@
+"""What a stored version says of itself, and whether it is still what was stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from birthmark.data.common.plurals import counted
+
+FORMAT = 1
+"""The manifest format written here, and the newest one that is read."""
+
+MANIFEST = "manifest.json"
+VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
+"""A version's name: when it was stored (UTC), and the fingerprint of its manifest."""
+
+
+class RegistryError(ValueError):
+    """The registry holds something other than what it should; the message names the file."""
+
+
+def written(described: Mapping[str, Any]) -> str:
+    """Return the text of a manifest."""
+    return json.dumps(described, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def read(content: bytes | None, place: object, version: str) -> dict[str, Any]:
+    """Return the manifest of `version`, if this program can read its format.
+
+    `content` is what `place` holds, None where there is no such file.
+    """
+    try:
+        manifest: Any = json.loads(content or b"")
+    except ValueError as error:
+        raise RegistryError(f"{place}: expected a manifest in JSON: {error}") from error
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
+        raise RegistryError(f"{place}: expected a manifest with its format's number")
+    number = manifest["format"]
+    if number > FORMAT:
+        raise RegistryError(
+            f"{place}: its format is {number}, and this program reads formats up to {FORMAT}"
+        )
+    parts = manifest.get("parts")
+    if manifest.get("version") != version or not isinstance(parts, dict):
+        raise RegistryError(f"{place}: expected the manifest, with parts, of {version}")
+    for name in map(PurePosixPath, parts):
+        if name.is_absolute() or ".." in name.parts:
+            raise RegistryError(f"{place}: expected parts below it, found {str(name)!r}")
+    return manifest
+
+
+def check(directory: Path, version: str) -> None:
+    """Raise `RegistryError` unless manifest and parts are as they were when stored."""
+    path = directory / MANIFEST
+    try:
+        manifest = read(path.read_bytes(), path, version)
+    except OSError as error:
+        raise RegistryError(f"{path}: expected a manifest in JSON: {error}") from error
+    if fingerprint(manifest) != version[-6:]:
+        raise RegistryError(
+            f"{path}: expected contents with fingerprint {version[-6:]},"
+            f" found {fingerprint(manifest)}"
+        )
+    for name, expected in manifest["parts"].items():
+        try:
+            found = describe(directory / name)
+        except OSError as error:
+            raise RegistryError(
+                f"{directory / name}: expected {_in_words(expected)}: {error}"
+            ) from error
+        if found != expected:
+            raise RegistryError(
+                f"{directory / name}: expected {_in_words(expected)}, found {_in_words(found)}"
+            )
+
+
+def parts(directory: Path) -> dict[str, dict[str, Any]]:
+    """Return by name, sorted, the size and the checksum of each file below `directory`."""
+    found = {
+        path.relative_to(directory).as_posix(): describe(path)
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+    if not found or MANIFEST in found:
+        raise RegistryError(f"{directory}: expected parts, none called {MANIFEST}")
+    return found
+
+
+def _in_words(part: Mapping[str, Any]) -> str:
+    return f"{counted(part['size'], 'bytes')} with SHA-256 {part['sha256']}"
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Return the size (bytes) and the SHA-256 of a file."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"size": path.stat().st_size, "sha256": digest}
+
+
+def fingerprint(manifest: Mapping[str, Any]) -> str:
+    """Return 6 hex digits over everything in a manifest but the version that they end."""
+    body = {key: value for key, value in manifest.items() if key != "version"}
+    text = json.dumps(body, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -1,0 +1,69 @@
+"""What a registry has published: which version, and how it is to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from birthmark.predictor import KINDS, Kind, Point
+from birthmark.training.registry.abstentions import read as read_abstaining
+from birthmark.training.registry.versions import Registry, RegistryError
+
+
+class NoModelError(ValueError):
+    """Nothing was ever published in the registry."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published version: the `kind` of its models that answers, and at which point.
+
+    Its parts are in `directory`; predicates that are `abstaining` are never a yes, for the reasons
+    given.
+    """
+
+    version: str
+    kind: Kind
+    point: Point
+    manifest: Mapping[str, Any]
+    directory: Path
+    abstaining: Mapping[str, str]
+
+
+def read_published(
+    registry: Registry, kind: Kind | None = None, point: Point | None = None
+) -> Published:
+    """Return the published version, its checksums verified.
+
+    `kind` and `point` None take what the version was published to serve. Raises `NoModelError`
+    where nothing is published, and `RegistryError` for a damaged version.
+    """
+    version = registry.current()
+    if version is None:
+        raise NoModelError(
+            f"{registry.place}: expected a published model, found none (see birthmark train)"
+        )
+    registry.verify(version)
+    manifest = registry.manifest(version)
+    return Published(
+        version,
+        kind or _told(registry, manifest, "serve", tuple(KINDS)),
+        point or _told(registry, manifest, "point", get_args(Point)),
+        manifest,
+        registry.directory(version),
+        read_abstaining(registry).of(version),
+    )
+
+
+def _told(
+    registry: Registry, manifest: Mapping[str, Any], what: str, choices: Sequence[str]
+) -> Any:
+    """Return what a manifest says of `what`, which must be one of `choices`."""
+    found = manifest.get(what)
+    if found not in choices:
+        directory = registry.directory(manifest["version"])
+        expected = " or ".join(choices)
+        raise RegistryError(f"{directory}: expected {what} to be {expected}, found {found!r}")
+    return found

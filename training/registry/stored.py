@@ -1,0 +1,38 @@
+"""A version of a registry, checked and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from birthmark.predictor import TrainedModel
+from birthmark.training.registry.manifests import RegistryError
+from birthmark.training.registry.versions import Registry
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A version of a registry, checked and loaded."""
+
+    version: str
+    manifest: Mapping[str, Any]
+    model: TrainedModel
+
+
+def load(registry: Registry, version: str | None = None) -> Stored:
+    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be."""
+    version = version or registry.current()
+    if version is None:
+        raise RegistryError(f"{registry.place}: expected a published version, found none")
+    registry.verify(version)
+    model = TrainedModel.load(registry.directory(version))
+    return Stored(version, registry.manifest(version), model)
+
+
+def load_published(registry: Registry) -> Stored | None:
+    """Return the published version; None where there is none, or none that can be loaded."""
+    try:
+        return None if registry.current() is None else load(registry)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,306 @@
+"""Trained models that are kept: complete versions, and a pointer to the published one.
+
+    <registry>/versions/<version>/manifest.json   what it was trained on, figures, checksums
+    <registry>/versions/<version>/...             its parts
+    <registry>/current                            the published version's name, and a newline
+    <registry>/history                            what was published before, one name a line
+    <registry>/pinned                             the version that is to stay, if any
+    <registry>/withdrawn                          the newest version, once gone back from, if any
+
+A version is written aside and appears whole; then the pointer is replaced. So a crash at any
+instant leaves the previous version published, and readers need no lock. `storage` says
+what that rests on, on a disk and elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from birthmark.training.registry import manifests
+from birthmark.training.registry.manifests import FORMAT, MANIFEST, VERSION, RegistryError
+from birthmark.training.registry.storage import LocalStorage, Storage
+
+__all__ = ["FORMAT", "MANIFEST", "Registry", "RegistryError", "is_remote"]
+
+_TIME = "%Y%m%dT%H%M%SZ"
+_REMEMBERED = 100
+"""So many of the versions that were published before are known, at most."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def is_remote(place: Path | str) -> bool:
+    """Return whether a registry's place is a URI, and no path."""
+    return "://" in str(place)
+
+
+class Registry:
+    """The versions of a model (see the module for the layout).
+
+    Parameters
+    ----------
+    place : a directory, which the first `publish` or `store` makes; or a URI that pyarrow knows,
+        of an object store (``s3://bucket/path``).
+    clock : tells the time (UTC) that a new version is named by.
+    cache : where versions from an object store are brought to; see `object_store`.
+
+    """
+
+    def __init__(
+        self,
+        place: Path | str,
+        clock: Callable[[], datetime] = _now,
+        cache: Path | None = None,
+    ) -> None:
+        self._storage: Storage
+        if is_remote(place):
+            from birthmark.training.registry.object_store import (
+                RemoteStorage,  # for others, nothing to import
+            )
+
+            self._storage = RemoteStorage(str(place), cache)
+        else:
+            self._storage = LocalStorage(Path(place))
+        self._clock = clock
+
+    @property
+    def place(self) -> str:
+        """Where it is, for messages."""
+        return str(self._storage)
+
+    def missing(self) -> str | None:
+        """Return that the directory that it is is not there, and which may be meant; else None."""
+        return self._storage.missing()
+
+    @property
+    def path(self) -> Path:
+        """The directory that it is; raise `RegistryError` where it is in an object store."""
+        if not isinstance(self._storage, LocalStorage):
+            raise RegistryError(f"{self.place}: expected a registry in a directory")
+        return self._storage.path
+
+    def publish(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
+        """Store a new version and make it the current one; return its name.
+
+        `write_parts` writes the parts into the empty directory that it is given. `manifest` says
+        what they are; the registry adds `format`, `version`, `created` and `parts` to it. Raises
+        `RegistryError`, with nothing stored, while a version is pinned.
+        """
+        with self._storage.writing():
+            self._may_become_current(None)
+            version = self._add(write_parts, manifest)
+            self._advance(version)
+        return version
+
+    def store(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
+        """Store a new version as `publish` does, but leave the current one current."""
+        with self._storage.writing():
+            return self._add(write_parts, manifest)
+
+    def make_current(self, version: str) -> None:
+        """Publish a stored `version`, if it is intact and no other is pinned."""
+        self.verify(version)
+        with self._storage.writing():
+            self._may_become_current(version)
+            self._advance(version)
+
+    def rollback(self, version: str | None = None) -> str:
+        """Publish an earlier `version` again (None: that before the current one), if intact.
+
+        Return its name. Those published after it are no longer what is gone back to.
+        """
+        with self._storage.writing():
+            if version is None and (version := self.previous()) is None:
+                raise RegistryError(f"{self.place}: expected an earlier version, found none")
+            self.verify(version)
+            self._may_become_current(version)
+            if (current := self.current()) == self.versions()[-1]:
+                self._storage.write("withdrawn", f"{current}\n".encode())
+            history = self._history()
+            if version not in history:
+                self._advance(version)
+            else:
+                self._storage.write("current", (version + "\n").encode())
+                last = len(history) - 1 - history[::-1].index(version)
+                self._remember(history[:last])
+        return version
+
+    def pin(self, version: str | None = None) -> str:
+        """Publish `version` (None: the current one) and let no other take its place until `unpin`.
+
+        Return its name.
+        """
+        if version is None and (version := self.current()) is None:
+            raise RegistryError(f"{self.place}: expected a published version, found none")
+        self.verify(version)
+        with self._storage.writing():
+            self._storage.write("pinned", (version + "\n").encode())
+            self._advance(version)
+        return version
+
+    def unpin(self) -> None:
+        """Let others be published again."""
+        with self._storage.writing():
+            self._storage.remove("pinned")
+
+    def prune(self, keep: int, dry_run: bool = False) -> list[str]:
+        """Remove all but the newest `keep` versions; return which, oldest first.
+
+        The current one, a pinned one and that before the current one stay in any case.
+        """
+        with self._storage.writing():
+            stored = self.versions()
+            staying = {
+                self.current(),
+                self.pinned(),
+                self.previous(),
+                *stored[max(0, len(stored) - keep) :],
+            }
+            going = [version for version in stored if version not in staying]
+            for version in [] if dry_run else going:
+                self._storage.discard(version)
+        return going
+
+    def current(self) -> str | None:
+        """Return the published version's name, or None where nothing was ever published."""
+        return self._name_in("current")
+
+    def pinned(self) -> str | None:
+        """Return the name of the version that is to stay published, or None."""
+        return self._name_in("pinned")
+
+    def withdrawn(self) -> str | None:
+        """Return the newest version that `rollback` went back from when it was, or None."""
+        return self._name_in("withdrawn")
+
+    def previous(self) -> str | None:
+        """Return the version that `rollback` goes back to: that before the current one, if any."""
+        stored, current = self.versions(), self.current()
+        for version in reversed(self._history()):
+            if version != current and version in stored:
+                return version
+        if self._storage.read("history") is None:  # as in registries that keep no history yet
+            older = [version for version in stored if current and version < current]
+            meant = (v for v in reversed(older) if not _aside(self.manifest(v)))
+            return next(meant, None)
+        return None
+
+    def versions(self) -> list[str]:
+        """Return the names of all versions, oldest first."""
+        return sorted(name for name in self._storage.versions() if VERSION.fullmatch(name))
+
+    def directory(self, version: str) -> Path:
+        """Return a local directory with `version`: its parts and its manifest.
+
+        From an object store they are brought, and checked, when first asked for.
+        """
+        path = None
+        if VERSION.fullmatch(version):
+            path = self._storage.local(version, lambda copy: manifests.check(copy, version))
+        if path is None:
+            raise RegistryError(f"{self._storage.at('versions')}: holds no version {version!r}")
+        return path
+
+    def manifest(self, version: str) -> dict[str, Any]:
+        """Return the manifest of `version`, if this program can read its format."""
+        name = f"versions/{version}/{MANIFEST}"
+        content = self._storage.read(name) if VERSION.fullmatch(version) else None
+        if content is None:
+            self.directory(version)  # raises where there is no such version
+        return manifests.read(content, self._storage.at(name), version)
+
+    def verify(self, version: str) -> None:
+        """Raise `RegistryError` unless manifest and parts are as they were when stored."""
+        try:
+            manifests.check(self.directory(version), version)
+        except RegistryError:
+            if not VERSION.fullmatch(version) or not self._storage.forget(version):
+                raise
+            self.directory(version)  # another copy, which is checked
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file beside `current` holds; None where there is none."""
+        return self._storage.read(name)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file beside `current`, or in a folder there, whole or not at all."""
+        with self._storage.writing():
+            self._storage.write(name, content)
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files in a folder beside `current`, in order."""
+        return self._storage.names(folder)
+
+    def stamp(self, name: str = "current") -> Hashable:
+        """Return what differs once `current`, or another file beside it, was replaced.
+
+        Raises OSError where an object store cannot be asked.
+        """
+        return self._storage.stamp(name)
+
+    def _name_in(self, name: str) -> str | None:
+        content = self._storage.read(name)
+        if content is None:
+            return None
+        version = content.decode(errors="replace").strip()
+        if not VERSION.fullmatch(version):
+            place = self._storage.at(name)
+            raise RegistryError(f"{place}: expected a version's name, found {version!r}")
+        return version
+
+    def _may_become_current(self, version: str | None) -> None:
+        pinned = self.pinned()
+        if pinned not in (None, version):
+            place = self._storage.at("pinned")
+            raise RegistryError(f"{place}: {pinned} is pinned, so that no other is published")
+
+    def _advance(self, version: str) -> None:
+        before = self.current()
+        if before == version:
+            return
+        # Before the pointer: after a crash in between, the last is the current one, and not gone
+        # back to, nor remembered twice.
+        history = self._history()
+        if before is not None and history[-1:] != [before]:
+            self._remember([*history, before])
+        self._storage.write("current", (version + "\n").encode())
+
+    def _history(self) -> list[str]:
+        content = (self._storage.read("history") or b"").decode(errors="replace")
+        return [line for line in content.splitlines() if VERSION.fullmatch(line)]
+
+    def _remember(self, history: Sequence[str]) -> None:
+        self._storage.write("history", ("".join(f"{v}\n" for v in history[-_REMEMBERED:])).encode())
+
+    def _add(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
+        with self._storage.staged() as staged:
+            write_parts(staged)
+            described = self._complete(manifest, manifests.parts(staged))
+            (staged / MANIFEST).write_text(manifests.written(described), encoding="utf-8")
+            self._storage.keep(staged, described["version"])
+        return str(described["version"])
+
+    def _complete(self, manifest: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+        now = self._clock().astimezone(UTC)
+        own = {"format": FORMAT, "created": now.isoformat(timespec="seconds"), "parts": parts}
+        # As it will be read: JSON turns keys into strings and tuples into lists.
+        described = json.loads(json.dumps({**manifest, **own}, allow_nan=False))
+        return {**described, "version": f"{self._instant(now)}-{manifests.fingerprint(described)}"}
+
+    def _instant(self, now: datetime) -> str:
+        """Return a time later than every version's, so that names sort in order of storing."""
+        for latest in self.versions()[-1:]:
+            then = datetime.strptime(latest[:-7], _TIME).replace(tzinfo=UTC)
+            now = max(now, then + timedelta(seconds=1))
+        return now.strftime(_TIME)
+
+
+def _aside(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a version was stored only to be kept aside."""
+    return not manifest.get("decision", {}).get("publish", True)

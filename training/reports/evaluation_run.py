@@ -1,0 +1,119 @@
+"""A stored version of the model, put to the test on a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.generated import Mark, describe, in_dataset
+from birthmark.predictor import births
+from birthmark.training.evaluate.assessment import Assessment, assess
+from birthmark.training.evaluate.cases import expect_births
+from birthmark.training.evaluate.distributions import distributions
+from birthmark.training.evaluate.sensitivity import sensitivity
+from birthmark.training.evaluate.three_answers import of_served
+from birthmark.training.learn.loss import without_loss
+from birthmark.training.registry.stored import Stored
+from birthmark.training.reports.bounded import known_bounds
+from birthmark.training.reports.labels import TITLES
+from birthmark.training.reports.report import render
+
+
+class EvaluationRun:
+    """One stored version and the dataset at `dataset`; the results are worked out when asked.
+
+    `touched` counts the lives that loss may have touched; `leave_out` leaves them out of all tests.
+    """
+
+    def __init__(self, stored: Stored, dataset: Path, leave_out: bool = False) -> None:
+        self.stored = stored
+        self.dataset = dataset
+        self.generated = in_dataset(dataset)
+        tables = read_files(dataset), read_names(dataset)
+        self._files, self._names, self.touched = without_loss(*tables, leave_out)
+
+    def expect_births(self) -> None:
+        """Raise ValueError where there is nothing to test on."""
+        expect_births(self.dataset, self._files)
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """The figures, the curves and the breakdown."""
+        return assess(self.stored.model, self._files, self._names)
+
+    @property
+    def evaluation(self) -> pa.Table:
+        """The table of `EVALUATION`."""
+        return self.assessment.evaluation
+
+    def bounds_in_words(self) -> str:
+        """Return what is known of the bounds of the kind of model that answers."""
+        known, *_ = known_bounds(self.evaluation, self.stored.manifest["serve"])
+        return f"{known.model}: {known.in_words}"
+
+    def served_answers(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the rows of `ANSWERS` of what answers, by subject."""
+        manifest = self.stored.manifest
+        return of_served(self.assessment.answers, manifest["serve"], manifest["point"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the results as JSON objects."""
+        return {
+            "version": self.stored.version,
+            "loss": self.touched.to_json(),
+            "generated": self.generated,
+            "figures": self.evaluation.to_pylist(),
+            "answers": self.assessment.answers.to_pylist(),
+            "reliability": self.assessment.reliability.to_pylist(),
+        }
+
+    def report(self) -> str:
+        """Return the report as one HTML page."""
+        return render(
+            {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
+            self.stored.manifest["serve"],
+            self.stored.manifest["point"],
+            self.assessment,
+            sensitivity(self.stored.model, self._files, self._names),
+            distributions(self._files),
+        )
+
+    def _trained_on(self) -> dict[str, str]:
+        trained = self.stored.manifest["trained_on"]
+        parameters = self.stored.manifest["parameters"]
+        return {
+            "Version": self.stored.version,
+            "Data": _data(", ".join(trained["datasets"]), trained.get("generated", [])),
+            "Created": f"{_second(trained['since'])} to {_second(trained['until'])} (UTC)",
+            "Files": f"{trained['files']:,}",
+            "Names": f"{trained['names']:,}",
+            "Parameters": ", ".join(f"{name} {value}" for name, value in parameters.items()),
+            "Served": TITLES[self.stored.manifest["serve"]],
+        }
+
+    def _tested_on(self) -> dict[str, str]:
+        files, names = births(self._files), births(self._names)
+        about = {"Data": _data(self.dataset.resolve().name, self.generated)}
+        if len(files):
+            first, last = pc.min_max(files["born"]).as_py().values()
+            about["Created"] = f"{_second(first.isoformat())} to {_second(last.isoformat())} (UTC)"
+        about |= {"Files": f"{len(files):,}", "Names": f"{len(names):,}"}
+        if self.touched.files or self.touched.names:
+            about["Loss may have touched"] = self.touched.in_words()
+        return about
+
+
+def _data(names: str, generated: Iterable[Mark]) -> str:
+    """Return what data are called, and by what they were generated if they are not real."""
+    return " · ".join(filter(None, (names, describe(generated))))
+
+
+def _second(instant: str) -> str:
+    """Return an ISO time without what is finer than a second."""
+    return instant[:19].replace("T", " ")

@@ -1,0 +1,24 @@
+"""What is shown to people: what its files are called, and what its kinds, subjects and axes are.
+
+Who shows it need not import what makes it.
+"""
+
+from birthmark.predictor.models.kinds import KINDS
+
+AUDITS = "audits"
+"""The folder of a registry's audits."""
+
+REPORT = "report.html"
+"""What the report is called in a dataset, and the newest in a registry."""
+
+CARD_HTML, CARD_JSON = "card.html", "card.json"
+"""The card among a version's parts, for people and for programs."""
+
+TITLES = {name: kind.title for name, kind in KINDS.items()}
+"""What the kinds of model are called on the pages, in the order of their columns."""
+
+SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
+"""The headings of the tables."""
+
+AXIS = 3
+"""The axis of false positives ends at so many times the bound."""

@@ -1,0 +1,182 @@
+"""One HTML page that shows what a model learned from and how well it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+from jinja2 import PackageLoader
+
+from birthmark.features.components import component_text
+from birthmark.predictor.answers.point import Point
+from birthmark.training.evaluate.assessment import Assessment
+from birthmark.training.evaluate.three_answers import of_served
+from birthmark.training.reports import charts
+from birthmark.training.reports.bounded import abstentions, bounded_tables, failures, known_bounds
+from birthmark.training.reports.environment import pages
+from birthmark.training.reports.labels import SUBJECTS, TITLES
+
+CHARTED = {
+    "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
+    "name": ("lock", "lifespan<=5"),
+}
+"""The predicates whose sensitivity Tables 6.9 to 6.14 show."""
+
+
+def render(
+    about: Mapping[str, Mapping[str, str]],
+    served: str,
+    point: Point,
+    assessment: Assessment,
+    sensitivity: pa.Table,
+    distributions: pa.Table,
+) -> str:
+    """Return the page: complete in itself, and the same for the same input.
+
+    `about` holds lists of label and text under the headings they are to have; `served` is the kind
+    of model that answers, at ``point``. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
+    """
+    evaluation = assessment.evaluation
+    boxes = [_box_row(row) for row in distributions.to_pylist()]
+    end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
+    for row in boxes:
+        row["size_marks"] = charts.size_box(row["size"])
+        row["lifespan_marks"] = charts.lifespan_box(row["lifespan"], end)
+    return page(
+        "report.html.j2",
+        about=about,
+        kinds={kind: name for kind, name in TITLES.items() if kind in _kinds(evaluation)},
+        accuracy=_accuracy(evaluation),
+        answers=of_served(assessment.answers, served, point),
+        reliability=_reliability(assessment.reliability, served),
+        served=TITLES[served],
+        promise=_promise(evaluation),
+        bounded=bounded_tables(evaluation),
+        known=known_bounds(evaluation, served),
+        abstained=abstentions(evaluation),
+        curves=_curves(assessment.curves),
+        failures=failures(assessment.breakdown),
+        sensitivity=_sensitivity(sensitivity),
+        boxes=boxes,
+        lifespan_end=label,
+        show_bytes=_bytes,
+        show_seconds=_seconds,
+    )
+
+
+def page(template: str, **content: Any) -> str:
+    """Return a page of `templates`, in the style that they have in common."""
+    environment = pages(PackageLoader("birthmark.training.reports"))
+    environment.filters |= {"percent": _percent, "duration": _seconds}
+    environment.globals |= {"subjects": SUBJECTS}
+    return environment.get_template(template).render(**content)
+
+
+def _reliability(reliability: pa.Table, served: str) -> list[dict[str, Any]]:
+    """Return the bins of what answers, with where they are drawn, in percent of both axes."""
+    rows = [row for row in reliability.to_pylist() if row["model"] == served]
+    return [{**row, "x": 100 * row["likely"], "y": 100 - 100 * row["share"]} for row in rows]
+
+
+def _kinds(evaluation: pa.Table) -> set[str]:
+    return set(evaluation["model"].to_pylist())
+
+
+def _accuracy(evaluation: pa.Table) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each subject's table: one per predicate, with every model's figures."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    accurate = (row for row in evaluation.to_pylist() if row["point"] == "accurate")
+    for (subject, _), group in groupby(accurate, key=lambda r: (r["subject"], r["predicate"])):
+        rows = list(group)
+        most, least = (extreme(row["n_correct"] for row in rows) for extreme in (max, min))
+        for row in rows:
+            row["best"] = row["n_correct"] == most > least
+            row["worse"] = row["n"] > 0 and row["correct"] < row["guess"]
+        tables.setdefault(subject, []).append(
+            {**rows[0], "of": {row["model"]: row for row in rows}}
+        )
+    return tables
+
+
+def _promise(evaluation: pa.Table) -> dict[str, Any] | None:
+    """Return what is promised of false positives, and how the intervals were made."""
+    rows = (row for row in evaluation.to_pylist() if row["point"] == "bounded" and row["n"])
+    return next(rows, None)
+
+
+CURVES = {
+    "calibration": ("calibration",),
+    "precision over recall": ("precision",),
+    "cost by the price of a false yes": ("cost", "cost_constant"),
+}
+"""The charts of each predicate in `CHARTED`, and the curves that they show."""
+
+
+def _curves(curves: pa.Table) -> list[dict[str, Any]]:
+    """Return a chart for each of `CURVES` and each file predicate of `CHARTED`, by predicate."""
+    rows = [row for row in curves.to_pylist() if row["subject"] == "file"]
+    found = []
+    for predicate in CHARTED["file"]:
+        own = [row for row in rows if row["predicate"] == predicate]
+        for title, wanted in CURVES.items():
+            lines = [
+                (kind, name, [r for r in own if (r["model"], r["curve"]) == (kind, name)])
+                for name in wanted
+                for kind in TITLES
+            ]
+            drawn = [
+                (name if name == "cost_constant" else kind, charts.curve(points, "cost" in name))
+                for kind, name, points in lines
+                if points
+            ]
+            if drawn:
+                # the constant answers are the same whatever the model
+                found.append({"predicate": predicate, "title": title, "lines": dict(drawn)})
+    return found
+
+
+def _sensitivity(sensitivity: pa.Table) -> list[dict[str, Any]]:
+    """Return one entry per predicate: its rows, and its chart's lines where it is charted."""
+    entries = []
+    for (subject, predicate), group in groupby(
+        sensitivity.to_pylist(), key=lambda row: (row["subject"], row["predicate"])
+    ):
+        rows = list(group)
+        low = min(row["minfrac"] for row in rows)
+        columns = ("correct", "guess", "false_positives")
+        entries.append(
+            {
+                "subject": subject,
+                "predicate": predicate,
+                "rows": rows,
+                "charted": predicate in CHARTED[subject],
+                "low": low,
+                "lines": {column: charts.line(rows, column, low) for column in columns},
+            }
+        )
+    return entries
+
+
+def _box_row(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "name": component_text(row["name"])}
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}%"
+
+
+def _bytes(value: float) -> str:
+    units: Sequence[str] = ("B", "KiB", "MiB", "GiB", "TiB")
+    power = 0
+    while value >= 1024 and power < len(units) - 1:
+        value, power = value / 1024, power + 1
+    return f"{value:.4g} {units[power]}"
+
+
+def _seconds(value: float) -> str:
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if value >= size:
+            return f"{value / size:.4g} {unit}"
+    return f"{value:.4g} s"

@@ -1,0 +1,69 @@
+"""Where a bound on false positives did not hold: more of them than sampling allows.
+
+Rows of one block of time err together. All here is exact (binomial) on as many independent rows as
+the blocks' differences leave: counts are divided by the design effect (J. Rao and A. Scott, "A
+simple method for the analysis of clustered binary data", Biometrics 48, 1992).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scipy.special import betainc, betaincinv, stdtrit
+
+from birthmark.training.statistics.bootstrap import LEVEL, Floats, design_effect
+
+ALPHA = 0.05
+"""The chance, over all predicates of a model, to call a bound broken that holds."""
+
+
+def excess(alarms: Floats, rows: Floats, bound: float) -> float:
+    """Return how likely so many false positives are, or more, where their rate is `bound`.
+
+    `alarms` and `rows` are counts per block of time; `bound` is a share. It is the exact one-sided
+    binomial test, whose tail is the incomplete beta function, which takes counts that are no whole
+    numbers.
+    """
+    effect = design_effect(alarms, rows)
+    k, n = alarms.sum() / effect, rows.sum() / effect
+    if k <= 0 or n <= 0:
+        return 1.0
+    return float(betainc(k, n - k + 1, bound)) if k <= n else 0.0
+
+
+def interval(alarms: Floats, rows: Floats, level: float = LEVEL) -> tuple[float, float] | None:
+    """Return the interval that holds a share of false positives with confidence `level`.
+
+    `alarms` and `rows` are counts per block of time. It is that of Clopper and Pearson, for blocks
+    as E. Korn and B. Graubard have it (Survey Methodology 24, 1998): where a bootstrap of no false
+    positive says 0 to 0, it says how many there may be. None where one block is all there is.
+    """
+    n, blocks = rows.sum(), int((rows > 0).sum())
+    if blocks < 2:
+        return None
+    tail, share, effective = (1 - level) / 2, alarms.sum() / n, n
+    effect = design_effect(alarms, rows)
+    if effect > 1:
+        fewer = (stdtrit(n - 1, tail) / stdtrit(blocks - 1, tail)) ** 2
+        effective = max(1.0, n / effect * fewer)
+    yes, no = share * effective, (1 - share) * effective
+    low = betaincinv(yes, no + 1, tail) if yes > 0 else 0.0
+    high = betaincinv(yes + 1, no, 1 - tail) if no > 0 else 1.0
+    return float(low), float(high)
+
+
+def broken(chances: Sequence[float | None], alpha: float = ALPHA) -> list[bool]:
+    """Return which bounds are broken, for chances from `excess`; None cannot be.
+
+    All together are wrongly called so with chance `alpha` at most (S. Holm, "A simple sequentially
+    rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979).
+    """
+    found = [False] * len(chances)
+    tested = [index for index, chance in enumerate(chances) if chance is not None]
+    order = sorted(tested, key=lambda index: chances[index])  # type: ignore[arg-type, return-value]
+    for rank, index in enumerate(order):
+        chance = chances[index]
+        if chance is None or chance > alpha / (len(order) - rank):
+            break
+        found[index] = True
+    return found

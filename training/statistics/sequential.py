@@ -1,0 +1,67 @@
+"""Whether a bound on false positives was broken, asked night after night.
+
+A test at 5% that is repeated every night cries wolf every third week. This one may be asked for
+ever. It bets against the bound: for each block of time in which the false positives are a share x
+of the rows, a capital is multiplied by
+
+    1 + b · w · (x - bound)
+
+with w the block's rows as a share of the largest block's. Where the bound holds (in each block the
+share is expected to be at most `bound`, whatever came before), no such bet is expected to gain: the
+capital is an e-process (I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random
+variables by betting", Journal of the Royal Statistical Society B 86(1), 2024). `BETS` are a mixture
+of stakes b, as shares of the greatest possible, 1 / bound. As logarithms are concave, a night whose
+own share is within the bound lets no capital grow, however its blocks scatter. A block lasts a
+minute at least (`standing.BURST`): one build is one event and not one for each second.
+
+Drift begins on some night, so that a bet is opened each night, and the evidence is the sum of all:
+the Shiryaev-Roberts e-detector (J. Shin, A. Ramdas and A. Rinaldo, "E-detectors: a nonparametric
+framework for sequential change detection", New England Journal of Statistics in Data Science 2(2),
+2024). After n nights in which the bound held its expectation is n at most, so that within a year it
+reaches `365 · bounds / ALPHA` with a chance of at most `ALPHA` over all `bounds` that are watched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from birthmark.training.statistics.bootstrap import Floats
+
+ALPHA = 0.05
+"""The chance, over all bounds and all nights of a year, to call one broken that holds."""
+
+NIGHTS = 365
+"""For so many nights `ALPHA` is the chance of a false alarm."""
+
+
+BETS: Floats = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
+"""The stakes, as shares of what could lose all."""
+
+
+def growth(alarms: Floats, rows: Floats, bound: float) -> Floats:
+    """Return the logarithm of the factor by which each of `BETS` grows in a night.
+
+    `alarms` and `rows` are counts per block of time; `bound` is the share that was promised.
+    """
+    held = rows > 0
+    if not held.any():
+        return np.zeros(len(BETS))
+    share, weight = alarms[held] / rows[held], rows[held] / rows.max()
+    factors = 1 + np.outer(BETS / bound, weight * (share - bound))
+    return np.asarray(np.log(factors).sum(axis=1))
+
+
+def evidence(nights: Iterable[Floats]) -> float:
+    """Return the evidence (log10) after `nights`, each a `growth`, in their order."""
+    capital = np.full(len(BETS), -np.inf)
+    for grown in nights:
+        capital = np.logaddexp(0.0, capital) + grown
+    return float((np.logaddexp.reduce(capital) - math.log(len(BETS))) / math.log(10))
+
+
+def needed(bounds: int, alpha: float = ALPHA) -> float:
+    """Return the evidence (log10) from which one of so many watched bounds is called broken."""
+    return math.log10(NIGHTS * max(bounds, 1) / alpha)
