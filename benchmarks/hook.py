@@ -32,6 +32,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.hint_service import HintService
 from benchmarks.lookup import CREATES, dataset, in_c, packed
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.layout_hint import INCLUDE
@@ -141,7 +142,7 @@ def strangers(creates: pa.Table) -> pa.RecordBatch:
 
 def waited(path: Path, rows: pa.RecordBatch, deadline: float) -> dict[str, Any]:
     """Return what creates took that waited for the service at ``path``, in microseconds."""
-    hook = Hook(service=f"unix:{path}", deadline=deadline)
+    hook = Hook(service=HintService(path), deadline=deadline)
     times = hook.ask(rows)[1].to_numpy() / 1000
     counters = json.loads(hook.counters)
     shares = {"median": 50.0, "p99": 99.0, "max": 100.0}

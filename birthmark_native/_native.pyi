@@ -1,15 +1,69 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
 import pyarrow as pa
 
-from birthmark_native.results import Damaged, Written
+from birthmark_native.results import AskedCreate, Damaged, Written
 
 __version__: str
+
+class Error(Exception):
+    """What this module refuses."""
+
+    reason: str
+    """The word in ``REASONS`` for what is wrong."""
+
+class TraceError(Error, ValueError):
+    """A file is no trace, or none that can be read."""
+
+class TableError(Error, ValueError):
+    """A table lacks a column, has one of another type, or a row that it cannot have."""
+
+class AnonymizeError(Error, ValueError):
+    """A mapping of anonymized names is damaged, or cannot keep what it is told to keep."""
+
+class ImageError(Error, ValueError):
+    """Bytes are no compiled image that can be used."""
+
+class RuleError(Error, ValueError):
+    """Rules over the components of names do not fit each other, or are none."""
+
+class ForestError(Error, ValueError):
+    """Nodes make no forest, or rows do not fit it."""
+
+class CertaintyError(Error, ValueError):
+    """A description of how sure a model is cannot be used."""
+
+class GeometryError(Error, ValueError):
+    """A file system or a region of it cannot have these sizes."""
+
+class LayoutError(Error, ValueError):
+    """A replay of a layout cannot be configured so."""
+
+class RecordingError(Error, ValueError):
+    """A file is no recording of an allocator."""
+
+class ArgumentError(Error, ValueError):
+    """A function cannot take this argument."""
+
+class ArrayTypeError(Error, TypeError):
+    """An array is of another type than the function takes."""
+
+class StateError(Error, RuntimeError, ValueError):
+    """An object is used before or after its time."""
+
+class SpillError(Error, OSError):
+    """The temporary file of idle lives cannot be used."""
+
+class DefectError(Error, RuntimeError):
+    """This module has contradicted itself: a defect, which nothing given to it should cause."""
+
+REASONS: dict[str, type[Error]]
+"""By which exception each reason is raised. What the operating system refuses is an ``OSError``."""
 
 @final
 class CaptureWriter:
@@ -24,7 +78,7 @@ class CaptureWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
-        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
+        Raises ``TableError``, naming the column, if one is missing, of another type, or null where
         every row must have a value, and ``OSError`` if the file cannot be written.
         """
 
@@ -43,7 +97,7 @@ class LayoutTrace:
     ) -> Self:
         """Take the tables of a build (``data.replay.schema``), the manifest first.
 
-        Raises ``ValueError``, naming the table and the row, counted from 0, if one is not as a
+        Raises ``TableError``, naming the table and the row, counted from 0, if one is not as a
         build has it: an object that nothing made, a name that no entry can have, sizes that no
         file can have.
         """
@@ -67,15 +121,16 @@ class LayoutTrace:
         hints: pa.Array | None = None,
         image: bytes | None = None,
         disk_json: str | None = None,
+        service: Callable[[AskedCreate, float], int] | None = None,
     ) -> LayoutRun:
         """Replay the trace; ``docs/layout.md`` lists the members of the configuration.
 
-        ``hints`` has a verdict for each of :meth:`creates`, uint8. With an ``image``, or with
-        ``query`` in the configuration, the hook is asked instead; with none, nothing is hot.
+        ``hints`` has a verdict for each of :meth:`creates`, uint8. With an ``image`` or a
+        ``service`` (see :class:`Hook`) the hook is asked instead; with none, nothing is hot.
         ``disk_json`` has the parameters of the drive; without, the disk takes no time.
 
-        Raises ``ValueError``, saying what was expected, if the configuration, the hints, the image
-        or the drive are not as they should be.
+        Raises ``LayoutError``, ``GeometryError`` or ``ImageError``, saying what was expected, if
+        the configuration, the hints, the drive or the image are not as they should be.
         """
 
 @final
@@ -102,8 +157,8 @@ class LayoutRun:
 def layout_geometry(name: str, bytes: int) -> str:
     """Return the sizes that ``newfs`` of a kernel takes for so many bytes, as JSON.
 
-    Names are those of ``fs.h``, with ``groups`` and ``inode_bytes``. Raises ``ValueError`` if there
-    is no such geometry, or none of that size.
+    Names are those of ``fs.h``, with ``groups`` and ``inode_bytes``. Raises ``GeometryError`` if
+    there is no such geometry, or none of that size.
     """
 
 def layout_region(
@@ -112,7 +167,7 @@ def layout_region(
     """Return the inodes and the fragments for data of a region of that file system.
 
     That is of those that lie wholly in ``length`` bytes from byte ``start`` on the first, and the
-    one behind the last. Raises ``ValueError`` if there is no such geometry, if the region has
+    one behind the last. Raises ``GeometryError`` if there is no such geometry, if the region has
     neither, or parts of two cylinder groups, or ends where the file system has ended.
     """
 
@@ -129,15 +184,15 @@ class LivesBuilder:
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
-        Raises ``ValueError``, naming the column, if one is missing, of another type, or null where
-        every row must have a value; and if the trace was ended before. Raises ``OSError`` if the
-        temporary file cannot be used.
+        Raises ``TableError``, naming the column, if one is missing, of another type, or null where
+        every row must have a value; ``StateError`` if the trace was ended before; ``SpillError`` if
+        the temporary file cannot be used.
         """
 
     def update_loss(self, gaps: pa.RecordBatch) -> None:
         """Take times in which calls were lost (``Trace.take_gaps``).
 
-        Raises ``ValueError`` if a column is missing.
+        Raises ``TableError`` if a column is missing.
         """
 
     def loss_told(self, told: bool) -> None:
@@ -177,7 +232,7 @@ class Mapping:
     def read(path: str, prefix: bool, handles: bool, omit: list[str]) -> Mapping:
         """Read what :meth:`write` wrote.
 
-        Raises ``ValueError``, naming file and line, if it is damaged.
+        Raises ``AnonymizeError``, naming file and line, if it is damaged.
         """
 
     def write(self, path: str, settings: str) -> None:
@@ -189,7 +244,7 @@ class Mapping:
     def keep(self, kind: str, what: bytes) -> None:
         """Let a ``name`` (its pieces), ``label``, ``host``, ``user`` or ``group`` stay.
 
-        Raises ``ValueError`` if it is mapped to something else already.
+        Raises ``AnonymizeError`` if it is mapped to something else already.
         """
 
     def name(self, name: bytes) -> bytes:
@@ -198,7 +253,7 @@ class Mapping:
     def batch(self, batch: pa.RecordBatch, treatments: Mapping_[str, str]) -> pa.RecordBatch:
         """Return rows with every column treated as ``data.anonymize.columns`` has it.
 
-        Raises ``ValueError``, naming the column, if it has no treatment, or one that is not for
+        Raises ``TableError``, naming the column, if it has no treatment, or one that is not for
         its type.
         """
 
@@ -216,14 +271,14 @@ class Image:
     def __new__(cls, content: bytes) -> Self:
         """Read an image.
 
-        Raises ``ValueError`` if it is none, of another version, truncated, damaged anywhere, or if
+        Raises ``ImageError`` if it is none, of another version, truncated, damaged anywhere, or if
         a lookup may take more steps than it declares.
         """
 
     def predict(self, creates: pa.RecordBatch) -> list[pa.BooleanArray]:
         """Return every predicate's answer for each row of creates (``features.CREATES``).
 
-        Only the columns that the image uses must be there. Raises ``ValueError``, naming the
+        Only the columns that the image uses must be there. Raises ``TableError``, naming the
         column, if one is missing or of another type.
         """
 
@@ -238,18 +293,21 @@ class Hook:
     def __new__(
         cls,
         image: bytes | None = None,
-        service: str | None = None,
+        service: Callable[[AskedCreate, float], int] | None = None,
         *,
         deadline: float = 0.002,
         back_off: tuple[float, float] = ...,
         failures: int = 5,
     ) -> Self:
-        """Answer from ``image``, or from a ``service``: ``unix:PATH`` or ``http://HOST:PORT``.
+        """Answer from ``image``, or from a ``service``.
 
-        With a service, a create that nothing is known of waits until ``deadline`` (seconds). After
-        so many ``failures`` in a row creates are cold at once, until the ``back_off``, which
-        doubles from the first to the second (seconds). Raises ``ValueError`` for an image without
-        hints or that is none, and for an address that is none.
+        A service is called with a create of an unknown kind and the seconds that are left until the
+        ``deadline`` (seconds), and returns the bits of the verdict. ``TimeoutError`` says that it
+        is late, another ``OSError`` that it is not there; anything else that it raises or returns
+        is no answer. After so many ``failures`` in a row creates are cold at once, until the
+        ``back_off`` has passed, which doubles from the first to the second (seconds).
+
+        Raises ``ImageError`` if the image is none, or has no hints.
         """
 
     def ask(
@@ -259,7 +317,7 @@ class Hook:
 
         Columns as in ``features.CREATES``: ``name``, ``mode``, ``uid``, ``gid`` and ``time``; rows
         are all of directories or all of something else. A verdict is the bits 1 ``HotName``,
-        2 ``HotDir``, 4 ``HotWrite``. Raises ``ValueError``, naming the column, if one is missing or
+        2 ``HotDir``, 4 ``HotWrite``. Raises ``TableError``, naming the column, if one is missing or
         of another type.
         """
 
@@ -278,22 +336,8 @@ class Checked:
 def check_recording(path: Path) -> Checked:
     """Repeat a recording (``docs/layout.md``), plain or compressed, and compare every answer.
 
-    Raises ``ValueError``, naming file, line and what was expected, if it is none, and ``OSError``
-    if it cannot be opened.
-    """
-
-def place_files(
-    size: int, fpg: int, ipg: int, bsize: int, fsize: int, files: list[tuple[int, bool, int]]
-) -> list[str]:
-    """Write files one after the other into an empty file system, as FreeBSD 4.8 places blocks.
-
-    The sizes are those of its superblock (fragments, fragments and inodes per cylinder group,
-    bytes of a block and of a fragment); a file is its inode, whether it is a directory, and its
-    bytes. Returns the addresses of each as recordings have them: fragments, separated by spaces,
-    ``iN`` an indirect block and ``IN`` a double indirect one.
-
-    Raises ``ValueError``, saying what is wrong, for impossible sizes, inodes that are taken, and
-    files that do not fit; and if in the end the file system is not consistent.
+    Raises ``RecordingError``, naming file, line and what was expected, if it is none, and
+    ``OSError`` if it cannot be opened.
     """
 
 @final
@@ -306,7 +350,7 @@ class TextRewriter:
     def open(self, path: str) -> bytes | None:
         """Go on with another input, or standard input for ``-``.
 
-        Returns its first line, if that is a comment. Raises ``ValueError`` if it is no nfsdump
+        Returns its first line, if that is a comment. Raises ``TraceError`` if it is no nfsdump
         text.
         """
 
@@ -345,7 +389,7 @@ def match_components(names: pa.Array, rules: pa.Array, prefix: bool) -> pa.Array
     """Return for each name the index (int32) of the first rule among its components, else null.
 
     ``names`` and ``rules`` are binary; a rule is a component as ``name_components`` writes it,
-    and anything else raises ``ValueError``.
+    and anything else raises ``RuleError``.
     """
 
 def whole_names(components: pa.Array) -> pa.Array:
@@ -366,7 +410,7 @@ def score_components(
     A rule is a component, or ``.*`` for every name. At a threshold it says yes if its ``lower``
     limit (float64) reaches it, no if its ``upper`` limit does not. Components are asked in the
     order of ``rank_components`` and then ``.*``; the first with a verdict decides, and of several
-    at once a no. Raises ``ValueError`` for what is no component, or other lengths.
+    at once a no. Raises ``RuleError`` for what is no component, or other lengths.
     """
 
 def decide_components(
@@ -399,20 +443,20 @@ class HistoryKeeper:
     clock: int  # until when it was followed, µs
 
     def __new__(cls, max_keys: int) -> Self:
-        """Keep at most so many keys; raises ``ValueError`` if they are too few for one birth."""
+        """Keep at most so many keys; raises ``ArgumentError`` if they are too few for one birth."""
 
     @staticmethod
     def from_batch(batch: pa.RecordBatch, max_keys: int, clock: int) -> HistoryKeeper:
         """Return what :meth:`to_batch` told.
 
-        Raises ``ValueError``, naming row and column, if it is damaged.
+        Raises ``TableError``, naming row and column, if it is damaged.
         """
 
     def follow(self, lives: pa.RecordBatch) -> pa.Array:
         """Return the history of each life at its birth (fixed-size binary), and learn them.
 
         ``lives`` has the columns that ``features.history`` makes, ``born`` null where there is
-        nothing to tell. Raises ``ValueError``, naming the column, if one is missing or of another
+        nothing to tell. Raises ``TableError``, naming the column, if one is missing or of another
         type.
         """
 
@@ -442,7 +486,7 @@ class TextWriter:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
         Returns the lines now due: some 64 MB of lines wait for earlier ones. Columns that may be
-        null may be missing. Raises ``ValueError``, naming the column, if another is missing, or
+        null may be missing. Raises ``TableError``, naming the column, if another is missing, or
         one is of another type, or null where every row must have a value; and if a host is neither
         an address nor a number of up to 8 hexadecimal digits.
         """
@@ -470,7 +514,7 @@ class TraceLines:
     def next_lines(self) -> bytes | None:
         """Return further lines, or ``None`` at the end of the trace.
 
-        Raises ``OSError`` if the trace cannot be opened, ``ValueError`` if it is empty or no trace.
+        Raises ``OSError`` if the trace cannot be opened, ``TraceError`` if it is empty or no trace.
         """
 
 @final
@@ -484,14 +528,14 @@ class Trace:
     def __new__(cls, path: str) -> Self:
         """Open a file, or standard input for ``-``.
 
-        Raises ``OSError`` if it cannot be opened and ``ValueError`` if it is empty or no trace.
+        Raises ``OSError`` if it cannot be opened and ``TraceError`` if it is empty or no trace.
         """
 
     def next_batch(self) -> pa.RecordBatch | None:
         """Return the next rows of the operations table, or ``None`` at the end of the trace.
 
         A batch may be empty, where damaged records or messages wait to be taken. Raises
-        ``ValueError`` at the end where most records are later than this host's clock.
+        ``TraceError`` at the end where most records are later than this host's clock.
         """
 
     def take_damaged(self) -> list[Damaged]:
@@ -510,7 +554,7 @@ class Trace:
         """Return the messages, since the last time, that no row is made of."""
 
     def counts(self) -> dict[str, Any]:
-        """Return what was counted. Raises ``RuntimeError`` before the end of the trace.
+        """Return what was counted. Raises ``StateError`` before the end of the trace.
 
         ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
         ``unanswered``), ``compound_operations`` (the same of the operations in compounds),
@@ -565,7 +609,7 @@ class ScanCounter:
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations, in about the order of their replies.
 
-        Raises ``ValueError``, naming the column, if one is missing or of another type.
+        Raises ``TableError``, naming the column, if one is missing or of another type.
         """
 
     def finish(self) -> None:
@@ -600,7 +644,7 @@ class Forest:
 
     ``columns`` (uint16), ``thresholds`` (uint8) and ``targets`` (uint32) are the nodes', ``roots``
     (uint32) the trees' first nodes, ``scores`` (uint8) those of the leaves, ``outputs`` of each.
-    Raises ``ValueError``, naming the node, where they make no trees.
+    Raises ``ForestError``, naming the node, where they make no trees.
     """
 
     def __new__(
@@ -658,7 +702,7 @@ class Lobby:
         """Return how many were sent ``busy`` since this was asked last."""
 
     def close(self) -> None:
-        """Take nobody any more; after that every other method raises ``ValueError``."""
+        """Take nobody any more; after that every other method raises ``StateError``."""
 
 @final
 class Tally:
@@ -677,7 +721,7 @@ class Certainty:
     def __new__(cls, described: str, abstaining: list[str] = ...) -> Self:
         """Read what ``answers.certainty.described`` wrote; those ``abstaining`` are never a yes.
 
-        Raises ``ValueError`` for anything else.
+        Raises ``CertaintyError`` for anything else.
         """
 
     def say(self, levels: list[pa.UInt8Array]) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
@@ -708,8 +752,8 @@ class Answerer:
 
         Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What
         ``predictor.answers.certainty`` described, and images of ``levels``, say how sure the
-        answers are. Raises ``ValueError`` as ``Image`` does, and for images of other levels than
-        described.
+        answers are. Raises ``ImageError`` as ``Image`` does, and ``CertaintyError`` for images of
+        other levels than described.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int]:
@@ -749,7 +793,7 @@ def check_object(body: bytes, known: list[str]) -> None:
     Raises ``InvalidRequestError``.
     """
 
-class InvalidRequestError(ValueError):
+class InvalidRequestError(Error, ValueError):
     """What is wrong with a request: its text says what was expected."""
 
     is_json: bool  # whether the body is JSON at all

@@ -1,4 +1,4 @@
-"""What functions of the compiled part return as dictionaries."""
+"""What functions of the compiled part return as dictionaries, and what they call others with."""
 
 from typing import TypedDict
 
@@ -21,3 +21,8 @@ class Written(TypedDict):
     calls: int  # messages, retransmissions included
     replies: int  # messages, second replies included
     skipped: dict[str, int]  # rows of which nothing was written, by the reason
+
+
+AskedCreate = tuple[bytes | None, bool, tuple[int | None, int | None, int | None], int | None]
+"""A create that a hook asks a service about: its name, whether it is a directory, its mode, uid and
+gid, and the hour of the day, UTC; None where it is not known."""

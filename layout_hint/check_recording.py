@@ -18,7 +18,7 @@ from typing import TextIO
 
 from birthmark.data.common.plurals import counted
 from birthmark.data.common.visible import visible
-from birthmark_native import Checked, check_recording
+from birthmark_native import Checked, RecordingError, check_recording
 
 AGREES, DIFFERS, BAD = 0, 1, 2
 """Exit codes: the worst of all files."""
@@ -52,7 +52,7 @@ def check(path: Path) -> int:
     except OSError as error:
         say(f"{path}: expected a recording: {error.strerror or error}", sys.stderr)
         return BAD
-    except ValueError as error:
+    except RecordingError as error:
         say(str(error), sys.stderr)
         return BAD
     for each in report(path, checked):

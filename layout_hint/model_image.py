@@ -10,6 +10,7 @@ from birthmark.predictor.image.format import Image
 from birthmark.predictor.trained import TrainedModel
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.versions import Registry, is_remote
+from birthmark_native import ImageError
 
 
 def read_image(place: Path | str, room: Room, point: Point | None = None) -> bytes:
@@ -36,7 +37,7 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
         )
     try:
         found = Image(content).predicates
-    except ValueError as error:
+    except ImageError as error:
         raise ValueError(
             f"{path}: expected a compiled image or a directory of models: {error}"
         ) from error

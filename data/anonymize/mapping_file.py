@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from birthmark.data.anonymize.settings import Settings
 from birthmark.data.common.durable import LockedError, locked, make_like, replaced
-from birthmark_native import Mapping
+from birthmark_native import AnonymizeError, Mapping
 
 MODE = 0o600
 """Read and written by its owner alone: it undoes the anonymization."""
@@ -83,7 +83,7 @@ def _read(path: Path, settings: Settings) -> Mapping:
     try:
         omit = _omit(settings)
         return Mapping.read(str(path), settings.prefix, settings.handles == "map", omit)
-    except ValueError as error:
+    except AnonymizeError as error:
         raise MappingError(f"{error}: it is damaged, or was changed by hand") from error
 
 

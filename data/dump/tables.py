@@ -16,7 +16,7 @@ from birthmark.data.datasets.ingests import table_files
 from birthmark.data.datasets.tables import TABLES
 from birthmark.data.dump.traces import Dump, heading
 from birthmark.data.traces.reader import BATCH_ROWS, open_trace
-from birthmark_native import TextWriter
+from birthmark_native import TableError, TextWriter
 
 PRINTED = ("operations", "messages")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ class TablesDump(Dump):
             try:
                 write = self._writer.write if table == "operations" else self._writer.messages
                 lines = write(batch)
-            except ValueError as error:
+            except TableError as error:
                 raise ValueError(f"{self._path}: {table}: {error}") from error
             if lines:
                 yield lines

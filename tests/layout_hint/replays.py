@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 
 import birthmark_native
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark_native.results import AskedCreate
 
 SECOND = 1_000_000
 
@@ -35,12 +37,13 @@ def run(
     trace: birthmark_native.LayoutTrace,
     hints: list[int] | None = None,
     image: bytes | None = None,
+    service: Callable[[AskedCreate, float], int] | None = None,
     **config: Any,
 ) -> tuple[dict[str, Any], dict[int, tuple[int, int]], birthmark_native.LayoutRun]:
     """Replay at the trace's own pace from its start; return summary, counts per block, and run."""
     given = {"pace": "trace", "warmup_seconds": 0, "operation_us": 0, **config}
     array = None if hints is None else pa.array(hints, pa.uint8())
-    found = trace.run(json.dumps(given), array, image)
+    found = trace.run(json.dumps(given), array, image, service=service)
     counts = found.counts().to_pylist()
     summary = json.loads(found.summary)
     assert summary["inconsistency"] is None

@@ -13,8 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from benchmarks.hint_service import HintService
 from birthmark.features import CREATES
-from birthmark_native import Hook
+from birthmark_native import Hook, ImageError, TableError
+from birthmark_native.results import AskedCreate
 from tests.serving.services import publish, served, settings_for
 from tests.waiting import eventually
 
@@ -57,7 +59,7 @@ def test_the_service_says_of_each_create_what_its_image_says(tmp_path, uds):
         b"x",
     ]
     with served(settings) as client:
-        waits = Hook(service=f"unix:{uds}", deadline=LONG)
+        waits = Hook(service=HintService(uds), deadline=LONG)
         table = Hook(image=client.get("/v1/model/image").content)
         said = set()
         for directory, owner in product(
@@ -81,8 +83,8 @@ def test_the_service_says_of_each_create_what_its_image_says(tmp_path, uds):
 def test_creates_go_on_cold_while_the_service_is_gone_and_are_hinted_once_it_is_back(tmp_path, uds):
     settings = settings_for(tmp_path / "registry", uds=uds)
     publish(settings.registry, heat=True)
-    hook = Hook(service=f"unix:{uds}", deadline=LONG, back_off=(3600.0, 3600.0), failures=3)
-    short = Hook(service=f"unix:{uds}", deadline=LONG, back_off=(0.001, 0.001), failures=3)
+    hook = Hook(service=HintService(uds), deadline=LONG, back_off=(3600.0, 3600.0), failures=3)
+    short = Hook(service=HintService(uds), deadline=LONG, back_off=(0.001, 0.001), failures=3)
     for gone in (hook, short):
         verdicts, _ = gone.ask(batch(kinds(20)))
         assert verdicts.to_pylist() == [0] * 20
@@ -96,7 +98,7 @@ def test_creates_go_on_cold_while_the_service_is_gone_and_are_hinted_once_it_is_
 
 def test_a_service_without_a_model_gives_no_hints(tmp_path, uds):
     with served(settings_for(tmp_path / "registry", uds=uds)):
-        hook = Hook(service=f"unix:{uds}", deadline=LONG)
+        hook = Hook(service=HintService(uds), deadline=LONG)
         assert hook.ask(batch([b"u1.lock"]))[0].to_pylist() == [0]
     assert counted(hook)["service"]["bad"] == 1
 
@@ -105,17 +107,60 @@ def test_a_service_that_hangs_is_late_for_the_first_creates_alone(uds):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(uds))
         listener.listen()
-        hook = Hook(service=f"unix:{uds}", deadline=0.002, failures=4, back_off=(3600.0, 3600.0))
+        hook = Hook(service=HintService(uds), deadline=0.002, failures=4, back_off=(3600.0, 3600.0))
         verdicts, _ = hook.ask(batch(kinds(100)))
     assert verdicts.to_pylist() == [0] * 100
     counters = counted(hook)["service"]
     assert (counters["late"], counters["answered"], counters["unasked"]) == (4, 0, 96)
 
 
-def test_hooks_refuse_what_is_no_image_no_address_and_no_create():
-    with pytest.raises(ValueError, match="not a compiled image"):
+def test_hooks_refuse_what_is_no_image_and_no_create():
+    with pytest.raises(ImageError, match="not a compiled image"):
         Hook(image=b"x" * 99)
-    with pytest.raises(ValueError, match="expected unix:PATH or http://HOST:PORT"):
-        Hook(service="nowhere")
-    with pytest.raises(ValueError, match='no column "name"'):
+    with pytest.raises(TableError, match='no column "name"'):
         Hook().ask(pa.RecordBatch.from_pydict({"x": [1]}))
+
+
+class UnlikelyError(Exception):
+    """What no service raises."""
+
+
+@pytest.mark.parametrize(
+    ("raised", "counter"),
+    [(TimeoutError, "late"), (ConnectionError, "gone"), (OSError, "gone"), (UnlikelyError, "bad")],
+)
+def test_what_a_service_raises_is_counted_as_what_it_is(
+    raised: type[Exception], counter: str
+) -> None:
+    def service(create: AskedCreate, seconds: float) -> int:
+        raise raised
+
+    hook = Hook(service=service, deadline=LONG)
+    assert hook.ask(batch([b"a"]))[0].to_pylist() == [0]
+    counters = counted(hook)["service"]
+    assert {name for name in ("late", "gone", "bad", "answered") if counters[name]} == {counter}
+
+
+@pytest.mark.parametrize("said", [8, -1, 1.0, "1", None])
+def test_what_is_no_verdict_is_bad(said: Any) -> None:
+    hook = Hook(service=lambda create, seconds: said, deadline=LONG)
+    assert hook.ask(batch([b"a"]))[0].to_pylist() == [0]
+    assert counted(hook)["service"]["bad"] == 1
+
+
+def test_a_service_is_asked_of_all_that_is_known_and_told_how_long_it_has() -> None:
+    asked: list[tuple[AskedCreate, float]] = []
+
+    def service(create: AskedCreate, seconds: float) -> int:
+        asked.append((create, seconds))
+        return 5
+
+    hook = Hook(service=service, deadline=LONG)
+    assert hook.ask(batch([b"\xff.lock"]))[0].to_pylist() == [5]
+    hook.ask(batch([b"x"], mode=None, uid=None, gid=None, time=None), directory=True)
+    creates = [create for create, _ in asked]
+    assert creates == [
+        (b"\xff.lock", False, (0o600, 1, 1), 5),
+        (b"x", True, (None, None, None), None),
+    ]
+    assert all(0 < seconds <= LONG for _, seconds in asked)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from birthmark_native import place_files
 from tests import needs
 from tests.layout_hint.ufs import ROOT, Image
 
 pytestmark = pytest.mark.deep
 
+CHECKOUT = Path(__file__).parents[2]
 PATH = f"{os.environ['PATH']}:/usr/sbin"
 
 
@@ -62,8 +62,17 @@ def both(image: Image) -> tuple[dict[int, str], dict[int, str]]:
     inodes = {number: image.inode(number) for number in written(image, ROOT)}
     files = [(number, inode.directory, inode.size) for number, inode in inodes.items()]
     geometry = (image.size, image.fpg, image.ipg, image.bsize, image.fsize)
-    ours = dict(zip(inodes, place_files(*geometry, files), strict=True))
+    ours = dict(zip(inodes, placed(geometry, files), strict=True))
     return ours, {number: image.addresses(inode) for number, inode in inodes.items()}
+
+
+def placed(geometry: tuple[int, ...], files: list[tuple[int, bool, int]]) -> list[str]:
+    """Return the addresses of files that the model writes one after the other."""
+    command = ["cargo", "run", "--quiet", "--locked", "--package", "birthmark-sim"]
+    command += ["--example", "place", "--", *map(str, geometry)]
+    lines = (f"{inode} {int(directory)} {size}\n" for inode, directory, size in files)
+    given = {"input": "".join(lines), "text": True, "cwd": CHECKOUT}
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, **given).stdout.splitlines()
 
 
 SIZES = pytest.mark.parametrize(

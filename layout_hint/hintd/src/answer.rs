@@ -16,6 +16,7 @@ use crate::wire::Question;
 use birthmark_contract::{create, hints};
 
 const PATH: &str = "/v1/hints";
+/// Bytes of an answer: a number, or an error that names what was wrong with the question.
 const LARGEST: usize = 64 * 1024;
 
 /// A create, as the service takes it; what is unknown is left out.

@@ -14,6 +14,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 use crate::image::Image;
 use crate::wire::{Command, Config, Decision, Flush, Load, Question, State, VERSION};
 
+/// What the module says of a question that no longer waits.
 const ENOENT: u32 = 2;
 
 /// Why a device did not do what it was told.

@@ -1,7 +1,7 @@
 //! A compiled image (`docs/image-format.md`), checked by the code that the kernel checks it with.
 
 use birthmark_contract::image as format;
-use std::ffi::c_void;
+use birthmark_hook::device::check_image;
 
 /// The bytes of a sound image.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Image {
 
     /// Checks `bytes`.
     pub fn read(bytes: Vec<u8>) -> Result<Self, ImageError> {
-        match check(&bytes) {
+        match check_image(&bytes) {
             0 if bytes.len() >= Self::HEADER => Ok(Image { bytes }),
             status => Err(ImageError(status)),
         }
@@ -58,15 +58,4 @@ pub fn text(status: u32) -> &'static str {
         10 => "an image larger than a device takes",
         _ => "refused for a reason that is not known here",
     }
-}
-
-extern "C" {
-    fn hintd_image_check(bytes: *const c_void, size: usize) -> i32;
-}
-
-// A call of C code: it reads `size` bytes from `bytes` on, and keeps nothing.
-#[allow(unsafe_code)]
-fn check(bytes: &[u8]) -> u32 {
-    // SAFETY: the pointer and the length are those of one slice, which outlives the call.
-    unsafe { hintd_image_check(bytes.as_ptr().cast(), bytes.len()) as u32 }
 }

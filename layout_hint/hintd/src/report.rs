@@ -15,6 +15,7 @@ use crate::wire::{State, COUNTERS};
 const PATH: &str = "/v1/hints/report";
 /// The longest label that the service takes.
 const LABEL: usize = 64;
+/// Bytes of an answer: some words.
 const LARGEST: usize = 64 * 1024;
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! The structures of `layout_hint/include/birthmark_hint.h`; `image.c` checks where their members lie.
+//! The structures of `layout_hint/include/birthmark_hint.h`; `device.c` of the hook checks where their members lie.
 
 use birthmark_contract::hints::{self, NAME_MAX};
 use birthmark_contract::image::{KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_NAME, KNOWN_UID};

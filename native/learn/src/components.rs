@@ -15,6 +15,28 @@ pub mod rules;
 /// How many bytes the optional prefix component has; only longer names have one.
 const PREFIX: usize = 5;
 
+/// Why names cannot be counted or matched.
+#[derive(Debug, thiserror::Error)]
+pub enum ComponentError {
+    /// A rule is none, by its place from 0.
+    #[error("rule {0} is not a name component")]
+    Rule(usize),
+    /// Rules and their bounds are not of one length.
+    #[error("{rules} rules but {lower} lower and {upper} upper bounds")]
+    #[allow(missing_docs)]
+    Bounds { rules: usize, lower: usize, upper: usize },
+    /// Names and their labels are not of one length.
+    #[error("{names} names but {labels} labels of {key}")]
+    #[allow(missing_docs)]
+    Labels { names: usize, labels: usize, key: String },
+    /// The components do not fit into one column.
+    #[error("components of {0} bytes, expected fewer than 2^31")]
+    Long(usize),
+    /// The counts could not be made a table, which is a defect.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
+}
+
 /// One component: a run of bytes, and whether it must begin or end the name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Component<'a> {
@@ -35,6 +57,12 @@ impl<'a> Component<'a> {
         let mut out = Vec::with_capacity(self.text.len() + 2);
         self.write(&mut out);
         out
+    }
+
+    /// How many bytes it is then.
+    fn written(&self) -> usize {
+        let operators = self.text.iter().filter(|&&byte| is_operator(byte)).count();
+        usize::from(self.starts) + self.text.len() + operators + usize::from(self.ends)
     }
 
     /// Adds it to `out`, as [`Component::render`] has it.
@@ -160,13 +188,11 @@ pub fn first_match(
     names: &BinaryArray,
     rules: &BinaryArray,
     prefix: bool,
-) -> Result<Int32Array, ArrowError> {
+) -> Result<Int32Array, ComponentError> {
     let mut ranks: HashMap<Component, i32> = HashMap::with_capacity(rules.len());
     for (rank, rule) in (0..).zip(rules.iter()) {
-        let component = rule.and_then(Component::parse).ok_or_else(|| {
-            let message = format!("rule {rank} is not a name component");
-            ArrowError::InvalidArgumentError(message)
-        })?;
+        let component = rule.and_then(Component::parse);
+        let component = component.ok_or(ComponentError::Rule(rank as usize))?;
         ranks.entry(component).or_insert(rank);
     }
     let mut components = Vec::new();

@@ -1,5 +1,6 @@
 //! `Mapping` and `TextRewriter`: anonymized traces, for Python.
 
+use super::errors::{raise, raise_at, system, NO_TEXT, NO_TREATMENT};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use birthmark_tables::anonymize::mapping::{Mapping, Omit, Settings};
@@ -10,12 +11,11 @@ use birthmark_tables::anonymize::Error;
 use birthmark_trace::input::Input;
 use birthmark_trace::source;
 use birthmark_trace::text::{heading, FORMAT};
-use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// How many bytes of text are mapped between two looks at Python's signals.
@@ -38,7 +38,7 @@ impl PyMapping {
     #[pyo3(signature = (prefix, handles, omit, seed = None))]
     fn new(prefix: bool, handles: bool, omit: Vec<String>, seed: Option<u64>) -> PyResult<Self> {
         let settings = settings(prefix, handles, &omit);
-        let mapping = Mapping::new(settings, seed).map_err(|error| raise(error.into()))?;
+        let mapping = Mapping::new(settings, seed).map_err(|error| raise(Error::from(error)))?;
         Ok(PyMapping { mapping })
     }
 
@@ -52,7 +52,7 @@ impl PyMapping {
     ) -> PyResult<PyMapping> {
         let settings = settings(prefix, handles, &omit);
         let read = py.detach(|| Mapping::read(&path, settings));
-        let mapping = read.map_err(|error| damaged(&path, error))?;
+        let mapping = read.map_err(|error| raise_at(&path, error))?;
         Ok(PyMapping { mapping })
     }
 
@@ -61,7 +61,7 @@ impl PyMapping {
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf, settings: &str) -> PyResult<()> {
-        py.detach(|| self.mapping.write(&path, settings)).map_err(|error| os_error(error, &path))
+        py.detach(|| self.mapping.write(&path, settings)).map_err(|error| system(&path, &error))
     }
 
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -74,7 +74,7 @@ impl PyMapping {
 
     fn name(&mut self, name: &[u8]) -> PyResult<Vec<u8>> {
         let mut out = Vec::new();
-        self.mapping.name(name, &mut out).map_err(|error| raise(error.into()))?;
+        self.mapping.name(name, &mut out).map_err(|error| raise(Error::from(error)))?;
         Ok(out)
     }
 
@@ -89,7 +89,7 @@ impl PyMapping {
             .into_iter()
             .map(|(column, word)| Some((column, Treatment::of(&word)?)))
             .collect();
-        let unknown = || PyValueError::new_err("a treatment that is none");
+        let unknown = || NO_TREATMENT.because("a treatment that is none");
         let treatments = treatments.ok_or_else(unknown)?;
         let mapped = py.detach(|| self.mapping.batch(&batch, &treatments)).map_err(raise)?;
         mapped.to_pyarrow(py)
@@ -110,7 +110,7 @@ struct TextRewriter {
 impl TextRewriter {
     #[new]
     fn new(out: PathBuf, suffix: &str) -> PyResult<TextRewriter> {
-        let output = Output::create(&out, suffix).map_err(|error| os_error(error, &out))?;
+        let output = Output::create(&out, suffix).map_err(|error| system(&out, &error))?;
         Ok(TextRewriter { rewriter: Rewriter::default(), input: Mutex::default(), output, out })
     }
 
@@ -120,13 +120,13 @@ impl TextRewriter {
         path: PathBuf,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let opened = py.detach(|| source::open(&path));
-        let (_, reader) = opened.map_err(|error| os_error(error, &path))?;
+        let (_, reader) = opened.map_err(|error| system(&path, &error))?;
         let mut input = Input::new(reader);
         let zeros = py.detach(|| input.skip_zeros());
         let first = py.detach(|| input.peek(FORMAT.first));
         if !(FORMAT.begins)(first) {
-            let message = format!("{}: expected nfsdump text", path.display());
-            return Err(PyValueError::new_err(message));
+            let path = path.display();
+            return Err(NO_TEXT.because(format_args!("{path}: expected nfsdump text")));
         }
         let heading = heading(first).map(|line| PyBytes::new(py, &line));
         self.rewriter.zeros(zeros);
@@ -135,18 +135,18 @@ impl TextRewriter {
     }
 
     fn write(&mut self, line: &[u8]) -> PyResult<()> {
-        self.output.write([line, b"\n"].concat()).map_err(|error| os_error(error, &self.out))
+        self.output.write([line, b"\n"].concat()).map_err(|error| system(&self.out, &error))
     }
 
     fn step(&mut self, py: Python<'_>, mapping: &Bound<'_, PyMapping>) -> PyResult<bool> {
         let mut mapping = mapping.borrow_mut();
         let mapping = &mut mapping.mapping;
         let more = py.detach(|| self.advance(mapping));
-        more.map_err(|error| os_error(error, &self.out))
+        more.map_err(|error| system(&self.out, &error))
     }
 
     fn finish(&mut self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.output.finish()).map_err(|error| os_error(error, &self.out))
+        py.detach(|| self.output.finish()).map_err(|error| system(&self.out, &error))
     }
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -192,30 +192,4 @@ fn settings(prefix: bool, handles: bool, omit: &[String]) -> Settings {
         hosts: omits("hosts"),
     };
     Settings { prefix, handles, omit }
-}
-
-fn raise(error: Error) -> PyErr {
-    match error {
-        Error::Io(error) => PyOSError::new_err(error.to_string()),
-        error => PyValueError::new_err(error.to_string()),
-    }
-}
-
-fn damaged(path: &Path, error: Error) -> PyErr {
-    match error {
-        Error::Io(error) => os_error(error, path),
-        error => PyValueError::new_err(format!("{}: {error}", path.display())),
-    }
-}
-
-fn os_error(error: io::Error, path: &Path) -> PyErr {
-    let path = path.display().to_string();
-    match error.raw_os_error() {
-        Some(code) => {
-            let text = error.to_string();
-            let reason = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
-            PyOSError::new_err((code, reason, path))
-        }
-        None => PyOSError::new_err(format!("{path}: {error}")),
-    }
 }

@@ -1,12 +1,12 @@
 //! `Certainty`, for Python.
 
+use super::errors::{raise, UNEQUAL_LEVELS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, Float64Array, UInt8Array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use birthmark_learn::certainty::{Certainty, Said, STEPS};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 #[pyclass(name = "Certainty", frozen)]
@@ -22,7 +22,7 @@ impl PyCertainty {
     #[new]
     #[pyo3(signature = (described, abstaining=Vec::new()))]
     fn new(described: &str, abstaining: Vec<String>) -> PyResult<PyCertainty> {
-        let certainty = Certainty::read(described, &abstaining).map_err(PyValueError::new_err)?;
+        let certainty = Certainty::read(described, &abstaining).map_err(raise)?;
         Ok(PyCertainty { certainty })
     }
 
@@ -39,7 +39,7 @@ impl PyCertainty {
         let fit = arrays.len() == self.certainty.keys().len();
         let columns = columns
             .filter(|columns| fit && columns.iter().all(|column| column.len() == rows))
-            .ok_or_else(|| PyValueError::new_err("expected a column of levels per predicate"))?;
+            .ok_or_else(|| UNEQUAL_LEVELS.because("expected a column of levels per predicate"))?;
         Ok(py.detach(|| say(&self.certainty, &columns, rows)).finish())
     }
 }

@@ -1,11 +1,12 @@
 //! The components of names: split, counted, matched, and decided by.
 
+use super::arrays::typed;
+use super::errors::raise;
 use arrow_array::{Array, BinaryArray, BooleanArray, Float64Array, RecordBatch, UInt32Array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::DataType;
 use birthmark_learn::components::{self, count, rules};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// Adds the functions to the module.
@@ -34,15 +35,15 @@ fn count_components(
     labels: PyArrowType<RecordBatch>,
     prefix: bool,
 ) -> PyResult<PyArrowType<RecordBatch>> {
-    let names: BinaryArray = typed(names, DataType::Binary, "names")?.into();
+    let names: BinaryArray = typed(names, &DataType::Binary, "names")?.into();
     let schema = labels.0.schema();
     let columns = schema.fields().iter().zip(labels.0.columns()).map(|(field, column)| {
-        let column = typed(PyArrowType(column.to_data()), DataType::Boolean, field.name())?;
+        let column = typed(PyArrowType(column.to_data()), &DataType::Boolean, field.name())?;
         Ok((field.name().clone(), BooleanArray::from(column)))
     });
     let labels = columns.collect::<PyResult<Vec<_>>>()?;
     let counted = py.detach(|| count::count(&names, &labels, prefix));
-    counted.map(PyArrowType).map_err(value_error)
+    counted.map(PyArrowType).map_err(raise)
 }
 
 #[pyfunction]
@@ -52,15 +53,15 @@ fn match_components(
     rules: PyArrowType<ArrayData>,
     prefix: bool,
 ) -> PyResult<PyArrowType<ArrayData>> {
-    let names = typed(names, DataType::Binary, "names")?;
-    let rules = typed(rules, DataType::Binary, "rules")?;
+    let names = typed(names, &DataType::Binary, "names")?;
+    let rules = typed(rules, &DataType::Binary, "rules")?;
     let matched = py.detach(|| components::first_match(&names.into(), &rules.into(), prefix));
-    matched.map(|ranks| PyArrowType(ranks.into_data())).map_err(value_error)
+    matched.map(|ranks| PyArrowType(ranks.into_data())).map_err(raise)
 }
 
 #[pyfunction]
 fn whole_names(components: PyArrowType<ArrayData>) -> PyResult<PyArrowType<ArrayData>> {
-    let components: BinaryArray = typed(components, DataType::Binary, "components")?.into();
+    let components: BinaryArray = typed(components, &DataType::Binary, "components")?.into();
     Ok(PyArrowType(components::whole_names(&components).into_data()))
 }
 
@@ -82,12 +83,12 @@ fn score_components(
     upper: PyArrowType<ArrayData>,
     prefix: bool,
 ) -> PyResult<PyArrowType<ArrayData>> {
-    let names: BinaryArray = typed(names, DataType::Binary, "names")?.into();
-    let rules: BinaryArray = typed(rules, DataType::Binary, "rules")?.into();
-    let lower: Float64Array = typed(lower, DataType::Float64, "lower")?.into();
-    let upper: Float64Array = typed(upper, DataType::Float64, "upper")?.into();
+    let names: BinaryArray = typed(names, &DataType::Binary, "names")?.into();
+    let rules: BinaryArray = typed(rules, &DataType::Binary, "rules")?.into();
+    let lower: Float64Array = typed(lower, &DataType::Float64, "lower")?.into();
+    let upper: Float64Array = typed(upper, &DataType::Float64, "upper")?.into();
     let scores = py.detach(|| rules::score(&names, &rules, &lower, &upper, prefix));
-    scores.map(|scores| PyArrowType(scores.into_data())).map_err(value_error)
+    scores.map(|scores| PyArrowType(scores.into_data())).map_err(raise)
 }
 
 #[pyfunction]
@@ -100,12 +101,12 @@ fn decide_components(
     threshold: f64,
     prefix: bool,
 ) -> PyResult<PyArrowType<ArrayData>> {
-    let names: BinaryArray = typed(names, DataType::Binary, "names")?.into();
-    let rules: BinaryArray = typed(rules, DataType::Binary, "rules")?.into();
-    let lower: Float64Array = typed(lower, DataType::Float64, "lower")?.into();
-    let upper: Float64Array = typed(upper, DataType::Float64, "upper")?.into();
+    let names: BinaryArray = typed(names, &DataType::Binary, "names")?.into();
+    let rules: BinaryArray = typed(rules, &DataType::Binary, "rules")?.into();
+    let lower: Float64Array = typed(lower, &DataType::Float64, "lower")?.into();
+    let upper: Float64Array = typed(upper, &DataType::Float64, "upper")?.into();
     let decided = py.detach(|| rules::decide(&names, &rules, &lower, &upper, threshold, prefix));
-    decided.map(|ranks| PyArrowType(ranks.into_data())).map_err(value_error)
+    decided.map(|ranks| PyArrowType(ranks.into_data())).map_err(raise)
 }
 
 #[pyfunction]
@@ -118,22 +119,10 @@ fn prune_components(
     most: u32,
     prefix: bool,
 ) -> PyResult<PyArrowType<ArrayData>> {
-    let names: BinaryArray = typed(names, DataType::Binary, "names")?.into();
-    let rules: BinaryArray = typed(rules, DataType::Binary, "rules")?.into();
-    let lower: UInt32Array = typed(lower, DataType::UInt32, "lower")?.into();
-    let upper: UInt32Array = typed(upper, DataType::UInt32, "upper")?.into();
+    let names: BinaryArray = typed(names, &DataType::Binary, "names")?.into();
+    let rules: BinaryArray = typed(rules, &DataType::Binary, "rules")?.into();
+    let lower: UInt32Array = typed(lower, &DataType::UInt32, "lower")?.into();
+    let upper: UInt32Array = typed(upper, &DataType::UInt32, "upper")?.into();
     let kept = py.detach(|| rules::prune(&names, &rules, &lower, &upper, most, prefix));
-    kept.map(|kept| PyArrowType(kept.into_data())).map_err(value_error)
-}
-
-fn typed(array: PyArrowType<ArrayData>, wanted: DataType, argument: &str) -> PyResult<ArrayData> {
-    if array.0.data_type() == &wanted {
-        return Ok(array.0);
-    }
-    let found = array.0.data_type();
-    Err(PyTypeError::new_err(format!("{argument} must be of type {wanted}, not {found}")))
-}
-
-fn value_error(error: ArrowError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    kept.map(|kept| PyArrowType(kept.into_data())).map_err(raise)
 }

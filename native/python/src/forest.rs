@@ -1,5 +1,7 @@
 //! `Forest`, `encode_names` and `fnv1a`.
 
+use super::arrays::{typed, whole};
+use super::errors::{raise, UNEQUAL_NODES};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, RecordBatch, UInt16Array, UInt32Array, UInt8Array,
 };
@@ -8,7 +10,6 @@ use arrow_pyarrow::PyArrowType;
 use arrow_schema::DataType;
 use birthmark_learn::encode;
 use birthmark_learn::forest::{processors, Forest, Node};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -34,15 +35,14 @@ impl PyForest {
         outputs: usize,
         width: usize,
     ) -> PyResult<Self> {
-        let columns = UInt16Array::from(typed(columns, &DataType::UInt16, "columns")?);
-        let thresholds = UInt8Array::from(typed(thresholds, &DataType::UInt8, "thresholds")?);
-        let targets = UInt32Array::from(typed(targets, &DataType::UInt32, "targets")?);
-        let roots = UInt32Array::from(typed(roots, &DataType::UInt32, "roots")?);
-        let scores = UInt8Array::from(typed(scores, &DataType::UInt8, "scores")?);
+        let columns = UInt16Array::from(whole(columns, &DataType::UInt16, "columns")?);
+        let thresholds = UInt8Array::from(whole(thresholds, &DataType::UInt8, "thresholds")?);
+        let targets = UInt32Array::from(whole(targets, &DataType::UInt32, "targets")?);
+        let roots = UInt32Array::from(whole(roots, &DataType::UInt32, "roots")?);
+        let scores = UInt8Array::from(whole(scores, &DataType::UInt8, "scores")?);
         if columns.len() != thresholds.len() || columns.len() != targets.len() {
-            return Err(PyValueError::new_err(
-                "nodes need a column, a threshold and a target each",
-            ));
+            let message = "nodes need a column, a threshold and a target each";
+            return Err(UNEQUAL_NODES.because(message));
         }
         let parts = columns.values().iter().zip(thresholds.values()).zip(targets.values());
         let nodes = parts
@@ -50,7 +50,7 @@ impl PyForest {
             .collect();
         Forest::new(nodes, roots.values().to_vec(), scores.values().to_vec(), outputs, width)
             .map(PyForest)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+            .map_err(raise)
     }
 
     #[pyo3(signature = (matrix, threads=None))]
@@ -60,11 +60,9 @@ impl PyForest {
         matrix: PyArrowType<ArrayData>,
         threads: Option<usize>,
     ) -> PyResult<PyArrowType<ArrayData>> {
-        let matrix = UInt8Array::from(typed(matrix, &DataType::UInt8, "matrix")?);
+        let matrix = UInt8Array::from(whole(matrix, &DataType::UInt8, "matrix")?);
         let threads = threads.unwrap_or_else(processors);
-        let sums = py
-            .detach(|| self.0.sums(matrix.values(), threads))
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let sums = py.detach(|| self.0.sums(matrix.values(), threads)).map_err(raise)?;
         Ok(PyArrowType(UInt32Array::from(sums).into_data()))
     }
 }
@@ -74,38 +72,17 @@ fn encode_names(
     py: Python<'_>,
     names: PyArrowType<ArrayData>,
 ) -> PyResult<(PyArrowType<ArrayData>, PyArrowType<RecordBatch>)> {
-    let names = BinaryArray::from(typed_with_nulls(names, &DataType::Binary, "names")?);
+    let names = BinaryArray::from(typed(names, &DataType::Binary, "names")?);
     let (numbers, shapes, suffixes) = py.detach(|| encode::encode(&names));
     let hashes: [(&str, ArrayRef); 2] = [
         ("shape", Arc::new(UInt32Array::from(shapes))),
         ("suffix", Arc::new(UInt32Array::from(suffixes))),
     ];
-    let hashes = RecordBatch::try_from_iter(hashes)
-        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let hashes = RecordBatch::try_from_iter(hashes).map_err(raise)?;
     Ok((PyArrowType(UInt8Array::from(numbers).into_data()), PyArrowType(hashes)))
 }
 
 #[pyfunction]
 fn fnv1a(bytes: &[u8]) -> u32 {
     encode::fnv1a(bytes)
-}
-
-fn typed(array: PyArrowType<ArrayData>, wanted: &DataType, argument: &str) -> PyResult<ArrayData> {
-    let array = typed_with_nulls(array, wanted, argument)?;
-    if array.null_count() > 0 {
-        return Err(PyValueError::new_err(format!("{argument} has nulls")));
-    }
-    Ok(array)
-}
-
-fn typed_with_nulls(
-    array: PyArrowType<ArrayData>,
-    wanted: &DataType,
-    argument: &str,
-) -> PyResult<ArrayData> {
-    if array.0.data_type() == wanted {
-        return Ok(array.0);
-    }
-    let found = array.0.data_type();
-    Err(PyTypeError::new_err(format!("{argument} must be of type {wanted}, not {found}")))
 }

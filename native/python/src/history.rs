@@ -1,11 +1,12 @@
 //! `HistoryKeeper` and `fold_shapes`.
 
+use super::arrays::typed;
+use super::errors::raise;
 use arrow_array::{Array, BinaryArray, FixedSizeBinaryArray, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, PyArrowType, ToPyArrow};
 use arrow_schema::DataType;
 use birthmark_learn::history::{shapes, Error, History};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 /// Adds what is here to the module.
@@ -69,18 +70,10 @@ impl HistoryKeeper {
 
 #[pyfunction]
 fn fold_shapes(py: Python<'_>, names: PyArrowType<ArrayData>) -> PyResult<PyArrowType<ArrayData>> {
-    if names.0.data_type() != &DataType::Binary {
-        let found = names.0.data_type();
-        return Err(PyTypeError::new_err(format!("names must be of type Binary, not {found}")));
-    }
-    let names = BinaryArray::from(names.0);
+    let names = BinaryArray::from(typed(names, &DataType::Binary, "names")?);
     Ok(PyArrowType(py.detach(|| shapes(&names)).into_data()))
 }
 
 fn wrap(told: Result<FixedSizeBinaryArray, Error>) -> PyResult<PyArrowType<ArrayData>> {
     told.map(|told| PyArrowType(told.into_data())).map_err(raise)
-}
-
-fn raise(error: Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

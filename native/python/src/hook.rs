@@ -1,14 +1,16 @@
 //! `Hook`, for Python.
 
+use super::errors::{raise, BROKEN};
 use arrow_array::{Array, RecordBatch, UInt64Array, UInt8Array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, PyArrowType};
 use birthmark_hook::{
-    Address, AddressError, Counters, Hook, Http, Mode, SyncCounters, SyncSettings,
+    Asker, Counters, Failure, Hook, Mode, Question, SyncCounters, SyncSettings, Verdict,
 };
 use birthmark_image::{Creates, Needs};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyTimeoutError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -35,7 +37,7 @@ impl PyHook {
     ))]
     fn new(
         image: Option<&[u8]>,
-        service: Option<&str>,
+        service: Option<Py<PyAny>>,
         deadline: f64,
         back_off: (f64, f64),
         failures: u64,
@@ -43,23 +45,24 @@ impl PyHook {
         let mode = if service.is_some() { Mode::Query } else { Mode::Table };
         let mut hook = Hook::new(image, mode).map_err(raise)?;
         if let Some(service) = service {
-            let address: Address = service.parse().map_err(|e: AddressError| raise(e))?;
             let settings = SyncSettings {
                 deadline: nanoseconds(deadline),
                 back_off_first: nanoseconds(back_off.0),
                 back_off_max: nanoseconds(back_off.1),
                 failures_max: failures,
             };
-            hook.wait_for(Box::new(Http::new(address)), settings);
+            hook.wait_for(Box::new(Service(service)), settings);
         }
         Ok(PyHook { hook: Mutex::new(hook) })
     }
 
     #[getter]
-    fn counters(&self) -> PyResult<String> {
-        let hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
-        let counted = Counted { counters: hook.counters(), service: hook.sync_counters() };
-        serde_json::to_string(&counted).map_err(raise)
+    fn counters(&self, py: Python<'_>) -> PyResult<String> {
+        let counted = py.detach(|| {
+            let hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
+            Counted { counters: hook.counters(), service: hook.sync_counters() }
+        });
+        serde_json::to_string(&counted).map_err(|error| BROKEN.because(error))
     }
 
     #[pyo3(signature = (creates, directory=false))]
@@ -88,11 +91,28 @@ impl PyHook {
     }
 }
 
+/// A callable that is asked as a service is.
+pub struct Service(pub Py<PyAny>);
+
+impl Asker for Service {
+    fn ask(&mut self, question: &Question, deadline: Instant) -> Result<Verdict, Failure> {
+        let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        Python::attach(|py| {
+            let name = question.name().map(|name| PyBytes::new(py, name));
+            let owner = (question.mode(), question.uid(), question.gid());
+            let create = (name, question.is_directory(), owner, question.hour());
+            let answer = self.0.call1(py, (create, left)).and_then(|bits| bits.extract::<u8>(py));
+            match answer {
+                Ok(bits) if bits <= Verdict::ALL.0 => Ok(Verdict(bits)),
+                Err(error) if error.is_instance_of::<PyTimeoutError>(py) => Err(Failure::Late),
+                Err(error) if error.is_instance_of::<PyOSError>(py) => Err(Failure::Gone),
+                _ => Err(Failure::Bad),
+            }
+        })
+    }
+}
+
 /// A time of at most 584 years; 0 if it is negative or none.
 fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
-}
-
-fn raise(error: impl std::error::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

@@ -1,10 +1,10 @@
 //! `Image`, for Python.
 
+use super::errors::raise;
 use arrow_array::{Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, PyArrowType};
 use birthmark_image::{self as image, Image};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 #[pyclass(name = "Image", frozen)]
@@ -43,8 +43,4 @@ impl PyImage {
         let answers = py.detach(|| image::predict(&self.image, &creates)).map_err(raise)?;
         Ok(answers.iter().map(|column| PyArrowType(column.to_data())).collect())
     }
-}
-
-fn raise(error: impl std::error::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

@@ -1,16 +1,17 @@
 //! `LayoutTrace` and `LayoutRun`, for Python.
 
+use super::errors::{raise, BAD_JSON, BROKEN, NO_KERNEL, NO_VERDICTS, TWO_SOURCES};
+use super::hook::Service;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use birthmark_hook::Asker;
 use birthmark_sim::disk::Parameters;
 use birthmark_sim::ffs::{Geometry, Region, RegionMode};
 use birthmark_sim::layout::{self, Config, Kernel, Results, Trace, Verdicts};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ impl LayoutTrace {
         table(py, self.trace.creates().map_err(raise)?)
     }
 
-    #[pyo3(signature = (config_json, hints = None, image = None, disk_json = None))]
+    #[pyo3(signature = (config_json, hints = None, image = None, disk_json = None, service = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -56,17 +57,21 @@ impl LayoutTrace {
         hints: Option<&Bound<'_, PyAny>>,
         image: Option<Vec<u8>>,
         disk_json: Option<&str>,
+        service: Option<Py<PyAny>>,
     ) -> PyResult<LayoutRun> {
         let config: Config = parse("config", config_json)?;
         let disk: Option<Parameters> = disk_json.map(|json| parse("disk", json)).transpose()?;
-        let (query, policy) = (config.query.as_ref(), config.policy);
-        let verdicts = match hints {
-            Some(_) if image.is_some() || query.is_some() => {
-                return Err(PyValueError::new_err("hints: expected no image and no query beside"));
+        let verdicts = match (hints, service) {
+            (Some(_), service) if image.is_some() || service.is_some() => {
+                return Err(TWO_SOURCES.because("hints: expected no image and no service beside"));
             }
-            Some(hints) => Verdicts::Given(verdicts(hints, &self.trace)?),
-            None if image.is_none() && query.is_none() => Verdicts::Given(Vec::new()),
-            None => Verdicts::asked(image.as_deref(), query, policy).map_err(raise)?,
+            (Some(hints), _) => Verdicts::Given(verdicts(hints, &self.trace)?),
+            (None, None) if image.is_none() => Verdicts::Given(Vec::new()),
+            (None, service) => {
+                let service = service.map(|service| Box::new(Service(service)) as Box<dyn Asker>);
+                Verdicts::asked(image.as_deref(), service, &config.query, config.policy)
+                    .map_err(raise)?
+            }
         };
         let trace = Arc::clone(&self.trace);
         let mut run =
@@ -87,7 +92,7 @@ pub struct LayoutRun {
 impl LayoutRun {
     #[getter]
     fn summary(&self) -> PyResult<String> {
-        serde_json::to_string(&self.results.summary).map_err(raise)
+        serde_json::to_string(&self.results.summary).map_err(|error| BROKEN.because(error))
     }
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -136,7 +141,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// What `newfs` of a kernel makes of so many bytes.
 fn geometry(name: &str, bytes: u64) -> PyResult<Geometry> {
     let kernel: Kernel = serde_json::from_value(name.into())
-        .map_err(|error| PyValueError::new_err(format!("geometry: {error}")))?;
+        .map_err(|error| NO_KERNEL.because(format_args!("geometry: {error}")))?;
     layout::geometry(kernel, bytes as f64).map_err(raise)
 }
 
@@ -148,19 +153,15 @@ fn verdicts(hints: &Bound<'_, PyAny>, trace: &Trace) -> PyResult<Vec<u8>> {
         Some(hints) if hints.len() == expected && hints.null_count() == 0 => {
             Ok(hints.values().to_vec())
         }
-        _ => Err(PyValueError::new_err(format!("hints: expected {expected} uint8, none null"))),
+        _ => Err(NO_VERDICTS.because(format_args!("hints: expected {expected} uint8, none null"))),
     }
 }
 
 fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
-    serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
+    serde_json::from_str(json).map_err(|error| BAD_JSON.because(format_args!("{what}: {error}")))
 }
 
 fn table<'py>(py: Python<'py>, batch: RecordBatch) -> PyResult<Bound<'py, PyAny>> {
     let batch = batch.to_pyarrow(py)?;
     py.import("pyarrow")?.getattr("Table")?.call_method1("from_batches", (vec![batch],))
-}
-
-fn raise(error: impl Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

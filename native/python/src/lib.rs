@@ -4,10 +4,12 @@
 use pyo3::prelude::*;
 
 mod anonymize;
+mod arrays;
 mod captures;
 mod certainty;
 mod components;
 mod contract;
+mod errors;
 mod ffs;
 mod forest;
 mod history;
@@ -25,6 +27,7 @@ mod trace;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::register(module)?;
     trace::register(module)?;
     module.add_class::<lives::LivesBuilder>()?;
     module.add_class::<lobby::PyLobby>()?;
@@ -42,7 +45,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ffs::register(module)?;
     forest::register(module)?;
     history::register(module)?;
-    invalid::register(module)?;
     layout::register(module)?;
     serve::register(module)?;
     Ok(())

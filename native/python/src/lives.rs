@@ -1,9 +1,9 @@
 //! `LivesBuilder`: the files and names tables, for Python.
 
+use super::errors::raise;
 use arrow_array::RecordBatch;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
-use birthmark_tables::lives::{Error, Lives, NEAR};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use birthmark_tables::lives::{Lives, NEAR};
 use pyo3::prelude::*;
 
 #[pyclass]
@@ -45,12 +45,5 @@ impl LivesBuilder {
     fn take_names<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let batch = py.detach(|| self.lives.take_names()).map_err(raise)?;
         batch.to_pyarrow(py)
-    }
-}
-
-fn raise(error: Error) -> PyErr {
-    match error {
-        Error::Spill(_) => PyOSError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
     }
 }

@@ -1,9 +1,10 @@
 //! `Lobby`, for Python.
 
+use super::errors::{CLOSED, NO_SOCKET, NO_TIME};
+use birthmark_hook::take_descriptor;
 use birthmark_lobby::{Lobby, Rules};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ impl PyLobby {
     }
 
     fn open<T>(&self, with: impl FnOnce(&Lobby) -> T) -> PyResult<T> {
-        self.lobby().as_ref().map(with).ok_or_else(|| PyValueError::new_err("it is closed"))
+        self.lobby().as_ref().map(with).ok_or_else(|| CLOSED.because("it is closed"))
     }
 }
 
@@ -32,14 +33,10 @@ impl PyLobby {
         idle_seconds: f64,
         busy: Vec<u8>,
     ) -> PyResult<PyLobby> {
-        let idle = Duration::try_from_secs_f64(idle_seconds)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        if listener < 0 {
-            return Err(PyValueError::new_err("expected a file descriptor"));
-        }
-        // SAFETY: the descriptor is the caller's to give away, and is used here alone from now on.
-        #[allow(unsafe_code)]
-        let listener = unsafe { OwnedFd::from_raw_fd(listener) };
+        let idle =
+            Duration::try_from_secs_f64(idle_seconds).map_err(|error| NO_TIME.because(error))?;
+        let listener = take_descriptor(listener)
+            .ok_or_else(|| NO_SOCKET.because("expected a file descriptor"))?;
         let lobby = Lobby::open(listener, Rules { connections, ready, idle, busy })?;
         Ok(PyLobby { lobby: Mutex::new(Some(lobby)) })
     }

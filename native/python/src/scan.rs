@@ -1,12 +1,12 @@
 //! `ScanCounter` and `ScanMerger`, for Python.
 
+use super::errors::{raise, NO_KEY, NO_NUMBERS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{make_array, ArrayRef, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use birthmark_tables::scan::{By, Counter, Merger, Plan};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl ScanCounter {
     fn paths<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let ids = make_array(ArrayData::from_pyarrow_bound(ids)?);
         let Some(ids) = ids.as_primitive_opt::<UInt32Type>() else {
-            return Err(PyValueError::new_err("numbers of files: expected uint32"));
+            return Err(NO_NUMBERS.because("numbers of files: expected uint32"));
         };
         let (paths, gone) = py.detach(|| self.counter.paths(ids.values()));
         let columns: [(&str, ArrayRef); 2] = [("path", Arc::new(paths)), ("gone", Arc::new(gone))];
@@ -124,13 +124,9 @@ fn keys(names: &[String]) -> PyResult<By> {
             "gid" => &mut by.gid,
             "file" => &mut by.file,
             "directory" => &mut by.directory,
-            _ => return Err(PyValueError::new_err(format!("{name}: no key of a scan"))),
+            _ => return Err(NO_KEY.because(format_args!("{name}: no key of a scan"))),
         };
         *key = true;
     }
     Ok(by)
-}
-
-fn raise(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }

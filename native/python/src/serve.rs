@@ -1,6 +1,7 @@
 //! `Answerer` and `Tally`, for Python.
 
 use super::certainty::{Column, Columns};
+use super::errors::{raise, BROKEN, NO_BYTES, OTHER_LEVELS};
 use super::invalid::invalid;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
@@ -11,7 +12,6 @@ use birthmark_answer::{self as answer, Answerer, Fault, Levels, Model, Shape, Ta
 use birthmark_contract::create::Asked;
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -64,7 +64,7 @@ impl PyAnswerer {
         let (model, kind, point) = model;
         let model = Model { model, kind, point };
         let answerer = Answerer::new(image, &model, &abstaining, &tally.tally, levels.transpose()?);
-        Ok(PyAnswerer { answerer: answerer.map_err(raise)? })
+        Ok(PyAnswerer { answerer: answerer.map_err(|error| BROKEN.because(error))? })
     }
 
     #[getter]
@@ -113,7 +113,7 @@ fn keys_of(image: &Image) -> Vec<String> {
 fn open(py: Python<'_>, image: PyArrowType<ArrayData>) -> PyResult<Image> {
     let array = make_array(image.0);
     let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
-        return Err(PyValueError::new_err("expected an array of uint8"));
+        return Err(NO_BYTES.because("expected an array of uint8"));
     };
     let bytes = bytes.values().inner().clone();
     py.detach(|| Image::open(bytes)).map_err(raise)
@@ -126,9 +126,9 @@ fn read_levels(
     abstaining: &[String],
     images: Vec<Image>,
 ) -> PyResult<Levels> {
-    let certainty = Certainty::read(described, abstaining).map_err(PyValueError::new_err)?;
+    let certainty = Certainty::read(described, abstaining).map_err(raise)?;
     let levels = Levels::of(certainty, images).filter(|levels| levels.keys() == keys);
-    levels.ok_or_else(|| PyValueError::new_err("expected images of the levels described"))
+    levels.ok_or_else(|| OTHER_LEVELS.because("expected images of the levels described"))
 }
 
 /// What is read of so many bytes, beside other threads where that takes long.
@@ -177,10 +177,6 @@ fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(PyArrowType<RecordBatch>, 
 #[pyfunction]
 fn check_object(py: Python<'_>, body: &[u8], known: Vec<String>) -> PyResult<()> {
     read(py, body.len(), || answer::check_object(body, &known))
-}
-
-fn raise(error: impl std::error::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

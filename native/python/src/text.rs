@@ -1,12 +1,11 @@
 //! `TextWriter` and `TraceLines`: nfsdump text from the tables and from traces, for Python.
 
-use super::trace::raise;
+use super::errors::{raise, raise_at, BROKEN};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::FromPyArrow;
 use birthmark_trace::text::write::TextWriter;
 use birthmark_trace::trace::{Trace, TraceError};
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -34,7 +33,7 @@ impl PyTextWriter {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let batch = RecordBatch::from_pyarrow_bound(batch)?;
         let text = py.detach(|| self.0.write(&batch));
-        let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let text = text.map_err(raise)?;
         Ok(PyBytes::new(py, &text))
     }
 
@@ -45,7 +44,7 @@ impl PyTextWriter {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let batch = RecordBatch::from_pyarrow_bound(batch)?;
         let text = py.detach(|| self.0.messages(&batch));
-        let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let text = text.map_err(raise)?;
         Ok(PyBytes::new(py, &text))
     }
 
@@ -74,7 +73,7 @@ enum Chunk {
 
 #[pyclass(name = "TraceLines", module = "birthmark_native")]
 pub struct PyTraceLines {
-    path: String,
+    path: PathBuf,
     chunks: Receiver<Chunk>,
     ended: bool,
     #[pyo3(get)]
@@ -88,17 +87,17 @@ impl PyTraceLines {
     #[new]
     #[pyo3(signature = (path, all_attributes = false))]
     fn new(path: PathBuf, all_attributes: bool) -> PyTraceLines {
-        let shown = path.display().to_string();
+        let read = path.clone();
         let (sender, chunks) = bounded(AHEAD);
         thread::spawn(move || {
-            let last = match print(&path, all_attributes, sender.clone()) {
+            let last = match print(&read, all_attributes, sender.clone()) {
                 Ok(trace) => Chunk::End(trace.left_out(), trace.counts().damaged),
                 Err(error) => Chunk::Failed(error),
             };
             let _ = sender.send(last); // where nobody reads on, nobody wants it
         });
         let (left_out, damaged) = (0, BTreeMap::new());
-        PyTraceLines { path: shown, chunks, ended: false, left_out, damaged }
+        PyTraceLines { path, chunks, ended: false, left_out, damaged }
     }
 
     fn next_lines<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
@@ -111,12 +110,12 @@ impl PyTraceLines {
                 }
                 Ok(Chunk::Failed(error)) => {
                     self.ended = true;
-                    return Err(raise(&self.path, error));
+                    return Err(raise_at(&self.path, error));
                 }
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = format!("{}: decoding has ended", self.path);
-                    return Err(PyRuntimeError::new_err(message));
+                    let path = self.path.display();
+                    return Err(BROKEN.because(format_args!("{path}: decoding has ended")));
                 }
             }
         }

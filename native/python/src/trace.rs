@@ -1,5 +1,6 @@
 //! `birthmark_native.Trace`: a trace decoded in a thread of its own, batch by batch.
 
+use super::errors::{raise_at, BROKEN, NOT_YET};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::ToPyArrow;
 use birthmark_trace::join::{Counts, Tally};
@@ -8,10 +9,8 @@ use birthmark_trace::quarantine::Damaged;
 use birthmark_trace::schema::{self, Op};
 use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
 use crossbeam_channel::{bounded, Receiver};
-use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
-use std::io;
 use std::path::PathBuf;
 use std::thread;
 
@@ -56,7 +55,7 @@ impl Item {
 
 #[pyclass(name = "Trace", module = "birthmark_native")]
 struct PyTrace {
-    path: String,
+    path: PathBuf,
     #[pyo3(get)]
     format: &'static str,
     #[pyo3(get)]
@@ -70,31 +69,11 @@ struct PyTrace {
     counts: Option<Box<TraceCounts>>,
 }
 
-pub(super) fn raise(path: &str, error: TraceError) -> PyErr {
-    let message = format!("{path}: {error}");
-    match error {
-        TraceError::Io(error) if error.kind() == io::ErrorKind::IsADirectory => {
-            PyIsADirectoryError::new_err(format!("{path}: is a directory; expected a trace file"))
-        }
-        TraceError::Io(error) => match error.raw_os_error() {
-            Some(code) => {
-                let text = error.to_string();
-                let reason = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
-                PyOSError::new_err((code, reason, path.to_owned()))
-            }
-            None => PyOSError::new_err(message),
-        },
-        TraceError::Arrow(_) => PyRuntimeError::new_err(message),
-        _ => PyValueError::new_err(message),
-    }
-}
-
 #[pymethods]
 impl PyTrace {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyTrace> {
-        let shown = path.display().to_string();
-        let mut trace = py.detach(|| Trace::open(&path)).map_err(|error| raise(&shown, error))?;
+        let mut trace = py.detach(|| Trace::open(&path)).map_err(|error| raise_at(&path, error))?;
         let (format, compression) = (trace.format.word, trace.compression.word());
         let heading = trace.heading.take();
         let (sender, items) = bounded(AHEAD);
@@ -106,7 +85,7 @@ impl PyTrace {
             }
         });
         Ok(PyTrace {
-            path: shown,
+            path,
             format,
             compression,
             heading,
@@ -139,8 +118,10 @@ impl PyTrace {
                 self.counts = Some(counts);
                 Ok(None)
             }
-            Ok(Item::Failed(error)) => Err(raise(&self.path, error)),
-            Err(_) => Err(PyRuntimeError::new_err(format!("{}: decoding has ended", self.path))),
+            Ok(Item::Failed(error)) => Err(raise_at(&self.path, error)),
+            Err(_) => {
+                Err(BROKEN.because(format_args!("{}: decoding has ended", self.path.display())))
+            }
         }
     }
 
@@ -173,8 +154,9 @@ impl PyTrace {
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Some(counts) = &self.counts else {
-            let message = format!("{}: counts are known at the end of the trace", self.path);
-            return Err(PyRuntimeError::new_err(message));
+            let path = self.path.display();
+            let message = format_args!("{path}: counts are known at the end of the trace");
+            return Err(NOT_YET.because(message));
         };
         let dict = joined(py, &counts.joined)?;
         dict.set_item("damaged", &counts.damaged)?;

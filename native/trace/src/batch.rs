@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::form::{Form, LineColumns};
-use crate::message::{Hosts, TRANSPORTS};
+use crate::message::{Interner, TRANSPORTS};
 
 /// Rows in a batch.
 pub const BATCH_ROWS: usize = 32_768;
@@ -230,6 +230,7 @@ impl Open {
 
     /// Whether the batch is large enough, in rows or in bytes of strings or entries.
     fn full(&self) -> bool {
+        // names and handles may be long, and listings too: a batch stays below some 100 MB
         const TEXT: usize = 32 << 20;
         const ENTRIES: i32 = 1 << 18;
         self.rows >= BATCH_ROWS
@@ -238,7 +239,7 @@ impl Open {
                 && self.columns.iter().map(Builder::text_len).sum::<usize>() > TEXT)
     }
 
-    fn finish(self, schema: &SchemaRef, hosts: &Hosts) -> Result<RecordBatch, ArrowError> {
+    fn finish(self, schema: &SchemaRef, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let rows = self.rows;
         let words = |list: &[&str]| -> Vec<ArrayRef> {
             vec![Arc::new(StringArray::from_iter_values(list))]
@@ -433,7 +434,7 @@ impl Batches {
 
     /// A closed batch. Until `all`, the last one is kept back, so that retransmissions that come
     /// late can still be counted in its rows.
-    pub fn take(&mut self, hosts: &Hosts, all: bool) -> Option<Result<RecordBatch, ArrowError>> {
+    pub fn take(&mut self, hosts: &Interner, all: bool) -> Option<Result<RecordBatch, ArrowError>> {
         if self.ready.len() <= usize::from(!all) {
             return None;
         }

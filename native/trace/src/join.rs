@@ -9,7 +9,7 @@ use crate::batch::Batches;
 use crate::fields::Fields;
 use crate::form::{CALL, REPLY};
 use crate::loss::Losses;
-use crate::message::{CallKey, Envelope, Hosts, Procedure, WINDOW};
+use crate::message::{CallKey, Envelope, Interner, Procedure, WINDOW};
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
 use hashbrown::hash_map::Entry;
@@ -147,7 +147,7 @@ struct WaitingCall {
 #[derive(Default)]
 pub struct Joiner {
     /// The hosts seen so far.
-    pub hosts: Hosts,
+    pub hosts: Interner,
     /// The damaged records seen so far.
     pub quarantine: Quarantine,
     /// The finished rows.

@@ -7,20 +7,20 @@ use std::net::IpAddr;
 /// How long a call is remembered, in microseconds of the trace's time.
 pub const WINDOW: i64 = 60_000_000;
 
-/// A host's number in [`Hosts`].
+/// A host's number in [`Interner`].
 pub type HostId = u32;
 
-/// The hosts of a trace, each written as the trace writes it: dotted or colon form for an
-/// address, the anonymized number for nfsdump text.
+/// Texts by number: hosts, names of procedures, paths. A host is written as the trace writes it:
+/// dotted or colon form for an address, the anonymized number for nfsdump text.
 #[derive(Debug, Default)]
-pub struct Hosts {
+pub struct Interner {
     names: Vec<String>,
     ids: HashMap<String, HostId>,
     addresses: HashMap<IpAddr, HostId>,
 }
 
-impl Hosts {
-    /// The number of a host, a new one if it was not seen before.
+impl Interner {
+    /// The number of a text, a new one if it was not seen before.
     pub fn intern(&mut self, name: &str) -> HostId {
         if let Some(&id) = self.ids.get(name) {
             return id;

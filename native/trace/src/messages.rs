@@ -1,6 +1,6 @@
 //! The messages table: calls and replies that are not the ones that an operation's row is made of.
 
-use crate::message::{Envelope, Hosts, Procedure, TRANSPORTS};
+use crate::message::{Envelope, Interner, Procedure, TRANSPORTS};
 use crate::schema::{Kind as ColumnKind, Op, OPS};
 use arrow_array::types::Int32Type;
 use arrow_array::{
@@ -66,7 +66,7 @@ impl Messages {
     }
 
     /// The rows since the last time.
-    pub fn take(&mut self, hosts: &Hosts) -> Result<RecordBatch, ArrowError> {
+    pub fn take(&mut self, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let rows = std::mem::take(&mut self.0);
         let key = |row: &Message| row.envelope.key;
         let hosts: Vec<&str> = hosts.names().iter().map(String::as_str).collect();

@@ -481,6 +481,7 @@ impl Op {
     /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC 8276).
     /// CREATE is the making of what is no regular file: [`Op::Mknod`] stands for all of it.
     pub fn from_v4(opcode: u32) -> Option<Op> {
+        // ACCESS is the first operation, and 10044 is OP_ILLEGAL (RFC 7531)
         const FIRST: u32 = 3;
         const ILLEGAL: u32 = 10_044;
         const V4: [Op; 73] = [

@@ -30,7 +30,7 @@ pub enum TraceError {
     #[error("is no trace: it begins with {0}; expected {names}", names = decoder::names(FORMATS))]
     Unrecognized(String),
     /// Its decoder cannot read it.
-    #[error("{0}")]
+    #[error(transparent)]
     Decoder(#[from] DecodeError),
     /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
     #[error(

@@ -15,6 +15,7 @@ from birthmark.predictor.models.components.counts import COUNTS
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.name.model import NameRules
+from birthmark_native import RuleError
 
 
 class NameModels(ComponentModels[NameRules]):
@@ -35,7 +36,7 @@ class NameModels(ComponentModels[NameRules]):
             raise ValueError("0 < n_m <= n_a")
         try:
             match_components(pa.array([], pa.binary()), rules["component"].combine_chunks(), True)
-        except ValueError as error:
+        except RuleError as error:
             raise ValueError(f"name components ({error})") from error
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:

@@ -17,6 +17,7 @@ from birthmark.predictor.models.components.set import ComponentModels, as_rules
 from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.rules.model import EVIDENCE, RuleList, arrays_of
+from birthmark_native import RuleError
 
 _SHOWN = ("component", "n_m", "n_a")
 
@@ -39,7 +40,7 @@ class RuleModels(ComponentModels[RuleList]):
             raise ValueError("0 <= lower <= upper <= 1 and 0 <= n_m <= n_a")
         try:
             score_components(pa.array([], pa.binary()), *arrays_of(rules), True)
-        except ValueError as error:
+        except RuleError as error:
             raise ValueError(f"name components ({error})") from error
 
     def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:

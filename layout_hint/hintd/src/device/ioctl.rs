@@ -1,18 +1,18 @@
 //! The module's device: ioctl(2), and read(2) for questions.
 
-use std::ffi::c_void;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
+use std::mem::offset_of;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::ioctl::{self, opcode, Ioctl, IoctlOutput, Opcode};
+use birthmark_hook::device::{self, Request};
 use zerocopy::IntoBytes;
 
 use super::DeviceError;
 use crate::wire::{Command, Config, Decision, Flush, Load, Question, State};
 
-const GROUP: u8 = b'B';
+/// Taken at once: 19 KB, of the module's queue of BM_QUESTIONS.
 const QUESTIONS: usize = 64;
 
 /// An open device.
@@ -32,10 +32,10 @@ impl Module {
     }
 
     /// Gives it an image.
-    pub fn load(&self, mut load: Load, image: &[u8]) -> Result<Load, DeviceError> {
-        load.data = image.as_ptr() as u64;
+    pub fn load(&self, load: Load, image: &[u8]) -> Result<Load, DeviceError> {
         let mut bytes = load.as_bytes().to_vec();
-        self.ioctl(Command::Load, &mut bytes)?;
+        device::load(&self.0, request(Command::Load), &mut bytes, offset_of!(Load, data), image)
+            .map_err(|error| refusal(Command::Load, error))?;
         super::read(Command::Load, &bytes)
     }
 
@@ -51,67 +51,43 @@ impl Module {
         Ok(read.await.map_err(io::Error::other)??)
     }
 
-    // ioctl(2) is nothing that a compiler could check.
-    #[allow(unsafe_code)]
     fn ioctl(&self, command: Command, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        let (opcode, size) = request(command);
-        if bytes.len() != size {
-            return Err(DeviceError::Malformed(command, size, bytes.len()));
+        let request = request(command);
+        if bytes.len() != request.size() {
+            return Err(DeviceError::Malformed(command, request.size(), bytes.len()));
         }
-        // SAFETY: the opcode, which image.c compares with the header, holds the structure's size,
-        // which `bytes` has, so that the kernel reads and writes within them. LOAD reads `size`
-        // bytes from `data` on besides: those of the image, which `load` borrows.
-        let done = unsafe { ioctl::ioctl(&*self.0, Call { opcode, bytes }) };
-        done.map_err(|errno| match errno.raw_os_error() {
-            number @ (2 | 22 | 25 | 27 | 12) => {
-                DeviceError::Refused(command, number as u32, errno.to_string())
-            }
-            _ => DeviceError::Gone(errno.into()),
-        })
+        device::call(&self.0, request, bytes).map_err(|error| refusal(command, error))
     }
 }
 
-/// `BMIOC_…`, and the size of its structure.
-fn request(command: Command) -> (Opcode, usize) {
+/// What an errno of the module says: it refused, or is not there.
+fn refusal(command: Command, error: io::Error) -> DeviceError {
+    match error.raw_os_error() {
+        // ENOENT, EINVAL, ENOTTY, EFBIG and ENOMEM are what bm_device.c returns
+        Some(number @ (2 | 22 | 25 | 27 | 12)) => {
+            DeviceError::Refused(command, number as u32, error.to_string())
+        }
+        _ => DeviceError::Gone(error),
+    }
+}
+
+/// `BMIOC_...`.
+const fn request(command: Command) -> Request {
     let number = command as u8;
     match command {
-        Command::Load => (opcode::read_write::<Load>(GROUP, number), size_of::<Load>()),
-        Command::Status => (opcode::read_write::<State>(GROUP, number), size_of::<State>()),
-        Command::Config => (opcode::write::<Config>(GROUP, number), size_of::<Config>()),
-        Command::Answer => (opcode::write::<Decision>(GROUP, number), size_of::<Decision>()),
-        Command::Flush => (opcode::read_write::<Flush>(GROUP, number), size_of::<Flush>()),
-        Command::Read => (opcode::none(GROUP, number), 0),
+        Command::Load => Request::read_write::<Load>(number),
+        Command::Status => Request::read_write::<State>(number),
+        Command::Config => Request::write::<Config>(number),
+        Command::Answer => Request::write::<Decision>(number),
+        Command::Flush => Request::read_write::<Flush>(number),
+        Command::Read => Request::none(number),
     }
 }
 
 const _: () = {
-    assert!(opcode::read_write::<Load>(GROUP, 1) == 0xc018_4201);
-    assert!(opcode::read_write::<State>(GROUP, 2) == 0xc178_4202);
-    assert!(opcode::write::<Config>(GROUP, 3) == 0x8030_4203);
-    assert!(opcode::write::<Decision>(GROUP, 4) == 0x8010_4204);
-    assert!(opcode::read_write::<Flush>(GROUP, 5) == 0xc008_4205);
+    assert!(request(Command::Load).opcode() == 0xc018_4201);
+    assert!(request(Command::Status).opcode() == 0xc178_4202);
+    assert!(request(Command::Config).opcode() == 0x8030_4203);
+    assert!(request(Command::Answer).opcode() == 0x8010_4204);
+    assert!(request(Command::Flush).opcode() == 0xc008_4205);
 };
-
-struct Call<'a> {
-    opcode: Opcode,
-    bytes: &'a mut [u8],
-}
-
-// SAFETY: see `Module::ioctl`, the only place that makes one.
-#[allow(unsafe_code)]
-unsafe impl Ioctl for Call<'_> {
-    type Output = ();
-    const IS_MUTATING: bool = true;
-
-    fn opcode(&self) -> Opcode {
-        self.opcode
-    }
-
-    fn as_ptr(&mut self) -> *mut c_void {
-        self.bytes.as_mut_ptr().cast()
-    }
-
-    unsafe fn output_from_ptr(_: IoctlOutput, _: *mut c_void) -> rustix::io::Result<()> {
-        Ok(())
-    }
-}

@@ -80,6 +80,7 @@ pub struct ParameterError {
     pub expected: &'static str,
 }
 
+/// Beyond what any drive has; it keeps every time finite.
 const LARGEST: f64 = 1e6;
 
 impl Parameters {

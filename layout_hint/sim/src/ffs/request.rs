@@ -154,6 +154,7 @@ fn size_of(text: &str) -> Result<u64, Expected> {
 
 /// As much of a text as fits into a message.
 pub fn short(text: &str) -> String {
+    // a line of a terminal has 80, and the message its own words
     const FIT: usize = 60;
     match text.char_indices().nth(FIT) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -17,7 +17,7 @@ const FILES: u64 = 32;
 impl<P: Policy> System<P> {
     /// Ages a file system that has no files yet.
     pub fn age(&mut self, age: &Age) {
-        let mut random = Seeded(age.seed);
+        let mut random = Seeded::new(age.seed);
         let mut directories = vec![ROOT];
         let mut files = Vec::new();
         let data = f64::from(self.geometry.dsize());

@@ -33,8 +33,8 @@ pub struct Config {
     pub age: Option<Age>,
     /// Whether requests in the region take no time.
     pub nvram: bool,
-    /// The service that the hook asks, if it has no image.
-    pub query: Option<Query>,
+    /// How the hook asks a service, if it has one and no image.
+    pub query: Query,
 }
 
 /// Whose allocator and `newfs` it is.
@@ -81,22 +81,20 @@ pub struct Age {
     pub seed: u64,
 }
 
-/// A service that the hook asks.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// How the hook asks a service.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Query {
-    /// `unix:PATH` or `http://HOST:PORT`.
-    pub address: String,
     /// Whether creates wait for the answer; else it serves the next create of its kind.
-    #[serde(default)]
     pub wait: bool,
     /// For how long they wait, milliseconds.
-    #[serde(default = "deadline")]
     pub deadline_ms: f64,
 }
 
-fn deadline() -> f64 {
-    2.0
+impl Default for Query {
+    fn default() -> Query {
+        Query { wait: false, deadline_ms: 2.0 }
+    }
 }
 
 impl Default for Config {
@@ -115,7 +113,7 @@ impl Default for Config {
             flush: false,
             age: None,
             nvram: false,
-            query: None,
+            query: Query::default(),
         }
     }
 }

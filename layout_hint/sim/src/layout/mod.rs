@@ -48,6 +48,10 @@ pub use results::Results;
 pub use trace::Trace;
 pub use verdicts::Verdicts;
 
+use crate::disk::ParameterError;
+use crate::ffs::{self, GeometryError, RegionError};
+use arrow_schema::ArrowError;
+use birthmark_hook::Refused;
 use thiserror::Error;
 
 /// Why there is no trace, or no run of one.
@@ -66,7 +70,25 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
-    /// A run cannot be as it is to be.
-    #[error("{0}")]
-    Config(String),
+    /// A partition cannot have so many bytes.
+    #[error("bytes: {0}: expected at most 4 TB")]
+    Bytes(f64),
+    /// A file system cannot have these sizes.
+    #[error(transparent)]
+    Geometry(#[from] GeometryError),
+    /// It cannot have this region.
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    /// No drive has these parameters.
+    #[error(transparent)]
+    Drive(#[from] ParameterError),
+    /// It has no room for its own root directory.
+    #[error(transparent)]
+    Space(#[from] ffs::Error),
+    /// The hook cannot have this image.
+    #[error("image: {0}")]
+    Image(#[from] Refused),
+    /// A table could not be made, which is a defect.
+    #[error(transparent)]
+    Arrow(#[from] ArrowError),
 }

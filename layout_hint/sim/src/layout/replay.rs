@@ -14,7 +14,6 @@ use super::Error;
 use crate::disk::{Drive, Parameters};
 use crate::ffs::{FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Region};
 use birthmark_hook::Verdict;
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -63,7 +62,7 @@ pub fn ready(
     disk: Option<&Parameters>,
 ) -> Result<Box<dyn Running>, Error> {
     let geometry = geometry(config.geometry, config.bytes)?;
-    let drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose().map_err(wrong)?;
+    let drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose()?;
     match config.geometry {
         Kernel::FreeBsd48 => Replay::on(FreeBsd48, geometry, trace, config, verdicts, drive),
         Kernel::FreeBsd14 => Replay::on(FreeBsd14, geometry, trace, config, verdicts, drive),
@@ -73,23 +72,18 @@ pub fn ready(
 /// The sizes of a file system in a partition of so many bytes.
 pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
     if !(0.0..=(1u64 << 42) as f64).contains(&bytes) {
-        return Err(wrong(format!("bytes: {bytes}: expected at most 4 TB")));
+        return Err(Error::Bytes(bytes));
     }
-    let made = match kernel {
+    Ok(match kernel {
         Kernel::FreeBsd48 => Geometry::freebsd48(bytes as u64),
         Kernel::FreeBsd14 => Geometry::freebsd14(bytes as u64),
-    };
-    made.map_err(wrong)
+    }?)
 }
 
 /// The region of a configuration.
 pub fn region(geometry: &Geometry, config: &RegionConfig) -> Result<Region, Error> {
     let (start, length) = (config.start as u64, config.length as u64);
-    Region::of(geometry, start, length, config.mode).map_err(wrong)
-}
-
-fn wrong(error: impl Display) -> Error {
-    Error::Config(error.to_string())
+    Ok(Region::of(geometry, start, length, config.mode)?)
 }
 
 impl<P: Policy + Send + 'static> Replay<P> {
@@ -102,7 +96,7 @@ impl<P: Policy + Send + 'static> Replay<P> {
         mut drive: Option<Drive>,
     ) -> Result<Box<dyn Running>, Error> {
         let began = Instant::now();
-        let mut fs = FileSystem::new(geometry, policy, Seeded(config.seed)).map_err(wrong)?;
+        let mut fs = FileSystem::new(geometry, policy, Seeded::new(config.seed))?;
         if let Some(place) = config.region {
             fs.set_region(Some(region(&geometry, &place)?));
             if let Some(drive) = drive.as_mut().filter(|_| config.nvram) {

@@ -15,7 +15,7 @@ const MB: f64 = 1048576.0;
 
 /// Operations of every kind on 40 names in up to 12 directories, some of which cannot be done.
 fn wild(seed: u64, operations: usize) -> Trace {
-    let mut random = Seeded(seed);
+    let mut random = Seeded::new(seed);
     let mut trace = Trace::default();
     let names: Vec<u32> = (0..40)
         .filter_map(|n| trace.names.intern(format!("{n:0width$}", width = 1 + n % 30).as_bytes()))
@@ -87,7 +87,7 @@ fn run(trace: &Arc<Trace>, config: Config, verdicts: Vec<u8>) -> Results {
 fn any_operations_with_any_hints_and_regions_leave_all_consistent() {
     for seed in 1..6 {
         let trace = Arc::new(wild(seed, 4000));
-        let mut random = Seeded(seed);
+        let mut random = Seeded::new(seed);
         let hints: Vec<u8> = trace.creates.iter().map(|_| random.below(8) as u8).collect();
         for (geometry, bytes) in [
             (Kernel::FreeBsd48, 24.0 * MB),

@@ -3,9 +3,7 @@
 use super::config::Query;
 use super::creates::Create;
 use super::Error;
-use birthmark_hook::{
-    Address, Asker, Counters, Hook, Http, Mode, Outcome, SyncCounters, SyncSettings, Verdict,
-};
+use birthmark_hook::{Asker, Counters, Hook, Mode, Outcome, SyncCounters, SyncSettings, Verdict};
 use birthmark_image as image;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -24,7 +22,7 @@ pub enum Verdicts {
 /// The hook, and who answers its questions.
 pub struct Asking {
     hook: Hook,
-    helper: Option<Http>,
+    helper: Option<Box<dyn Asker>>,
     books: Books,
 }
 
@@ -42,28 +40,24 @@ pub struct Books {
 }
 
 impl Verdicts {
-    /// Those of the hook, with an image, or asking a service.
+    /// Those of the hook, with an image, or asking a service in the way that `query` says.
     pub fn asked(
         image: Option<&[u8]>,
-        query: Option<&Query>,
+        service: Option<Box<dyn Asker>>,
+        query: &Query,
         policy: u8,
     ) -> Result<Verdicts, Error> {
-        let mode = if query.is_some() { Mode::Query } else { Mode::Table };
-        let hook = Hook::new(image, mode);
-        let mut hook = hook.map_err(|error| Error::Config(format!("image: {error}")))?;
+        let mode = if service.is_some() { Mode::Query } else { Mode::Table };
+        let mut hook = Hook::new(image, mode)?;
         hook.follow(Verdict(policy));
         let mut helper = None;
-        if let Some(query) = query {
-            let address: Address = query.address.parse().map_err(|error| {
-                let error: birthmark_hook::AddressError = error;
-                Error::Config(format!("query: {error}"))
-            })?;
+        if let Some(service) = service {
             if query.wait {
                 let deadline = (query.deadline_ms.clamp(0.0, 1e6) * 1e6) as u64;
                 let settings = SyncSettings { deadline, ..SyncSettings::default() };
-                hook.wait_for(Box::new(Http::new(address)), settings);
+                hook.wait_for(service, settings);
             } else {
-                helper = Some(Http::new(address));
+                helper = Some(service);
             }
         }
         Ok(Verdicts::Asked(Box::new(Asking { hook, helper, books: Books::default() })))

@@ -61,11 +61,24 @@ pub struct Certainty {
     worlds: Vec<Worlds>,
 }
 
+/// Why a description cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CertaintyError {
+    /// It is not JSON, or not of this form.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A predicate has no levels, or one of them says nothing that can be said.
+    #[error("expected levels with an answer and a probability from 0 to 1")]
+    Levels,
+    /// The predicates of a group have different numbers of worlds.
+    #[error("expected worlds of the same number")]
+    Worlds,
+}
+
 impl Certainty {
     /// Reads what `predictor.answers.certainty.described` wrote. Those `abstaining` are never a yes.
-    pub fn read(text: &str, abstaining: &[String]) -> Result<Certainty, String> {
-        let description: Description =
-            serde_json::from_str(text).map_err(|error| error.to_string())?;
+    pub fn read(text: &str, abstaining: &[String]) -> Result<Certainty, CertaintyError> {
+        let description: Description = serde_json::from_str(text)?;
         let predicates = &description.predicates;
         let keys: Vec<_> = predicates.iter().map(|each| each.key.clone()).collect();
         let levels = predicates.iter().map(|each| each.levels(abstaining.contains(&each.key)));
@@ -73,8 +86,8 @@ impl Certainty {
         let follows: Vec<_> = predicates.iter().map(|each| each.follows).collect();
         let worlds = description.worlds.iter().map(|each| Worlds::of(each, &keys, &follows));
         Ok(Certainty {
-            levels: levels.ok_or("expected levels with an answer and a probability from 0 to 1")?,
-            worlds: worlds.collect::<Option<_>>().ok_or("expected worlds of the same number")?,
+            levels: levels.ok_or(CertaintyError::Levels)?,
+            worlds: worlds.collect::<Option<_>>().ok_or(CertaintyError::Worlds)?,
             keys,
         })
     }

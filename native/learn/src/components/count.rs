@@ -3,11 +3,11 @@
 //! Names are far fewer than files, so each is hashed once per row and taken apart once in all. Two
 //! halves of the rows are counted side by side; what comes out does not depend on that.
 
-use super::{split, Component, Role};
+use super::{split, Component, ComponentError, Role};
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt64Array};
 use arrow_buffer::BooleanBuffer;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
@@ -28,10 +28,10 @@ pub fn count(
     names: &BinaryArray,
     labels: &[(String, BooleanArray)],
     prefix: bool,
-) -> Result<RecordBatch, ArrowError> {
+) -> Result<RecordBatch, ComponentError> {
     if let Some((key, label)) = labels.iter().find(|(_, label)| label.len() != names.len()) {
-        let message = format!("{} names but {} labels of {key}", names.len(), label.len());
-        return Err(ArrowError::InvalidArgumentError(message));
+        let (key, labels) = (key.clone(), label.len());
+        return Err(ComponentError::Labels { names: names.len(), labels, key });
     }
     let columns: Vec<Column> = columns_of(labels);
     let middle = if names.len() < 2 * HALF { names.len() } else { names.len() / 2 };
@@ -144,7 +144,7 @@ struct Components {
 }
 
 impl Components {
-    fn of(names: &[&[u8]], prefix: bool) -> Result<Self, ArrowError> {
+    fn of(names: &[&[u8]], prefix: bool) -> Result<Self, ComponentError> {
         let (mut found, mut index) = (Vec::new(), HashMap::new());
         let (mut places, mut begins, mut parts) = (Vec::new(), vec![0], Vec::new());
         for name in names {
@@ -186,7 +186,7 @@ impl Components {
         &self,
         counts: &[Vec<u32>],
         labels: &[(String, BooleanArray)],
-    ) -> Result<RecordBatch, ArrowError> {
+    ) -> Result<RecordBatch, ComponentError> {
         let (some, others) = counts.split_at(counts.len() / 2);
         let sums = |of: &[Vec<u32>]| of.iter().map(|counts| self.sums(counts)).collect::<Vec<_>>();
         let mut columns = both(|| sums(some), || sums(others)).into_iter();
@@ -200,19 +200,24 @@ impl Components {
                 arrays.extend(array);
             }
         }
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
     }
 }
 
 /// Renders components in byte order; also the place that each comes to.
-fn sorted(components: &[Component]) -> Result<(BinaryArray, Vec<u32>), ArrowError> {
+fn sorted(components: &[Component]) -> Result<(BinaryArray, Vec<u32>), ComponentError> {
+    // Written out, each byte may be two, and there are two anchors.
+    let most: usize = components.iter().map(|each| 2 * each.text.len() + 2).sum();
+    if i32::try_from(most).is_err() {
+        let bytes: usize = components.iter().map(Component::written).sum();
+        if i32::try_from(bytes).is_err() {
+            return Err(ComponentError::Long(bytes));
+        }
+    }
     let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(components.len()));
     for component in components {
         component.write(&mut bytes);
         ends.push(bytes.len());
-    }
-    if i32::try_from(bytes.len()).is_err() {
-        return Err(ArrowError::OffsetOverflowError(bytes.len()));
     }
     let text = |at: u32| {
         let at = at as usize;

@@ -5,9 +5,8 @@
 //! first with a verdict decides, and within one role a no beats a yes. A name's score is the highest
 //! threshold at which it is a yes: a yes stays one as the threshold falls.
 
-use super::{split, Component, Role};
+use super::{split, Component, ComponentError, Role};
 use arrow_array::{Array, BinaryArray, BooleanArray, Float64Array, Int32Array, UInt32Array};
-use arrow_schema::ArrowError;
 use hashbrown::HashMap;
 
 /// The component, as a regular expression, that every name has.
@@ -24,16 +23,15 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(rules: &'a BinaryArray, prefix: bool) -> Result<Self, ArrowError> {
+    fn new(rules: &'a BinaryArray, prefix: bool) -> Result<Self, ComponentError> {
         let mut index = Index { rules: HashMap::with_capacity(rules.len()), any: None, prefix };
         for (place, rule) in (0..).zip(rules.iter()) {
             if rule == Some(ANY) {
                 index.any = Some(place);
                 continue;
             }
-            let component = rule
-                .and_then(Component::parse)
-                .ok_or_else(|| invalid(format!("rule {place} is not a name component")))?;
+            let component = rule.and_then(Component::parse);
+            let component = component.ok_or(ComponentError::Rule(place as usize))?;
             index.rules.insert(component, place);
         }
         Ok(index)
@@ -101,7 +99,7 @@ pub fn score(
     lower: &Float64Array,
     upper: &Float64Array,
     prefix: bool,
-) -> Result<Float64Array, ArrowError> {
+) -> Result<Float64Array, ComponentError> {
     same_length(rules, lower, upper)?;
     let index = Index::new(rules, prefix)?;
     let bounds = Bounds { lower: lower.values(), upper: upper.values(), least: 0.0, most: 1.0 };
@@ -122,7 +120,7 @@ pub fn decide(
     upper: &Float64Array,
     threshold: f64,
     prefix: bool,
-) -> Result<Int32Array, ArrowError> {
+) -> Result<Int32Array, ComponentError> {
     same_length(rules, lower, upper)?;
     let index = Index::new(rules, prefix)?;
     let strength = |rule: &u32| lower.value(*rule as usize);
@@ -159,7 +157,7 @@ pub fn prune(
     upper: &UInt32Array,
     most: u32,
     prefix: bool,
-) -> Result<BooleanArray, ArrowError> {
+) -> Result<BooleanArray, ComponentError> {
     same_length(rules, lower, upper)?;
     let index = Index::new(rules, prefix)?;
     let mut parts = Vec::new();
@@ -223,21 +221,12 @@ fn same_length(
     rules: &BinaryArray,
     lower: &dyn Array,
     upper: &dyn Array,
-) -> Result<(), ArrowError> {
-    if [lower.len(), upper.len()] != [rules.len(); 2] {
-        let message = format!(
-            "{} rules but {} lower and {} upper bounds",
-            rules.len(),
-            lower.len(),
-            upper.len()
-        );
-        return Err(invalid(message));
+) -> Result<(), ComponentError> {
+    let (rules, lower, upper) = (rules.len(), lower.len(), upper.len());
+    if [lower, upper] != [rules; 2] {
+        return Err(ComponentError::Bounds { rules, lower, upper });
     }
     Ok(())
-}
-
-fn invalid(message: String) -> ArrowError {
-    ArrowError::InvalidArgumentError(message)
 }
 
 #[cfg(test)]

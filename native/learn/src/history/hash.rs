@@ -4,20 +4,23 @@
 //! is made of parts one after the other, each taken in by the output function of SplitMix64
 //! (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 
+use fnv::FnvHasher;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::SplitMix64;
+use std::hash::Hasher;
+
 /// Of bytes.
 #[inline]
 pub fn of(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 /// Of what was hashed already and one part more.
 #[inline]
 pub fn with(hash: u64, part: u64) -> u64 {
-    let z = (hash ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    SplitMix64::from_seed((hash ^ part).to_le_bytes()).next_u64()
 }
 
 #[cfg(test)]

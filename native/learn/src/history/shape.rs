@@ -10,7 +10,9 @@
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, BinaryArray};
 
+/// As long as the part that `mkstemp` makes.
 const RANDOM: usize = 6;
+/// Shorter runs are often words: `bed1`, `ace2`.
 const HEXADECIMAL: usize = 4;
 
 /// Puts the shape of a name into `out`.

@@ -53,7 +53,7 @@ impl Mapping {
     pub fn new(settings: Settings, seed: Option<u64>) -> io::Result<Mapping> {
         let random = match seed {
             Some(seed) => Random::seeded(seed, 0),
-            None => Random::system()?,
+            None => Random::system(),
         };
         let head = if settings.prefix { names::HEAD } else { 0 };
         let names = Names::new(head);

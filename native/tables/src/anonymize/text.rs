@@ -5,7 +5,7 @@
 use super::{mapping, quote, Mapping};
 use birthmark_trace::fields::Fields;
 use birthmark_trace::input::Input;
-use birthmark_trace::message::{Hosts, Procedure};
+use birthmark_trace::message::{Interner, Procedure};
 use birthmark_trace::schema::Op;
 use birthmark_trace::text::fields;
 use birthmark_trace::text::line::{Endpoints, Line};
@@ -57,7 +57,7 @@ pub struct Rewriter {
     /// What was read so far.
     pub counts: Counts,
     endpoints: Endpoints,
-    hosts: Hosts,
+    hosts: Interner,
     fields: Fields,
     /// Hosts as the text writes them, before and after.
     known: HashMap<Box<[u8]>, Box<[u8]>>,

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch};
 use birthmark_trace::columns::{get, ColumnError, Source};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use birthmark_trace::schema::{Op, OPS};
 
 type U8<'a> = &'a PrimitiveArray<UInt8Type>;
@@ -55,8 +55,8 @@ impl<'a> Columns<'a> {
     /// Finds the columns, and the numbers of their hosts.
     pub fn new(
         batch: &'a RecordBatch,
-        servers: &mut Hosts,
-        clients: &mut Hosts,
+        servers: &mut Interner,
+        clients: &mut Interner,
     ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
         Ok(Columns {

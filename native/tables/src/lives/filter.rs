@@ -8,6 +8,7 @@ pub struct Filter {
 }
 
 impl Filter {
+    // 64 MB: four bits for each of fifty million hashes fill a third of it
     const WORDS: usize = 1 << 23;
 
     /// Adds a hash.

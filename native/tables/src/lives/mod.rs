@@ -38,11 +38,12 @@ mod walk;
 
 pub use gaps::NEAR;
 pub use rows::{files_schema, names_schema};
+pub use spill::Error as SpillError;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::{bytes, get, ColumnError};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use birthmark_trace::schema::Op;
 use columns::Columns;
 use gaps::{Gaps, Unanswered};
@@ -71,7 +72,7 @@ pub enum Error {
     #[error(transparent)]
     Arrow(#[from] ArrowError),
     #[error(transparent)]
-    Spill(#[from] spill::Error),
+    Spill(#[from] SpillError),
 }
 
 /// Takes operations in the order of their replies, gives lives as they end.
@@ -80,8 +81,8 @@ pub struct Lives {
     inodes: Inodes,
     recent: Recent,
     walk: Walk,
-    servers: Hosts,
-    clients: Hosts,
+    servers: Interner,
+    clients: Interner,
     /// The last time of each server's trace.
     ends: Vec<i64>,
     gaps: Gaps,
@@ -102,8 +103,8 @@ impl Lives {
             inodes: Inodes::default(),
             recent: Recent::default(),
             walk: Walk::default(),
-            servers: Hosts::default(),
-            clients: Hosts::default(),
+            servers: Interner::default(),
+            clients: Interner::default(),
             ends: Vec::new(),
             gaps: Gaps::new(near),
             unanswered: Unanswered::default(),

@@ -11,7 +11,7 @@ use arrow_array::{
     StringArray,
 };
 use arrow_schema::{ArrowError, Field, Schema};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use std::sync::Arc;
 
 /// A row of the files table.
@@ -114,21 +114,21 @@ impl NameRow {
 
 /// The files table's schema.
 pub fn files_schema() -> Result<Schema, ArrowError> {
-    let none = Hosts::default();
+    let none = Interner::default();
     Ok(files(&[], &none, &none)?.schema().as_ref().clone())
 }
 
 /// The names table's schema.
 pub fn names_schema() -> Result<Schema, ArrowError> {
-    let none = Hosts::default();
+    let none = Interner::default();
     Ok(names(&[], &none, &none)?.schema().as_ref().clone())
 }
 
 /// Rows of the files table.
 pub fn files(
     rows: &[FileRow],
-    servers: &Hosts,
-    clients: &Hosts,
+    servers: &Interner,
+    clients: &Interner,
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
     let early = || rows.iter().map(|r| r.life.birth.map(|_| r.life.early));
@@ -178,8 +178,8 @@ pub fn files(
 /// Rows of the names table.
 pub fn names(
     rows: &[NameRow],
-    servers: &Hosts,
-    clients: &Hosts,
+    servers: &Interner,
+    clients: &Interner,
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
     batch(vec![
@@ -254,7 +254,7 @@ fn kinds(values: impl Iterator<Item = Option<Kind>>) -> Result<ArrayRef, ArrowEr
     words(&KINDS, values.map(|kind| Some(kind? as i32 - 1)))
 }
 
-fn hosts(hosts: &Hosts, ids: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
+fn hosts(hosts: &Interner, ids: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
     let names: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
     words(&names, ids.map(|id| Some(id? as i32)))
 }

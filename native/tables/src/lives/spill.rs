@@ -137,6 +137,7 @@ struct Log {
     dead: u64,
 }
 
+/// The state of a record.
 const HERE: u8 = 1;
 const TAKEN: u8 = 0;
 /// The bytes of a record before itself.

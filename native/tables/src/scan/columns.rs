@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch};
 use birthmark_trace::columns::{bytes, get, ColumnError, Source};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 
 type Time<'a> = &'a PrimitiveArray<TimestampMicrosecondType>;
 type U8<'a> = &'a PrimitiveArray<UInt8Type>;
@@ -43,8 +43,8 @@ impl<'a> Columns<'a> {
     pub fn new(
         batch: &'a RecordBatch,
         plan: &Plan,
-        hosts: &mut Hosts,
-        ops: &mut Hosts,
+        hosts: &mut Interner,
+        ops: &mut Interner,
     ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
         let needs = |needed: bool, name| needed.then(|| source.primitive(name)).transpose();

@@ -10,7 +10,7 @@ use super::{Plan, LATE, OTHER};
 use arrow_array::{BooleanArray, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::{bytes, get, ColumnError};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use hashbrown::hash_map::Entry;
 use hashbrown::HashSet;
 
@@ -43,9 +43,9 @@ pub struct Counter {
     rows: Rows,
     tree: Tree,
     files: Files,
-    hosts: Hosts,
-    ops: Hosts,
-    counted: Hosts,
+    hosts: Interner,
+    ops: Interner,
+    counted: Interner,
     meanings: Vec<Op>,
     wanted_hosts: Vec<bool>,
     written: HashSet<i64>,
@@ -60,9 +60,9 @@ impl Counter {
             rows: Rows::new(plan.by, plan.period),
             tree: Tree::default(),
             files: Files::default(),
-            hosts: Hosts::default(),
-            ops: Hosts::default(),
-            counted: Hosts::default(),
+            hosts: Interner::default(),
+            ops: Interner::default(),
+            counted: Interner::default(),
             meanings: Vec::new(),
             wanted_hosts: Vec::new(),
             written: HashSet::new(),

@@ -7,7 +7,7 @@ use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, UInt32Array, UInt64Array, UInt8Array};
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::get;
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use hashbrown::HashMap;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl Files {
     }
 
     /// Takes them, with their numbers.
-    pub fn take(&mut self, tree: &Tree, hosts: &Hosts) -> Result<RecordBatch, ArrowError> {
+    pub fn take(&mut self, tree: &Tree, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let mut files: Vec<(NodeId, File)> = self.files.drain().collect();
         files.sort_unstable_by_key(|(id, _)| *id);
         let mut servers = StringBuilder::new();

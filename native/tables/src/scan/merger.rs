@@ -8,7 +8,7 @@ use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
 use arrow_array::{PrimitiveArray, RecordBatch, StringArray, StructArray};
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::{get, ColumnError, Source};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 
 type U64<'a> = &'a PrimitiveArray<UInt64Type>;
 
@@ -17,9 +17,9 @@ pub struct Merger {
     by: By,
     periods: Periods,
     rows: Rows,
-    hosts: Hosts,
-    paths: Hosts,
-    ops: Hosts,
+    hosts: Interner,
+    paths: Interner,
+    ops: Interner,
 }
 
 impl Merger {
@@ -48,7 +48,7 @@ impl Merger {
             self.rows.add(start, &cells, words);
         }
         if self.periods.first_end() == i64::MAX {
-            self.paths = Hosts::default(); // no open period has any
+            self.paths = Interner::default(); // no open period has any
         }
     }
 
@@ -58,7 +58,7 @@ impl Merger {
     }
 
     fn key(&mut self, columns: &Columns, row: usize) -> Key {
-        let word = |list: &mut Hosts, column: Option<&StringArray>| {
+        let word = |list: &mut Interner, column: Option<&StringArray>| {
             column.map_or(0, |column| list.intern(column.value(row)))
         };
         let id = |column: Option<&PrimitiveArray<UInt32Type>>| {

@@ -6,9 +6,11 @@
 //! `\` and `/` are written `\xNN`.
 
 use super::tree::{NodeId, Tree, NONE};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
+use fnv::FnvHasher;
 use hashbrown::HashMap;
 use std::fmt::Write;
+use std::hash::Hasher;
 
 /// Where what has no known parent lies.
 pub const UNKNOWN: &str = "?";
@@ -19,13 +21,13 @@ pub struct Paths<'a> {
     known: HashMap<NodeId, u32>,
     chain: Vec<NodeId>,
     /// The paths, by number.
-    pub words: Hosts,
+    pub words: Interner,
 }
 
 impl<'a> Paths<'a> {
     /// No paths so far.
     pub fn new(tree: &'a Tree) -> Paths<'a> {
-        Paths { tree, known: HashMap::new(), chain: Vec::new(), words: Hosts::default() }
+        Paths { tree, known: HashMap::new(), chain: Vec::new(), words: Interner::default() }
     }
 
     /// A file's path.
@@ -89,11 +91,11 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// A hash that never changes (FNV-1a, 64 bits).
+/// A hash that never changes: FNV-1a, 64 bits.
 fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 fn escape(name: &[u8], out: &mut String) {

@@ -8,7 +8,7 @@ use arrow_array::builder::{
 use arrow_array::types::TimestampMicrosecondType;
 use arrow_array::{ArrayRef, Float64Array, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
-use birthmark_trace::message::Hosts;
+use birthmark_trace::message::Interner;
 use std::sync::Arc;
 
 /// The counts and sums of a row, in order.
@@ -19,9 +19,9 @@ pub const SUMS: [&str; 7] =
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Words<'a> {
-    pub hosts: &'a Hosts,
-    pub paths: &'a Hosts,
-    pub ops: &'a Hosts,
+    pub hosts: &'a Interner,
+    pub paths: &'a Interner,
+    pub ops: &'a Interner,
 }
 
 /// Rows that wait to be taken.

@@ -22,6 +22,7 @@ struct Node {
     flags: u8,
 }
 
+/// Flags of a node: it is a directory.
 const DIRECTORY: u8 = 1;
 /// Its name was removed, or is another file's now.
 const GONE: u8 = 2;

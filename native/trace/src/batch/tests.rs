@@ -24,8 +24,8 @@ fn row(batches: &mut Batches, time: u64, fields: &Fields) -> u64 {
     batches.end_row()
 }
 
-fn hosts() -> Hosts {
-    let mut hosts = Hosts::default();
+fn hosts() -> Interner {
+    let mut hosts = Interner::default();
     hosts.intern("30");
     hosts
 }

@@ -85,6 +85,7 @@ pub fn resynchronise(
     (reason, expected): (&'static str, &'static str),
     resumes: impl Fn(&[u8]) -> bool,
 ) {
+    // so that a place near its end is judged with a whole packet behind it
     const WINDOW: usize = 4 * LONGEST_PACKET;
     const MARGIN: usize = LONGEST_PACKET + 1024;
     let (offset, mut length, mut kept) = (input.position(), 0, Vec::new());

@@ -1,7 +1,7 @@
 //! The TCP conversations going on, each direction by itself.
 
 use super::counts::CaptureCounts;
-use super::messages::{Messages, Origin, Way};
+use super::messages::{Flow, Messages, Origin};
 use super::receiver::Receiver;
 use super::stream::{Burden, Segment, Stream};
 use crate::join::Joiner;
@@ -26,7 +26,7 @@ pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
 /// The directions of conversations.
 #[derive(Debug, Default)]
 pub struct Flows {
-    streams: HashMap<Way, Stream>,
+    streams: HashMap<Flow, Stream>,
     memory: usize,
     /// How many streams have segments that wait for others.
     stuck: usize,
@@ -38,7 +38,7 @@ impl Flows {
     /// Takes a segment; whether its conversation may be RPC's.
     pub fn segment(
         &mut self,
-        way: Way,
+        flow: Flow,
         segment: &Segment,
         origin: Origin,
         mut takers: Takers,
@@ -48,7 +48,7 @@ impl Flows {
         }
         self.sweep(origin.time, &mut takers);
         if let (true, Some(sequence)) = (self.stuck > 0, segment.acknowledged) {
-            let other = Way { from: way.to, to: way.from, ..way };
+            let other = Flow { from: flow.to, to: flow.from, ..flow };
             if let Some(stream) = self.streams.get_mut(&other) {
                 let before = stream.burden();
                 stream.acknowledged(sequence, &mut receiver(other, &mut takers));
@@ -56,9 +56,9 @@ impl Flows {
                 self.reckon(before, after);
             }
         }
-        let stream = self.streams.entry(way).or_default();
+        let stream = self.streams.entry(flow).or_default();
         let before = stream.burden();
-        stream.segment(segment, origin, &mut receiver(way, &mut takers));
+        stream.segment(segment, origin, &mut receiver(flow, &mut takers));
         let (after, ignored) = (stream.burden(), stream.ignored());
         self.reckon(before, after);
         !ignored
@@ -108,22 +108,22 @@ impl Flows {
         (self.segments, self.swept) = (0, now);
         let mut stuck: Vec<_> =
             self.streams.iter_mut().filter(|(_, stream)| stream.burden().waits).collect();
-        stuck.sort_unstable_by_key(|(way, _)| (way.from, way.to));
-        for (way, stream) in stuck {
-            stream.give_up(now, &mut receiver(*way, takers));
+        stuck.sort_unstable_by_key(|(flow, _)| (flow.from, flow.to));
+        for (flow, stream) in stuck {
+            stream.give_up(now, &mut receiver(*flow, takers));
         }
         self.reckon_all();
     }
 }
 
 /// Ends conversations, in an order that does not depend on the table's.
-fn end(mut streams: Vec<(Way, Stream)>, takers: &mut Takers) {
-    streams.sort_unstable_by_key(|(way, stream)| (stream.heard, way.from, way.to));
-    for (way, mut stream) in streams {
-        stream.end(&mut receiver(way, takers));
+fn end(mut streams: Vec<(Flow, Stream)>, takers: &mut Takers) {
+    streams.sort_unstable_by_key(|(flow, stream)| (stream.heard, flow.from, flow.to));
+    for (flow, mut stream) in streams {
+        stream.end(&mut receiver(flow, takers));
     }
 }
 
-fn receiver<'a>(way: Way, (messages, joiner, counts): &'a mut Takers) -> Receiver<'a> {
-    Receiver { messages, joiner, counts, way }
+fn receiver<'a>(flow: Flow, (messages, joiner, counts): &'a mut Takers) -> Receiver<'a> {
+    Receiver { messages, joiner, counts, flow }
 }

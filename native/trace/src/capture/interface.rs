@@ -4,6 +4,7 @@ use super::file::LATEST;
 use super::link::Link;
 use super::order::Order;
 
+/// Codes of options (`opt_endofopt`, `if_tsresol`, `if_tsoffset`).
 const END_OF_OPTIONS: u16 = 0;
 const RESOLUTION: u16 = 9;
 const OFFSET: u16 = 14;

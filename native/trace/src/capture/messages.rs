@@ -35,7 +35,7 @@ pub struct Origin {
 
 /// Who sends to whom, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Way {
+pub struct Flow {
     /// The sender.
     pub from: SocketAddr,
     /// The receiver.
@@ -70,7 +70,7 @@ impl Messages {
     /// nothing was done, and that the message should be given again when there is more of it.
     pub fn message(
         &mut self,
-        (way, origin): (&Way, Origin),
+        (flow, origin): (&Flow, Origin),
         bytes: &[u8],
         extent: Extent,
         joiner: &mut Joiner,
@@ -79,19 +79,19 @@ impl Messages {
         let mut x = Xdr::new(bytes);
         let dealt_with = match (x.u32(), x.u32()) {
             (Ok(xid), Ok(rpc::CALL)) => {
-                let (client, server) = (self.end(way.from, joiner), self.end(way.to, joiner));
+                let (client, server) = (self.end(flow.from, joiner), self.end(flow.to, joiner));
                 let key = CallKey { client, server, xid };
-                let envelope = Envelope { time: origin.time, key, transport: way.transport };
+                let envelope = Envelope { time: origin.time, key, transport: flow.transport };
                 let called = self.call(envelope, x, extent, joiner);
                 if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
-                    self.servers.insert(way.to);
+                    self.servers.insert(flow.to);
                 }
                 called
             }
             (Ok(xid), Ok(rpc::REPLY)) => {
-                let (client, server) = (self.end(way.to, joiner), self.end(way.from, joiner));
+                let (client, server) = (self.end(flow.to, joiner), self.end(flow.from, joiner));
                 let key = CallKey { client, server, xid };
-                let envelope = Envelope { time: origin.time, key, transport: way.transport };
+                let envelope = Envelope { time: origin.time, key, transport: flow.transport };
                 self.reply(envelope, bytes, extent, joiner)
             }
             (Ok(_), Ok(_)) => Err(Fault::Bad("a call or a reply")),
@@ -124,12 +124,12 @@ impl Messages {
         true
     }
 
-    /// Whether a reply with this XID is awaited on this way.
-    pub fn awaits(&self, way: &Way, xid: u32, joiner: &Joiner) -> bool {
+    /// Whether a reply with this XID is awaited on this flow.
+    pub fn awaits(&self, flow: &Flow, xid: u32, joiner: &Joiner) -> bool {
         let end = |end: SocketAddr| {
             self.hosts.get(&end.ip()).map(|&host| Endpoint { host, port: end.port() })
         };
-        let (Some(client), Some(server)) = (end(way.to), end(way.from)) else {
+        let (Some(client), Some(server)) = (end(flow.to), end(flow.from)) else {
             return false;
         };
         joiner.pending(&CallKey { client, server, xid }).is_some()
@@ -137,12 +137,18 @@ impl Messages {
 
     /// Hears of bytes of a TCP stream that were lost between two times. Where no calls have gone
     /// either way it is not a conversation of RPC's.
-    pub fn hole(&mut self, way: &Way, (since, until): (i64, i64), bytes: u64, joiner: &mut Joiner) {
-        let call = self.servers.contains(&way.to);
-        if !call && !self.servers.contains(&way.from) {
+    pub fn hole(
+        &mut self,
+        flow: &Flow,
+        (since, until): (i64, i64),
+        bytes: u64,
+        joiner: &mut Joiner,
+    ) {
+        let call = self.servers.contains(&flow.to);
+        if !call && !self.servers.contains(&flow.from) {
             return;
         }
-        let (from, to) = (self.end(way.from, joiner), self.end(way.to, joiner));
+        let (from, to) = (self.end(flow.from, joiner), self.end(flow.to, joiner));
         let (client, server) = if call { (from, to) } else { (to, from) };
         let gap = Gap { server: server.host, client: client.host, since, until };
         joiner.losses.hole((client, server), &Hole { gap, bytes, call });

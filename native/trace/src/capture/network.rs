@@ -6,12 +6,13 @@ use super::flows::Flows;
 use super::fragments::{Datagram, Fragments};
 use super::ip;
 use super::link::Link;
-use super::messages::{Extent, Messages, Origin, Way};
+use super::messages::{Extent, Flow, Messages, Origin};
 use super::stream::Segment;
 use crate::join::Joiner;
 use crate::message::Transport;
 use std::net::{IpAddr, SocketAddr};
 
+/// Bytes of the headers (RFC 768; RFC 9293 without options), and flags of TCP (RFC 9293).
 const UDP_HEADER: usize = 8;
 const TCP_HEADER: usize = 20;
 const SYN: u8 = 2;
@@ -131,8 +132,8 @@ impl Network {
             return Some(false);
         }
         let extent = if body.len() == length { Extent::Whole } else { Extent::Cut };
-        let way = payload.way(ports, Transport::Udp);
-        self.messages.message((&way, payload.origin), body, extent, joiner, &mut self.counts);
+        let flow = payload.flow(ports, Transport::Udp);
+        self.messages.message((&flow, payload.origin), body, extent, joiner, &mut self.counts);
         Some(true)
     }
 
@@ -154,15 +155,15 @@ impl Network {
             data: payload.bytes.get(behind..).unwrap_or_default(),
             length: payload.length?.checked_sub(behind)?,
         };
-        let way = payload.way(ports, Transport::Tcp);
+        let flow = payload.flow(ports, Transport::Tcp);
         let Network { flows, messages, counts, .. } = self;
-        Some(flows.segment(way, &segment, payload.origin, (messages, joiner, counts)))
+        Some(flows.segment(flow, &segment, payload.origin, (messages, joiner, counts)))
     }
 }
 
 impl Payload<'_> {
-    fn way(&self, [from, to]: [u16; 2], transport: Transport) -> Way {
+    fn flow(&self, [from, to]: [u16; 2], transport: Transport) -> Flow {
         let (from, to) = (SocketAddr::new(self.from, from), SocketAddr::new(self.to, to));
-        Way { from, to, transport }
+        Flow { from, to, transport }
     }
 }

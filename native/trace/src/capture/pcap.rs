@@ -8,6 +8,7 @@ use super::order::Order;
 use crate::input::Input;
 use crate::quarantine::Quarantine;
 
+/// Bytes of the file's header, and of each packet's (pcap-savefile(5)).
 const FILE_HEADER: usize = 24;
 const HEADER: usize = 16;
 

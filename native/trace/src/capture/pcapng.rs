@@ -8,6 +8,7 @@ use super::order::Order;
 use crate::input::Input;
 use crate::quarantine::Quarantine;
 
+/// Types of blocks.
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 /// The packet block of the first drafts.

@@ -1,7 +1,7 @@
 //! Where the messages of a TCP stream go.
 
 use super::counts::CaptureCounts;
-use super::messages::{Extent, Messages, Origin, Way};
+use super::messages::{Extent, Flow, Messages, Origin};
 use super::records::Sink;
 use crate::join::Joiner;
 
@@ -14,7 +14,7 @@ pub struct Receiver<'a> {
     /// Counts.
     pub counts: &'a mut CaptureCounts,
     /// The stream's two ends.
-    pub way: Way,
+    pub flow: Flow,
 }
 
 impl Receiver<'_> {
@@ -22,17 +22,17 @@ impl Receiver<'_> {
     pub fn hole(&mut self, times: (i64, i64), bytes: u64) {
         self.counts.holes += 1;
         self.counts.missing_bytes += bytes;
-        self.messages.hole(&self.way, times, bytes, self.joiner);
+        self.messages.hole(&self.flow, times, bytes, self.joiner);
     }
 }
 
 impl Sink for Receiver<'_> {
     fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
-        self.messages.message((&self.way, origin), bytes, extent, self.joiner, self.counts)
+        self.messages.message((&self.flow, origin), bytes, extent, self.joiner, self.counts)
     }
 
     fn awaits(&self, xid: u32) -> bool {
-        self.messages.awaits(&self.way, xid, self.joiner)
+        self.messages.awaits(&self.flow, xid, self.joiner)
     }
 
     fn lost(&mut self) {

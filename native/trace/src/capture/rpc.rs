@@ -23,6 +23,7 @@ const AUTH_ERROR: u32 = 1;
 
 /// Credentials that name the caller by numbers.
 pub const AUTH_UNIX: u32 = 1;
+/// Credentials by Kerberos or the like (RFC 2203), whose calls may be wrapped.
 const RPCSEC_GSS: u32 = 6;
 
 /// Added to a refusal's `accept_stat` to make a status, beyond every NFS status.

@@ -2,7 +2,7 @@
 
 use super::Joiner;
 use crate::fields::Fields;
-use crate::message::{Envelope, Hosts, Procedure};
+use crate::message::{Envelope, Interner, Procedure};
 use crate::messages::Kind;
 
 /// A message that has come.
@@ -41,7 +41,7 @@ pub enum What<'a> {
 /// Who wants to know of messages.
 pub trait Listener: Send {
     /// A message came, from one of the hosts to another.
-    fn hear(&mut self, hosts: &Hosts, event: &Event);
+    fn hear(&mut self, hosts: &Interner, event: &Event);
 }
 
 /// Who is told, and of what.

@@ -1,7 +1,7 @@
 //! Losses as Arrow record batches. `data/schema.py` says what each column means.
 
 use super::{Gap, Period};
-use crate::message::Hosts;
+use crate::message::Interner;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray,
@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use std::sync::Arc;
 
 /// Rows of the loss table.
-pub fn periods(rows: &[Period], all: &Hosts) -> Result<RecordBatch, ArrowError> {
+pub fn periods(rows: &[Period], all: &Interner) -> Result<RecordBatch, ArrowError> {
     let tallies = || rows.iter().map(|row| &row.tally);
     let numbers = |value: fn(&super::Tally) -> u64| -> ArrayRef {
         Arc::new(UInt64Array::from_iter_values(tallies().map(value)))
@@ -37,7 +37,7 @@ pub fn periods(rows: &[Period], all: &Hosts) -> Result<RecordBatch, ArrowError> 
 }
 
 /// Times in which calls were lost: `server`, `client`, `since`, `until`.
-pub fn gaps(rows: &[Gap], all: &Hosts) -> Result<RecordBatch, ArrowError> {
+pub fn gaps(rows: &[Gap], all: &Interner) -> Result<RecordBatch, ArrowError> {
     batch(vec![
         ("server", hosts(all, rows.iter().map(|row| row.server))?, false),
         ("client", hosts(all, rows.iter().map(|row| row.client))?, false),
@@ -58,7 +58,7 @@ fn times(values: impl Iterator<Item = i64>) -> ArrayRef {
     Arc::new(TimestampMicrosecondArray::from_iter_values(values).with_timezone("UTC"))
 }
 
-fn hosts(all: &Hosts, ids: impl Iterator<Item = u32>) -> Result<ArrayRef, ArrowError> {
+fn hosts(all: &Interner, ids: impl Iterator<Item = u32>) -> Result<ArrayRef, ArrowError> {
     let names = StringArray::from_iter_values(all.names());
     let keys = Int32Array::from_iter_values(ids.map(|id| id as i32));
     Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, Arc::new(names))?))

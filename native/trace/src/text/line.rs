@@ -4,7 +4,7 @@ use super::value::{digits, number, time, Fraction};
 use super::words::{procedure_name, Direction};
 use super::Damage;
 use crate::form::Form;
-use crate::message::{CallKey, Endpoint, Envelope, Hosts, Procedure, Transport};
+use crate::message::{CallKey, Endpoint, Envelope, Interner, Procedure, Transport};
 use crate::schema::Op;
 use hashbrown::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -64,6 +64,7 @@ impl<'a> Words<'a> {
 /// Where the first space is, or the end: eight bytes at a time, since most words are short.
 #[inline]
 fn space(text: &[u8]) -> usize {
+    // a one in each byte
     const ONES: u64 = u64::MAX / 255;
     let mut at = 0;
     while let Some(eight) = text[at..].first_chunk::<8>() {
@@ -84,7 +85,7 @@ impl<'a> Line<'a> {
     pub fn parse(
         text: &'a [u8],
         known: &mut Endpoints,
-        hosts: &mut Hosts,
+        hosts: &mut Interner,
     ) -> Result<Line<'a>, Damage> {
         let mut words = Words { rest: text, spaced: text.first() == Some(&b' ') };
         let stamp = words.take();
@@ -187,10 +188,11 @@ fn remark(rest: &[u8]) -> Damage {
 pub struct Endpoints(HashMap<Box<[u8]>, (Endpoint, bool)>);
 
 impl Endpoints {
+    // a few MB: ports change with every mount, and a long trace has many
     const MOST: usize = 1 << 16;
 
     #[inline]
-    fn get(&mut self, text: &[u8], hosts: &mut Hosts) -> Result<(Endpoint, bool), Damage> {
+    fn get(&mut self, text: &[u8], hosts: &mut Interner) -> Result<(Endpoint, bool), Damage> {
         if let Some(endpoint) = self.0.get(text) {
             return Ok(*endpoint);
         }
@@ -205,7 +207,7 @@ impl Endpoints {
 
 /// A host and port, `31.03f7`: the host an anonymized number, or an address of 8 hexadecimal
 /// digits (32 for version 6 of IP), the port in hexadecimal.
-fn endpoint(text: &[u8], hosts: &mut Hosts) -> Result<(Endpoint, bool), Damage> {
+fn endpoint(text: &[u8], hosts: &mut Interner) -> Result<(Endpoint, bool), Damage> {
     const EXPECTED: Damage = ("bad-address", "host.port, both in hexadecimal");
     let point = memchr::memrchr(b'.', text).ok_or(EXPECTED)?;
     let (host, port) = (&text[..point], &text[point + 1..]);

@@ -4,7 +4,7 @@
 use super::log::Log;
 use super::write::MessagePrinter;
 use crate::join::{Event, Listener, What};
-use crate::message::{Hosts, Procedure};
+use crate::message::{Interner, Procedure};
 use crate::messages::{Kind, Message, Messages};
 use crate::schema::Op;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,13 +40,13 @@ impl Recorder {
 }
 
 impl Listener for Recorder {
-    fn hear(&mut self, hosts: &Hosts, event: &Event) {
+    fn hear(&mut self, hosts: &Interner, event: &Event) {
         self.get().hear(hosts, event);
     }
 }
 
 impl Record {
-    fn hear(&mut self, hosts: &Hosts, event: &Event) {
+    fn hear(&mut self, hosts: &Interner, event: &Event) {
         let (printer, text) = (&mut self.printer, self.text);
         if let Some(log) = &self.log {
             log.add(|out| print(printer, text, hosts, event, out));
@@ -63,7 +63,7 @@ impl Record {
 fn print(
     printer: &mut MessagePrinter,
     text: bool,
-    hosts: &Hosts,
+    hosts: &Interner,
     event: &Event,
     out: &mut Vec<u8>,
 ) {

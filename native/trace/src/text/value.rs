@@ -7,6 +7,7 @@ use super::words::escaped;
 
 /// Set in a digit that is an upper-case letter, and in what is no digit.
 const UPPER: u8 = 0x20;
+/// Set in what is no digit.
 const NONE: u8 = 0x10;
 
 /// The digit that a byte stands for.

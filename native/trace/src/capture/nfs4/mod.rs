@@ -69,6 +69,7 @@ pub fn results(x: &mut Xdr, f: &mut Fields) -> Decoded<bool> {
 
 /// The operation of a call. What a CREATE makes follows its number.
 fn operation(opcode: u32, x: &Xdr) -> Op {
+    // `nfs_ftype4`: NF4DIR and NF4LNK (RFC 8881 section 3.2)
     const DIRECTORY: u32 = 2;
     const LINK: u32 = 5;
     match (opcode, x.clone().u32()) {

@@ -21,7 +21,7 @@ const FIRST: u32 = 1;
 
 /// Who talks with whom, and which of them sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Flow {
     /// The client.
     pub client: SocketAddrV4,
     /// The server.
@@ -32,7 +32,7 @@ pub struct Way {
     pub call: bool,
 }
 
-impl Way {
+impl Flow {
     /// The sender and the receiver.
     fn ends(&self) -> (SocketAddrV4, SocketAddrV4) {
         match self.call {
@@ -41,7 +41,7 @@ impl Way {
         }
     }
 
-    /// The longest message that can go this way.
+    /// The longest message that can go so.
     pub fn longest(&self) -> usize {
         match self.transport {
             Transport::Tcp => (LAST - 1) as usize,
@@ -69,7 +69,7 @@ impl<W: Write> Conversations<W> {
 
     /// Writes a message.
     pub fn send(&mut self, sent: &Sent) -> io::Result<()> {
-        match sent.way.transport {
+        match sent.flow.transport {
             Transport::Udp => self.datagram(sent),
             Transport::Tcp => self.record(sent),
         }
@@ -81,7 +81,7 @@ impl<W: Write> Conversations<W> {
     }
 
     fn datagram(&mut self, sent: &Sent) -> io::Result<()> {
-        let (from, to) = sent.way.ends();
+        let (from, to) = sent.flow.ends();
         let Message { bytes, zeros, captured } = &sent.message;
         let payload = Payload { bytes, zeros: *zeros };
         self.packet(sent.time, &udp(from, to, payload), payload, *captured)
@@ -90,12 +90,12 @@ impl<W: Write> Conversations<W> {
     /// Writes a message as a record of one fragment, in segments.
     fn record(&mut self, sent: &Sent) -> io::Result<()> {
         let mut numbers = self.opened(sent)?;
-        let (from, to) = sent.way.ends();
+        let (from, to) = sent.flow.ends();
         let Message { bytes, zeros, captured } = &sent.message;
         let mark = (LAST | sent.message.length() as u32).to_be_bytes();
         let bytes = [&mark[..], bytes].concat();
         let (length, captured) = (bytes.len() + zeros, mark.len() + captured);
-        let (own, other) = if sent.way.call { (0, 1) } else { (1, 0) };
+        let (own, other) = if sent.flow.call { (0, 1) } else { (1, 0) };
         for at in (0..length).step_by(SEGMENT.min(MOST_TCP)) {
             let end = (at + SEGMENT).min(length);
             let here = &bytes[at.min(bytes.len())..end.min(bytes.len())];
@@ -106,13 +106,13 @@ impl<W: Write> Conversations<W> {
             self.packet(sent.time, &tcp(from, to, segment, payload), payload, there)?;
             numbers[own] = numbers[own].wrapping_add(payload.length() as u32);
         }
-        self.tcp.insert((sent.way.client, sent.way.server), numbers);
+        self.tcp.insert((sent.flow.client, sent.flow.server), numbers);
         Ok(())
     }
 
     /// The numbers of a conversation, which is opened if it is new.
     fn opened(&mut self, sent: &Sent) -> io::Result<Numbers> {
-        let (client, server) = (sent.way.client, sent.way.server);
+        let (client, server) = (sent.flow.client, sent.flow.server);
         if let Some(numbers) = self.tcp.get(&(client, server)) {
             return Ok(*numbers);
         }

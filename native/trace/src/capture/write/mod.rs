@@ -33,7 +33,7 @@ use crate::rows::{Row, Rows};
 use crate::schema::{Column, Op};
 use addresses::Addresses;
 use arrow_array::RecordBatch;
-use conversations::{Conversations, Way};
+use conversations::{Conversations, Flow};
 use queue::{Queue, Sent};
 
 use rpc::Message;
@@ -148,41 +148,41 @@ impl<W: Write> CaptureWriter<W> {
 
     /// Puts an operation's messages into the queue, or says why not.
     fn operation(&mut self, row: Row, op: Op) -> Result<(), &'static str> {
-        let way = self.way(row);
-        let most_data = match way.transport {
+        let flow = self.flow(row);
+        let most_data = match flow.transport {
             Transport::Tcp => MOST_DATA,
             Transport::Udp => MOST_DATAGRAM_DATA,
         };
         let (call, reply) = rpc::messages(row, op, most_data);
-        let longest = way.longest();
+        let longest = flow.longest();
         if [Some(&call), reply.as_ref()].iter().flatten().any(|each| each.length() > longest) {
             return Err("a message longer than its transport carries");
         }
         let again = row.number(Column::Retransmits).unwrap_or_default();
-        self.written.calls += self.push(row, Column::Time, way, call, again);
+        self.written.calls += self.push(row, Column::Time, flow, call, again);
         if let Some(reply) = reply {
             let again = row.number(Column::DuplicateReplies).unwrap_or_default();
-            let back = Way { call: false, ..way };
+            let back = Flow { call: false, ..flow };
             self.written.replies += self.push(row, Column::ReplyTime, back, reply, again);
         }
         Ok(())
     }
 
     /// Puts a message into the queue, once and so many times again.
-    fn push(&mut self, row: Row, time: Column, way: Way, message: Message, again: u64) -> u64 {
+    fn push(&mut self, row: Row, time: Column, flow: Flow, message: Message, again: u64) -> u64 {
         let time = row.number(time).unwrap_or_default() as i64;
         let Message { bytes, zeros, captured } = message;
         let again = again.min(MOST_AGAIN);
         let captured = if self.cut_data { captured.min(bytes.len()) } else { captured };
         for _ in 0..again {
             let message = Message { bytes: bytes.clone(), zeros, captured };
-            self.queue.push(Sent { time, way, message });
+            self.queue.push(Sent { time, flow, message });
         }
-        self.queue.push(Sent { time, way, message: Message { bytes, zeros, captured } });
+        self.queue.push(Sent { time, flow, message: Message { bytes, zeros, captured } });
         again + 1
     }
 
-    fn way(&mut self, row: Row) -> Way {
+    fn flow(&mut self, row: Row) -> Flow {
         let mut end = |host, port| {
             let port = row.number(port).unwrap_or_default() as u16;
             SocketAddrV4::new(self.addresses.of(row.word(host)), port)
@@ -191,7 +191,7 @@ impl<W: Write> CaptureWriter<W> {
             (end(Column::Client, Column::ClientPort), end(Column::Server, Column::ServerPort));
         let udp = row.word(Column::Transport) == TRANSPORTS[Transport::Udp as usize];
         let transport = if udp { Transport::Udp } else { Transport::Tcp };
-        Way { client, server, transport, call: true }
+        Flow { client, server, transport, call: true }
     }
 
     fn send(&mut self, all: bool) -> io::Result<()> {

@@ -8,11 +8,14 @@ const IPV4: [u8; 2] = [8, 0];
 pub const MOST_TCP: usize = 65_535 - 40;
 /// The most bytes that an IP packet carries behind its header and UDP's.
 pub const MOST_UDP: usize = 65_535 - 28;
+/// Usual for a host (RFC 1700); nothing here is routed.
 const TTL: u8 = 64;
+/// Protocol numbers of IP.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// "Don't fragment", and no offset.
 const WHOLE: [u8; 2] = [0x40, 0];
+/// The largest without scaling: no sender ever waits.
 const WINDOW: u16 = 65_535;
 
 /// TCP's flags.

@@ -1,6 +1,6 @@
 //! Messages put in the order of their times, in bounded memory.
 
-use super::conversations::Way;
+use super::conversations::Flow;
 use super::rpc::Message;
 use crate::message::WINDOW;
 use std::cmp::Reverse;
@@ -21,7 +21,7 @@ pub struct Sent {
     /// When, in microseconds since the epoch.
     pub time: i64,
     /// By whom to whom.
-    pub way: Way,
+    pub flow: Flow,
     /// What.
     pub message: Message,
 }

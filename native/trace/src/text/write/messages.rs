@@ -5,7 +5,7 @@ use super::print;
 use super::values::Values;
 use crate::fields::Fields;
 use crate::form::{Form, Printed};
-use crate::message::{Endpoint, Envelope, Hosts, Procedure};
+use crate::message::{Endpoint, Envelope, Interner, Procedure};
 use crate::schema::{Column, EntryColumn, COLUMNS};
 
 /// Prints messages, one at a time.
@@ -23,7 +23,7 @@ impl MessagePrinter {
     /// Prints a call; false, and nothing, if there is no form for it.
     pub fn call(
         &mut self,
-        hosts: &Hosts,
+        hosts: &Interner,
         (envelope, procedure): (&Envelope, Procedure),
         short: bool,
         fields: &Fields,
@@ -37,7 +37,7 @@ impl MessagePrinter {
     /// Prints a reply, to a call of that procedure; false, and nothing, if there is no form for it.
     pub fn reply(
         &mut self,
-        hosts: &Hosts,
+        hosts: &Interner,
         (envelope, procedure): (&Envelope, Procedure),
         (status, short): (Option<u32>, bool),
         fields: &Fields,
@@ -49,14 +49,14 @@ impl MessagePrinter {
     }
 
     /// Prints a reply of which no more than its header could be read, its call being unknown.
-    pub fn unknown(&mut self, hosts: &Hosts, envelope: &Envelope, out: &mut Vec<u8>) {
+    pub fn unknown(&mut self, hosts: &Interner, envelope: &Envelope, out: &mut Vec<u8>) {
         self.learn(hosts);
         line::unknown(&self.head(envelope, Procedure::Other(0)), out);
     }
 
     fn message(
         &mut self,
-        hosts: &Hosts,
+        hosts: &Interner,
         (envelope, procedure): (&Envelope, Procedure),
         fields: &Fields,
         out: &mut Vec<u8>,
@@ -98,7 +98,7 @@ impl MessagePrinter {
     }
 
     /// Prints the hosts that are new.
-    fn learn(&mut self, hosts: &Hosts) {
+    fn learn(&mut self, hosts: &Interner) {
         let new = hosts.names().get(self.hosts.len()..).unwrap_or_default();
         self.hosts.extend(
             new.iter().map(|name| print::host(name).unwrap_or_else(|| name.as_bytes().into())),

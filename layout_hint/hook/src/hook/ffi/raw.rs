@@ -1,7 +1,7 @@
 //! The C core's structures and functions, as its headers declare them.
 
 use super::SyncSettings;
-use crate::{Counters, Question, SyncCounters};
+use crate::hook::{Counters, Question, SyncCounters};
 use birthmark_contract::hints::HINTS;
 use birthmark_contract::image::KNOWN_HOUR;
 use birthmark_image::Create;

@@ -2,7 +2,7 @@
 
 use super::raw::*;
 use super::Sync;
-use crate::{Asker, Mode, Outcome, Question, Refused, State, Verdict};
+use crate::hook::{Asker, Mode, Outcome, Question, Refused, State, Verdict};
 use birthmark_image::{Create, ImageError};
 use std::ffi::c_uint;
 use std::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! Asking at once: the clock and the way to the service that the C core calls.
 
 use super::raw::*;
-use crate::{Asker, Failure, Question, SyncCounters};
+use crate::hook::{Asker, Failure, Question, SyncCounters};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};

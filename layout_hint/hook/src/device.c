@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-2-Clause
  *
  * The kernel's own check of an image, for the helper; and whether the
- * structures of wire.rs still lie as those of birthmark_hint.h.
+ * structures of the helper's wire.rs still lie as those of birthmark_hint.h.
  */
 #include "birthmark.h"
 #include "birthmark_hint.h"
@@ -12,11 +12,11 @@
 #include <sys/mount.h>
 #include <string.h>
 
-int	hintd_fsid(const char *, int32_t *);
+int	bm_device_fsid(const char *, int32_t *);
 
 /* The file system that holds path, as mount(8) and the kernel number it. */
 int
-hintd_fsid(const char *path, int32_t *fsid)
+bm_device_fsid(const char *path, int32_t *fsid)
 {
 	struct statfs found;
 
@@ -27,10 +27,10 @@ hintd_fsid(const char *path, int32_t *fsid)
 }
 #endif
 
-int	hintd_image_check(const void *, size_t);
+int	bm_device_image_check(const void *, size_t);
 
 int
-hintd_image_check(const void *bytes, size_t size)
+bm_device_image_check(const void *bytes, size_t size)
 {
 	return ((int)bm_image_check(bytes, size));
 }
@@ -43,7 +43,7 @@ hintd_image_check(const void *bytes, size_t size)
 #define	IS_NUMBERED(request, number)					\
 	typedef char request##_is_not_##number[(request) == (number) ? 1 : -1]
 
-/* The requests that device/ioctl.rs makes. */
+/* The requests that the helper's device/ioctl.rs makes. */
 IS_NUMBERED(BMIOC_LOAD, 0xc0184201);
 IS_NUMBERED(BMIOC_STATUS, 0xc1784202);
 IS_NUMBERED(BMIOC_CONFIG, 0x80304203);

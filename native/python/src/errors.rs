@@ -1,0 +1,374 @@
+//! The exceptions of `birthmark_native`, and which of them each error of the crates is raised as.
+//!
+//! [`Error`](ERROR) is the base of all. Each is also the builtin that says the same => general, so
+//! that who knows nothing of this module can catch `ValueError`. Every exception has a `reason`,
+//! one of `REASONS`. What the operating system refuses is an `OSError`, whose subclasses Python
+//! itself chooses by its number.
+
+use arrow_schema::ArrowError;
+use birthmark_hook::Refused;
+use birthmark_image::ImageError;
+use birthmark_learn::certainty::CertaintyError;
+use birthmark_learn::components::ComponentError;
+use birthmark_learn::forest::ForestError;
+use birthmark_learn::history::Error as HistoryError;
+use birthmark_sim::disk::ParameterError;
+use birthmark_sim::ffs::{GeometryError, RecordingError, RegionError};
+use birthmark_sim::layout::Error as LayoutError;
+use birthmark_tables::anonymize::Error as AnonymizeError;
+use birthmark_tables::lives::{Error as LivesError, SpillError};
+use birthmark_trace::capture::write::WriteError as CaptureWriteError;
+use birthmark_trace::capture::CaptureError;
+use birthmark_trace::columns::ColumnError;
+use birthmark_trace::decoder::DecodeError;
+use birthmark_trace::text::write::WriteError as TextWriteError;
+use birthmark_trace::trace::TraceError;
+use pyo3::exceptions::{
+    PyException, PyIsADirectoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+/// An exception: its name, what it says, and which builtins it is besides [`ERROR`].
+pub struct Exception {
+    name: &'static str,
+    doc: &'static str,
+    builtins: fn(Python<'_>) -> Vec<Bound<'_, PyType>>,
+    class: PyOnceLock<Py<PyType>>,
+}
+
+impl Exception {
+    /// The class, made when it is first asked for.
+    fn class<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
+        let class = self.class.get_or_try_init(py, || {
+            let mut bases = (self.builtins)(py);
+            if self.name != ERROR.name {
+                bases.insert(0, ERROR.class(py)?.clone());
+            }
+            let members = PyDict::new(py);
+            members.set_item("__module__", "birthmark_native")?;
+            members.set_item("__doc__", self.doc)?;
+            members.set_item("reason", "")?;
+            let made =
+                py.get_type::<PyType>().call1((self.name, PyTuple::new(py, bases)?, members))?;
+            Ok::<_, PyErr>(made.cast_into::<PyType>()?.unbind())
+        })?;
+        Ok(class.bind(py))
+    }
+}
+
+macro_rules! exceptions {
+    ($($place:ident $name:literal ($($builtin:ty),+) $doc:literal;)+) => {
+        $(
+            #[doc = $doc]
+            static $place: Exception = Exception {
+                name: $name,
+                doc: $doc,
+                builtins: |py| vec![$(py.get_type::<$builtin>()),+],
+                class: PyOnceLock::new(),
+            };
+        )+
+
+        const EXCEPTIONS: &[&Exception] = &[$(&$place),+];
+    };
+}
+
+exceptions! {
+    ERROR "Error" (PyException)
+        "What this module refuses. `reason` is the word in `REASONS` for what is wrong.";
+    TRACE "TraceError" (PyValueError)
+        "A file is no trace, or none that can be read.";
+    TABLE "TableError" (PyValueError)
+        "A table lacks a column, has one of another type, or a row that it cannot have.";
+    ANONYMIZE "AnonymizeError" (PyValueError)
+        "A mapping of anonymized names is damaged, or cannot keep what it is told to keep.";
+    IMAGE "ImageError" (PyValueError)
+        "Bytes are no compiled image that can be used.";
+    RULE "RuleError" (PyValueError)
+        "Rules over the components of names do not fit each other, or are none.";
+    FOREST "ForestError" (PyValueError)
+        "Nodes make no forest, or rows do not fit it.";
+    CERTAINTY "CertaintyError" (PyValueError)
+        "A description of how sure a model is cannot be used.";
+    GEOMETRY "GeometryError" (PyValueError)
+        "A file system or a region of it cannot have these sizes.";
+    LAYOUT "LayoutError" (PyValueError)
+        "A replay of a layout cannot be configured so.";
+    RECORDING "RecordingError" (PyValueError)
+        "A file is no recording of an allocator.";
+    REQUEST "InvalidRequestError" (PyValueError)
+        "A request is not as the service takes it. `is_json`, `field` and `found` say what is wrong.";
+    ARGUMENT "ArgumentError" (PyValueError)
+        "A function cannot take this argument.";
+    TYPE "ArrayTypeError" (PyTypeError)
+        "An array is of another type than the function takes.";
+    STATE "StateError" (PyRuntimeError, PyValueError)
+        "An object is used before or after its time.";
+    SPILL "SpillError" (PyOSError)
+        "The temporary file of idle lives cannot be used.";
+    DEFECT "DefectError" (PyRuntimeError)
+        "This module has contradicted itself: a defect, which nothing given to it should cause.";
+}
+
+/// A reason for which something is refused.
+pub struct Reason {
+    word: &'static str,
+    exception: &'static Exception,
+}
+
+impl Reason {
+    /// The exception that says so.
+    pub fn because(&self, message: impl Display) -> PyErr {
+        Python::attach(|py| {
+            let made = || {
+                let error = self.exception.class(py)?.call1((message.to_string(),))?;
+                error.setattr("reason", self.word)?;
+                Ok(PyErr::from_value(error))
+            };
+            made().unwrap_or_else(|error| error)
+        })
+    }
+}
+
+/// What an error of a crate is raised as.
+pub enum Cause<'a> {
+    /// An exception of this module.
+    Reason(&'static Reason),
+    /// The operating system's.
+    System(&'a io::Error),
+}
+
+/// An error of a crate.
+pub trait Raised: Display {
+    /// What it is raised as.
+    fn cause(&self) -> Cause<'_>;
+}
+
+/// Raises an error as it is.
+pub fn raise(error: impl Raised) -> PyErr {
+    match error.cause() {
+        Cause::Reason(reason) => reason.because(&error),
+        Cause::System(_) => PyOSError::new_err(error.to_string()),
+    }
+}
+
+/// Raises an error that concerns a file.
+pub fn raise_at(path: &Path, error: impl Raised) -> PyErr {
+    match error.cause() {
+        Cause::Reason(reason) => reason.because(format!("{}: {error}", path.display())),
+        Cause::System(error) => system(path, error),
+    }
+}
+
+/// Raises what the operating system says of a file.
+pub fn system(path: &Path, error: &io::Error) -> PyErr {
+    let path = path.display().to_string();
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = error.to_string();
+            let reason = text.trim_end_matches(&format!(" (os error {code})")).to_owned();
+            PyOSError::new_err((code, reason, path))
+        }
+        None if error.kind() == io::ErrorKind::IsADirectory => {
+            let message = format!("{path}: is a directory; expected a trace file");
+            PyIsADirectoryError::new_err(message)
+        }
+        None => PyOSError::new_err(format!("{path}: {error}")),
+    }
+}
+
+/// A reason for each variant: the compiler refuses a crate's new error until it stands here. A
+/// variant that holds another error is raised as that one (`=>`), or, if it is the system's, as
+/// such (`!`).
+macro_rules! variants {
+    ($($error:ident {
+        $($variant:ident: $exception:ident,)*
+        $(=> $inner:ident,)*
+        $(! $system:ident,)*
+    })+) => {
+        $(impl Raised for $error {
+            fn cause(&self) -> Cause<'_> {
+                match self {
+                    $($error::$variant { .. } => {
+                        const WORD: &str =
+                            concat!(stringify!($error), ".", stringify!($variant));
+                        static REASON: Reason = Reason { word: WORD, exception: &$exception };
+                        Cause::Reason(&REASON)
+                    })*
+                    $($error::$inner(inner) => inner.cause(),)*
+                    $($error::$system(error) => Cause::System(error),)*
+                }
+            }
+        })+
+
+        /// The reasons that are errors of the crates.
+        const VARIANTS: &[(&str, &Exception)] = &[$($(
+            (concat!(stringify!($error), ".", stringify!($variant)), &$exception),
+        )*)+];
+    };
+}
+
+variants! {
+    TraceError {
+        Empty: TRACE,
+        Unrecognized: TRACE,
+        AfterClock: TRACE,
+        Arrow: DEFECT,
+        => Decoder,
+        ! Io,
+    }
+    CaptureError { NotACapture: DEFECT, CutHeader: TRACE, Version: TRACE, LinkType: TRACE, }
+    ColumnError { Missing: TABLE, Type: TABLE, Null: TABLE, }
+    CaptureWriteError { => Rows, ! Io, }
+    TextWriteError { Host: TABLE, => Rows, }
+    LivesError { Finished: STATE, Arrow: DEFECT, => Column, => Spill, }
+    SpillError { File: SPILL, Record: SPILL, }
+    AnonymizeError {
+        Damaged: ANONYMIZE,
+        Column: TABLE,
+        Mapped: ANONYMIZE,
+        Arrow: TABLE,
+        ! Io,
+    }
+    ImageError {
+        Truncated: IMAGE,
+        NoImage: IMAGE,
+        Newer: IMAGE,
+        Trailing: IMAGE,
+        Checksum: IMAGE,
+        Malformed: IMAGE,
+        Older: IMAGE,
+        Costly: IMAGE,
+    }
+    Refused { NoHint: IMAGE, Oversize: IMAGE, => Image, }
+    ComponentError { Rule: RULE, Bounds: RULE, Labels: TABLE, Long: TABLE, Arrow: DEFECT, }
+    ForestError {
+        Root: FOREST,
+        Column: FOREST,
+        Child: FOREST,
+        Scores: FOREST,
+        Outputs: FOREST,
+        Matrix: FOREST,
+    }
+    HistoryError {
+        Missing: TABLE,
+        Type: TABLE,
+        Few: ARGUMENT,
+        Long: TABLE,
+        Damaged: TABLE,
+        Arrow: DEFECT,
+    }
+    CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
+    RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
+    LayoutError {
+        Column: TABLE,
+        Row: TABLE,
+        Bytes: GEOMETRY,
+        Space: GEOMETRY,
+        Arrow: DEFECT,
+        => Geometry,
+        => Region,
+        => Drive,
+        => Image,
+    }
+}
+
+/// Reasons that are no variant of an enumeration: errors that are one, and what is refused before
+/// a crate is asked.
+macro_rules! reasons {
+    ($($place:ident $word:literal $exception:ident;)+) => {
+        $(
+            #[allow(missing_docs)]
+            pub static $place: Reason = Reason { word: $word, exception: &$exception };
+        )+
+
+        const OTHERS: &[&Reason] = &[$(&$place),+];
+    };
+}
+
+reasons! {
+    CREATES "Creates" TABLE;
+    BAD_GEOMETRY "Geometry" GEOMETRY;
+    BAD_DRIVE "Drive" LAYOUT;
+    BAD_RECORDING "Recording" RECORDING;
+    BAD_JSON "Json" LAYOUT;
+    BAD_REQUEST "Request" REQUEST;
+    NO_TEXT "NoText" TRACE;
+    UNREADABLE "Unreadable" TRACE;
+    NO_KERNEL "NoKernel" GEOMETRY;
+    NO_KEY "NoKey" ARGUMENT;
+    NO_TREATMENT "NoTreatment" ARGUMENT;
+    NO_SOCKET "NoSocket" ARGUMENT;
+    NO_TIME "NoTime" ARGUMENT;
+    NO_VERDICTS "NoVerdicts" LAYOUT;
+    NO_NUMBERS "NoNumbers" TABLE;
+    TWO_SOURCES "TwoSources" LAYOUT;
+    UNEQUAL_NODES "UnequalNodes" FOREST;
+    UNEQUAL_LEVELS "UnequalLevels" CERTAINTY;
+    OTHER_LEVELS "OtherLevels" CERTAINTY;
+    NO_BYTES "NoBytes" IMAGE;
+    NO_CERTAINTY "NoCertainty" STATE;
+    NULLS "Nulls" ARGUMENT;
+    WRONG_TYPE "Type" TYPE;
+    CLOSED "Closed" STATE;
+    ENDED "Ended" STATE;
+    NOT_YET "NotYet" STATE;
+    BROKEN "Broken" DEFECT;
+}
+
+macro_rules! single {
+    ($($error:ident => $reason:ident,)+) => {
+        $(impl Raised for $error {
+            fn cause(&self) -> Cause<'_> {
+                Cause::Reason(&$reason)
+            }
+        })+
+    };
+}
+
+single! {
+    GeometryError => BAD_GEOMETRY,
+    ParameterError => BAD_DRIVE,
+    RecordingError => BAD_RECORDING,
+}
+
+/// A decoder has errors of its own; those of a new format have one reason until they stand above.
+impl Raised for DecodeError {
+    fn cause(&self) -> Cause<'_> {
+        match self.downcast_ref::<CaptureError>() {
+            Some(error) => error.cause(),
+            None => Cause::Reason(&UNREADABLE),
+        }
+    }
+}
+
+/// Of tables of creates, whose columns images ask for; of tables made here it is a defect.
+impl Raised for ArrowError {
+    fn cause(&self) -> Cause<'_> {
+        Cause::Reason(match self {
+            ArrowError::SchemaError(_) => &CREATES,
+            ArrowError::InvalidArgumentError(_) => &NO_CERTAINTY,
+            _ => &BROKEN,
+        })
+    }
+}
+
+/// Adds the exceptions and `REASONS`, by which of them each reason is raised.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    for exception in EXCEPTIONS {
+        module.add(exception.name, exception.class(py)?)?;
+    }
+    let reasons = PyDict::new(py);
+    for (word, exception) in VARIANTS {
+        reasons.set_item(word, exception.class(py)?)?;
+    }
+    for reason in OTHERS {
+        reasons.set_item(reason.word, reason.exception.class(py)?)?;
+    }
+    module.add("REASONS", reasons)
+}

@@ -1,0 +1,692 @@
+"""Every reason for which the extension refuses something is raised here, by its name."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import birthmark_native as native
+from birthmark.data.replay.schema import MANIFEST
+from birthmark.data.replay.schema import OPERATIONS as REPLAYED
+from birthmark.data.schema import OPERATIONS
+from birthmark.layout_hint.disks.read import read_disk
+from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.rules import ImageRule, RulesSection
+from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
+
+Refused = Callable[[Path], object]
+CASES: dict[str, Refused] = {}
+
+BUILTINS = {
+    "TraceError": ValueError,
+    "TableError": ValueError,
+    "AnonymizeError": ValueError,
+    "ImageError": ValueError,
+    "RuleError": ValueError,
+    "ForestError": ValueError,
+    "CertaintyError": ValueError,
+    "GeometryError": ValueError,
+    "LayoutError": ValueError,
+    "RecordingError": ValueError,
+    "InvalidRequestError": ValueError,
+    "ArgumentError": ValueError,
+    "ArrayTypeError": TypeError,
+    "StateError": RuntimeError,
+    "SpillError": OSError,
+    "DefectError": RuntimeError,
+}
+DEFECTS = {
+    "Broken",
+    "CaptureError.NotACapture",  # what is no capture is not given to the decoder of captures
+    "ComponentError.Arrow",
+    "HistoryError.Arrow",
+    "LayoutError.Arrow",
+    "LayoutError.Space",  # the checks of the sizes leave room for it
+    "LivesError.Arrow",
+    "TraceError.Arrow",
+    "Unreadable",  # captures alone have errors of their own, and these have reasons
+}
+"""Contradictions of the module with itself, which no input is known to cause."""
+
+
+def refused(reason: str) -> Callable[[Refused], Refused]:
+    """Let a function be the one that is refused for a reason."""
+
+    def keep(case: Refused) -> Refused:
+        assert reason not in CASES
+        CASES[reason] = case
+        return case
+
+    return keep
+
+
+def words(*values: str) -> pa.DictionaryArray:
+    return pa.array(values).dictionary_encode()
+
+
+CALL: dict[str, Any] = {
+    "time": datetime(2001, 10, 22, tzinfo=UTC),
+    "server": "30",
+    "server_port": 2049,
+    "client": "31",
+    "client_port": 1023,
+    "transport": "udp",
+    "version": 3,
+    "xid": 1,
+    "op": "getattr",
+    "retransmits": 0,
+    "duplicate_replies": 0,
+    "short": False,
+}
+
+
+def operations(**columns: pa.Array) -> pa.RecordBatch:
+    """Return one operation, with some columns in place of its own."""
+    batch = pa.Table.from_pylist([CALL], OPERATIONS).combine_chunks().to_batches()[0]
+    return pa.record_batch(dict(zip(batch.schema.names, batch.columns, strict=True)) | columns)
+
+
+def without(name: str) -> pa.RecordBatch:
+    return operations().drop_columns([name])
+
+
+def opened(folder: Path, content: bytes) -> native.Trace:
+    """Decode a trace to its end."""
+    path = folder / "trace"
+    path.write_bytes(content)
+    trace = native.Trace(str(path))
+    while trace.next_batch() is not None:
+        pass
+    return trace
+
+
+PCAP = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+LINE = b"%d.000000 30.0001 31.0801 U C3 1 0 null con = 70 len = 60\n"
+
+
+@refused("TraceError.Empty")
+def _(folder: Path) -> object:
+    return opened(folder, b"")
+
+
+@refused("TraceError.Unrecognized")
+def _(folder: Path) -> object:
+    return opened(folder, b"\xff\xd8\xff\xe0\x00\x10JFIF")
+
+
+@refused("TraceError.AfterClock")
+def _(folder: Path) -> object:
+    return opened(folder, LINE % 4_000_000_000)
+
+
+@refused("CaptureError.CutHeader")
+def _(folder: Path) -> object:
+    return opened(folder, PCAP[:10])
+
+
+@refused("CaptureError.Version")
+def _(folder: Path) -> object:
+    return opened(folder, PCAP[:4] + b"\x03" + PCAP[5:])
+
+
+@refused("CaptureError.LinkType")
+def _(folder: Path) -> object:
+    return opened(folder, PCAP[:20] + struct.pack("<I", 200))
+
+
+@refused("NoText")
+def _(folder: Path) -> object:
+    path = folder / "capture"
+    path.write_bytes(PCAP)
+    return native.TextRewriter(str(folder / "out"), "").open(str(path))
+
+
+@refused("NotYet")
+def _(folder: Path) -> object:
+    path = folder / "trace"
+    path.write_bytes(LINE % 1_000_000_000)
+    return native.Trace(str(path)).counts()
+
+
+@refused("Ended")
+def _(folder: Path) -> object:
+    writer = native.CaptureWriter(str(folder / "out"))
+    writer.finish()
+    return writer.finish()
+
+
+@refused("ColumnError.Missing")
+def _(_folder: Path) -> object:
+    return native.LivesBuilder().update(without("time"))
+
+
+@refused("ColumnError.Type")
+def _(_folder: Path) -> object:
+    return native.ScanCounter(1, []).update(operations(time=pa.array(["now"])))
+
+
+@refused("ColumnError.Null")
+def _(folder: Path) -> object:
+    times = pa.nulls(1, OPERATIONS.field("time").type)
+    return native.CaptureWriter(str(folder / "out")).write(operations(time=times))
+
+
+@refused("TextWriteError.Host")
+def _(_folder: Path) -> object:
+    return native.TextWriter().write(operations(client=words("somebody")))
+
+
+@refused("LivesError.Finished")
+def _(_folder: Path) -> object:
+    builder = native.LivesBuilder()
+    builder.finish()
+    return builder.update(operations())
+
+
+def creates(since: int, until: int) -> pa.RecordBatch:
+    """Return creates of files, a second apart, each with its reply."""
+    rows = [
+        {
+            **CALL,
+            "time": datetime.fromtimestamp(1e9 + second, UTC),
+            "reply_time": datetime.fromtimestamp(1e9 + second, UTC),
+            "xid": second,
+            "op": "create",
+            "status": 0,
+            "fh": b"d",
+            "name": b"%d" % second,
+            "new_fh": b"f%d" % second,
+            "ftype": 1,
+        }
+        for second in range(since, until)
+    ]
+    return pa.Table.from_pylist(rows, OPERATIONS).combine_chunks().to_batches()[0]
+
+
+def spilled(most: int) -> native.LivesBuilder:
+    """Return a builder most of whose lives wait in the temporary file."""
+    builder = native.LivesBuilder(max_live=most)
+    builder.update(creates(0, 2_000))
+    return builder
+
+
+@refused("SpillError.File")
+def _(folder: Path) -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder / "none"))
+        return spilled(1)
+
+
+def target(link: Path) -> str:
+    """Return where a link leads, which may be gone since it was listed."""
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
+def damage(spill: Path) -> bool:
+    """Fill every record of a file with what none is; False where it has no records.
+
+    A record is a byte, its length in four, and itself (native/tables/src/lives/spill.rs).
+    """
+    content, at = bytearray(spill.read_bytes()), 0
+    while at + 5 <= len(content):
+        begin = at + 5
+        at = begin + int.from_bytes(content[at + 1 : begin], "little")
+        content[begin:at] = b"\xff" * len(content[begin:at])
+    if at != len(content):
+        return False
+    with spill.open("r+b") as file:
+        file.write(content)
+    return True
+
+
+@refused("SpillError.Record")
+def _(folder: Path) -> object:
+    descriptors = Path("/proc/self/fd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        builder = spilled(1)
+    spills = [each for each in descriptors.iterdir() if str(folder) in target(each)]
+    damaged = [spill for spill in spills if damage(spill)]
+    assert damaged
+    builder.finish()
+    while builder.take_files().num_rows:
+        pass
+    return builder
+
+
+def mapping() -> native.Mapping:
+    return native.Mapping(prefix=False, handles=True, omit=[], seed=1)
+
+
+@refused("AnonymizeError.Damaged")
+def _(folder: Path) -> object:
+    path = folder / "mapping"
+    path.write_bytes(b"something else\n")
+    return native.Mapping.read(str(path), prefix=False, handles=True, omit=[])
+
+
+@refused("AnonymizeError.Mapped")
+def _(_folder: Path) -> object:
+    known = mapping()
+    known.name(b"draft")
+    return known.keep("name", b"draft")
+
+
+@refused("AnonymizeError.Column")
+def _(_folder: Path) -> object:
+    return mapping().batch(pa.record_batch({"uid": ["root"]}), {"uid": "user"})
+
+
+@refused("AnonymizeError.Arrow")
+def _(_folder: Path) -> object:
+    omitting = native.Mapping(prefix=False, handles=True, omit=["users"], seed=1)
+    schema = pa.schema([pa.field("uid", pa.uint32(), nullable=False)])
+    return omitting.batch(pa.record_batch([pa.array([0], pa.uint32())], schema), {"uid": "user"})
+
+
+@refused("NoTreatment")
+def _(_folder: Path) -> object:
+    return mapping().batch(pa.record_batch({"uid": [1]}), {"uid": "kindly"})
+
+
+def image(key: str = "HotName") -> bytes:
+    return compile_image([key], [RulesSection([ImageRule(key, "last", b"lock", True)])])
+
+
+@refused("ImageError.Truncated")
+def _(_folder: Path) -> object:
+    return native.Image(image()[:-1])
+
+
+@refused("ImageError.NoImage")
+def _(_folder: Path) -> object:
+    return native.Image(bytes(100))
+
+
+@refused("ImageError.Newer")
+def _(_folder: Path) -> object:
+    return native.Image(sealed(image(), VERSION_AT, 3))
+
+
+@refused("ImageError.Older")
+def _(_folder: Path) -> object:
+    return native.Image(sealed(image(), VERSION_AT, 1))
+
+
+@refused("ImageError.Trailing")
+def _(_folder: Path) -> object:
+    return native.Image(image() + b"\0")
+
+
+@refused("ImageError.Checksum")
+def _(_folder: Path) -> object:
+    return native.Image(image()[:-1] + bytes([image()[-1] ^ 1]))
+
+
+@refused("ImageError.Malformed")
+def _(_folder: Path) -> object:
+    return native.Image(sealed(image(), 36, 1))
+
+
+@refused("ImageError.Costly")
+def _(_folder: Path) -> object:
+    return native.Image(sealed(image(), STEPS_AT, 1))
+
+
+@refused("Refused.NoHint")
+def _(_folder: Path) -> object:
+    return native.Hook(image=image("size0"))
+
+
+@refused("Refused.Oversize")
+def _(_folder: Path) -> object:
+    return native.Hook(image=bytes((16 << 20) + 1))
+
+
+@refused("Creates")
+def _(_folder: Path) -> object:
+    return native.Image(image()).predict(pa.record_batch({"size": [1]}))
+
+
+def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
+    content = pa.array(list(image()), pa.uint8())
+    told = ("v", "rules", "bounded")
+    return native.Answerer(content, told, [], native.Tally(), certainty, levels)
+
+
+NOTHING_SURE = '{"predicates": [], "worlds": []}'
+
+
+@refused("NoBytes")
+def _(_folder: Path) -> object:
+    return answerer([pa.array([1], pa.int64())])  # type: ignore[list-item]
+
+
+@refused("OtherLevels")
+def _(_folder: Path) -> object:
+    return answerer([], NOTHING_SURE)
+
+
+@refused("NoCertainty")
+def _(_folder: Path) -> object:
+    return answerer([]).said(pa.record_batch({"name": [b"a"]}))
+
+
+NAMES = pa.array([b"a.b", b"c"], pa.binary())
+
+
+def bounds(length: int) -> pa.Array:
+    return pa.array([0.5] * length, pa.float64())
+
+
+@refused("ComponentError.Rule")
+def _(_folder: Path) -> object:
+    return native.match_components(NAMES, pa.array([b"("], pa.binary()), False)
+
+
+@refused("ComponentError.Bounds")
+def _(_folder: Path) -> object:
+    rules = pa.array([b"^a$"], pa.binary())
+    return native.score_components(NAMES, rules, bounds(1), bounds(2), False)
+
+
+@refused("ComponentError.Labels")
+def _(_folder: Path) -> object:
+    return native.count_components(NAMES, pa.record_batch({"size0": [True]}), False)
+
+
+@refused("ComponentError.Long")
+def _(_folder: Path) -> object:
+    # an operator takes two bytes in each of two components: the whole name, and the first piece
+    name = pa.py_buffer(b"+" * (2**31 // 4) + b".")
+    ends = pa.py_buffer(struct.pack("<ii", 0, len(name)))
+    names = pa.Array.from_buffers(pa.binary(), 1, [None, ends, name])
+    return native.count_components(names, pa.record_batch({"size0": [True]}), False)
+
+
+@refused("Type")
+def _(_folder: Path) -> object:
+    return native.fold_shapes(pa.array(["text"]))
+
+
+def forest(**parts: Any) -> native.Forest:
+    """Return a tree of one split, but for the parts that are given."""
+    nodes: dict[str, Any] = {
+        "columns": [0, 0xFFFF, 0xFFFF],
+        "thresholds": [9, 0, 0],
+        "targets": [2, 0, 1],
+        "roots": [0],
+        "scores": [0, 255],
+        "outputs": 1,
+        "width": 2,
+        **parts,
+    }
+    types = {"columns": pa.uint16(), "targets": pa.uint32(), "roots": pa.uint32()}
+    types |= {"thresholds": pa.uint8(), "scores": pa.uint8()}
+    arrays = {name: pa.array(nodes.pop(name), kind) for name, kind in types.items()}
+    return native.Forest(**arrays, **nodes)
+
+
+@refused("ForestError.Root")
+def _(_folder: Path) -> object:
+    return forest(roots=[3])
+
+
+@refused("ForestError.Column")
+def _(_folder: Path) -> object:
+    return forest(columns=[2, 0xFFFF, 0xFFFF])
+
+
+@refused("ForestError.Child")
+def _(_folder: Path) -> object:
+    return forest(targets=[1, 0, 1])
+
+
+@refused("ForestError.Scores")
+def _(_folder: Path) -> object:
+    return forest(targets=[2, 0, 2])
+
+
+@refused("ForestError.Outputs")
+def _(_folder: Path) -> object:
+    return forest(scores=[0, 1, 2], outputs=2)
+
+
+@refused("ForestError.Matrix")
+def _(_folder: Path) -> object:
+    return forest().sums(pa.array([1, 2, 3], pa.uint8()))
+
+
+@refused("UnequalNodes")
+def _(_folder: Path) -> object:
+    return forest(thresholds=[9])
+
+
+@refused("Nulls")
+def _(_folder: Path) -> object:
+    return forest(roots=[None])
+
+
+def keeper() -> native.HistoryKeeper:
+    return native.HistoryKeeper(1000)
+
+
+@refused("HistoryError.Few")
+def _(_folder: Path) -> object:
+    return native.HistoryKeeper(1)
+
+
+@refused("HistoryError.Missing")
+def _(_folder: Path) -> object:
+    return keeper().at(pa.record_batch({"size": [1]}))
+
+
+@refused("HistoryError.Type")
+def _(_folder: Path) -> object:
+    return keeper().at(pa.record_batch({"name": ["text"]}))
+
+
+@refused("HistoryError.Long")
+def _(_folder: Path) -> object:
+    return keeper().at(pa.record_batch([pa.nulls(2**32)], ["name"]))
+
+
+@refused("HistoryError.Damaged")
+def _(_folder: Path) -> object:
+    schema = keeper().to_batch().schema
+    nothing = {field.name: pa.nulls(1, field.type) for field in schema}
+    return native.HistoryKeeper.from_batch(pa.record_batch(nothing), 1000, 0)
+
+
+@refused("CertaintyError.Json")
+def _(_folder: Path) -> object:
+    return native.Certainty("{")
+
+
+def described(probability: float, worlds: list[dict[str, list[bool]]]) -> str:
+    keys = {"answers": ["no", "yes"], "probabilities": [None, probability], "follows": True}
+    predicates = [{"key": key, **keys} for key in ("one", "other")]
+    return json.dumps({"predicates": predicates, "worlds": worlds})
+
+
+@refused("CertaintyError.Levels")
+def _(_folder: Path) -> object:
+    return native.Certainty(described(2, []))
+
+
+@refused("CertaintyError.Worlds")
+def _(_folder: Path) -> object:
+    return native.Certainty(described(1, [{"one": [True, False], "other": [True]}]))
+
+
+@refused("UnequalLevels")
+def _(_folder: Path) -> object:
+    return native.Certainty(described(1, [])).say([pa.array([0], pa.uint8())])
+
+
+SIZE = 1 << 30
+
+
+@refused("NoKernel")
+def _(_folder: Path) -> object:
+    return native.layout_geometry("linux", SIZE)
+
+
+@refused("LayoutError.Bytes")
+def _(_folder: Path) -> object:
+    return native.layout_geometry("freebsd48", 1 << 60)
+
+
+@refused("Geometry")
+def _(_folder: Path) -> object:
+    return native.layout_geometry("freebsd48", 100)
+
+
+@refused("RegionError.Beyond")
+def _(_folder: Path) -> object:
+    return native.layout_region("freebsd48", SIZE, 0, 2 * SIZE)
+
+
+@refused("RegionError.Groups")
+def _(_folder: Path) -> object:
+    return native.layout_region("freebsd48", SIZE, 0, SIZE - 1)
+
+
+@refused("RegionError.Empty")
+def _(_folder: Path) -> object:
+    return native.layout_region("freebsd48", SIZE, 1 << 20, 1)
+
+
+def replay(operations: list[dict[str, Any]] | None = None) -> native.LayoutTrace:
+    rows = pa.Table.from_pylist(operations or [], REPLAYED).to_batches()
+    return native.LayoutTrace(pa.Table.from_pylist([], MANIFEST).to_batches(), rows)
+
+
+@refused("LayoutError.Column")
+def _(_folder: Path) -> object:
+    return native.LayoutTrace([pa.record_batch({"id": [1]})], [])
+
+
+@refused("LayoutError.Row")
+def _(_folder: Path) -> object:
+    create = {"seq": 0, "time": 0, "op": "create", "status": 0, "id": 0, "new_id": 1}
+    return replay([create | {"name": b"a/b"}])
+
+
+@refused("Json")
+def _(_folder: Path) -> object:
+    return replay().run("{")
+
+
+@refused("Drive")
+def _(_folder: Path) -> object:
+    return replay().run("{}", disk_json=json.dumps(read_disk() | {"rpm": 0}))
+
+
+@refused("NoVerdicts")
+def _(_folder: Path) -> object:
+    return replay().run("{}", pa.array([1], pa.uint8()))
+
+
+@refused("TwoSources")
+def _(_folder: Path) -> object:
+    return replay().run("{}", pa.array([], pa.uint8()), image())
+
+
+@refused("Request")
+def _(_folder: Path) -> object:
+    return answerer([]).json(b'[{"nme": "a"}]')
+
+
+@refused("Recording")
+def _(folder: Path) -> object:
+    path = folder / "recording"
+    path.write_text("something else\n")
+    return native.check_recording(path)
+
+
+@refused("NoKey")
+def _(_folder: Path) -> object:
+    return native.ScanCounter(1, ["weather"])
+
+
+@refused("NoNumbers")
+def _(_folder: Path) -> object:
+    return native.ScanCounter(1, []).paths(pa.array(["a"]))
+
+
+@refused("NoSocket")
+def _(_folder: Path) -> object:
+    return native.Lobby(-1, 1, 1, 1.0, b"")
+
+
+@refused("NoTime")
+def _(_folder: Path) -> object:
+    return native.Lobby(0, 1, 1, -1.0, b"")
+
+
+@refused("Closed")
+def _(_folder: Path) -> object:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("")
+        listener.listen()
+        lobby = native.Lobby(listener.detach(), 1, 1, 1.0, b"")
+    lobby.close()
+    return lobby.fileno()
+
+
+HUGE = {"ComponentError.Long", "HistoryError.Long", "SpillError.Record"}
+"""What takes more memory or time than a quick test may."""
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [pytest.param(each, marks=[pytest.mark.deep] * (each in HUGE)) for each in sorted(CASES)],
+)
+def test_it_is_raised_as_what_it_is(reason: str, tmp_path: Path) -> None:
+    with pytest.raises(native.Error) as raised:
+        CASES[reason](tmp_path)
+    assert raised.value.reason == reason
+    assert type(raised.value) is native.REASONS[reason]
+    assert str(raised.value)
+
+
+def test_every_reason_is_raised_here_but_for_defects() -> None:
+    defects = {reason for reason, kind in native.REASONS.items() if kind is native.DefectError}
+    assert set(native.REASONS) == set(CASES) | DEFECTS
+    assert defects <= DEFECTS
+    assert not DEFECTS & set(CASES)
+
+
+def test_every_exception_is_an_error_and_a_builtin_and_says_what_it_means() -> None:
+    kinds = {name: kind for name, kind in vars(native).items() if name.endswith("Error")}
+    assert set(kinds) == {"Error", *BUILTINS}
+    for name, builtin in BUILTINS.items():
+        assert issubclass(kinds[name], native.Error)
+        assert issubclass(kinds[name], builtin)
+        assert kinds[name].__doc__
+        assert kinds[name].__module__ == "birthmark_native"
+    assert set(native.REASONS.values()) <= set(kinds.values())
+
+
+def test_what_the_system_refuses_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        native.Trace(str(tmp_path / "none"))
+    assert (missing.value.errno, missing.value.filename) == (2, str(tmp_path / "none"))
+    with pytest.raises(IsADirectoryError):
+        native.Trace(str(tmp_path))
+    with pytest.raises(OSError, match="No space left"):
+        native.CaptureWriter("/dev/full").finish()
+    with pytest.raises(OSError, match="No space left"):
+        mapping().write("/dev/full", "settings")
