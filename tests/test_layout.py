@@ -6,6 +6,8 @@ Nothing imports itself by way of another folder, package or crate.
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,30 @@ def test_no_circle_of_dependencies_crosses_a_crate() -> None:
     found = crates()
     assert "birthmark-hintd" in found
     assert circles(found) == []
+
+
+def listed_crates() -> list[str]:
+    """Return the folders of the crates, in the order in which ``Cargo.toml`` lists them."""
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    members: list[str] = manifest["workspace"]["members"]
+    return members
+
+
+def test_a_crate_depends_only_on_crates_before_it_in_the_list() -> None:
+    dependencies = crates()
+    before: set[str] = set()
+    for folder in listed_crates():
+        manifest = tomllib.loads((ROOT / folder / "Cargo.toml").read_text())
+        name = manifest["package"]["name"]
+        assert dependencies[name] <= before, folder
+        before.add(name)
+    assert before == dependencies.keys()
+
+
+def test_the_architecture_page_lists_the_crates_in_the_same_order() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    chapter = page.split("\n## Crates\n")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `(.+?)` \|", chapter, re.MULTILINE) == listed_crates()
 
 
 def test_a_circle_is_found_by_way_of_others_and_told_once() -> None:

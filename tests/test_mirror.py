@@ -10,11 +10,14 @@ FOLDERS = ["data", "features", "predictor", "training", "serving", "layout_hint"
 THROUGH = {
     # Nothing but declarations, which others' tests read.
     "data/schema.py": "tests/data/ingest/test_run.py",
+    "data/settings.py": "tests/birthmark/test_options.py",
     "serving/messages/errors.py": "tests/serving/messages/test_error_responses.py",
     "serving/messages/responses.py": "tests/serving/app/test_openapi.py",
     "serving/service/service.py": "tests/serving/app/test_routes.py",
     "training/reports/labels.py": "tests/training/reports/test_report.py",
     "layout_hint/comparison.py": "tests/layout_hint/report/test_tables.py",
+    "layout_hint/settings.py": "tests/birthmark/test_options.py",
+    "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",
     "data/replay/": "tests/data/replay/test_run.py",

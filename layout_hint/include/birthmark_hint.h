@@ -28,7 +28,7 @@
 /* What the hook and its helper agree on. */
 #define	BM_HINT_VERSION		2U	/* of what is below */
 #define	BM_IMAGE_MAX		16777216U /* bytes of an image */
-#define	BM_NAME_MAX		255U	/* bytes of a name */
+#define	BM_NAME_MAX		255U	/* bytes of a name in a question */
 #define	BM_HOT_BLOCKS		256U	/* of a file that are placed, usually */
 
 /*
@@ -55,7 +55,7 @@
 
 /* Generated to here. */
 
-/* Whence verdicts come. */
+/* Whence verdicts come; from an image, those on names of any length. */
 #define	BM_MODE_OFF		0U	/* none: every create is cold */
 #define	BM_MODE_TABLE		1U	/* from the image */
 #define	BM_MODE_QUERY		2U	/* from the helper's answers, kept */

@@ -1,9 +1,11 @@
 """Decision thresholds: the most accurate one, and one that keeps a bound on false positives.
 
 A false YES makes a file system worse and a false NO leaves it as it was (thesis section 6.3.4), so
-a threshold is chosen on lives that training did not see, such that the rate of false positives, as
-a share of all files (FalsePos of Table 6.5), is at most what the user states, with stated
-confidence (``predictor.fit.calibration`` says who scored them).
+a threshold is chosen such that the rate of false positives, as a share of all files (FalsePos of
+Table 6.5), is at most what the user states, with stated confidence. It is chosen on lives each of
+which was scored by a model that did not learn from it: of up to 200,000 births all, in five folds,
+each scored by a model of the others; of more, a fifth that is not learned from
+(``predictor.fit.calibration.Holdout``).
 
 The method is risk control by upper confidence bounds (Bates, Angelopoulos, Lei, Malik and Jordan,
 "Distribution-free, risk-controlling prediction sets", 2021): the rate can only grow as the

@@ -64,7 +64,8 @@ ADD_SECONDS = 1.0
 def create_app(settings: Settings) -> FastAPI:
     """Return the application that answers from the registry of `settings`.
 
-    It has its own metrics. Once started it answers at once, with 503 until a model is loaded.
+    It has its own metrics. To start is to look once for a published model and to load it; if there
+    is none, or it cannot be loaded, answers are 503 until one is.
     """
     metrics = Metrics(settings.stale_days)
     limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)

@@ -66,7 +66,7 @@ group! {
         HINT_VERSION = 2,
         /// bytes of an image
         IMAGE_MAX = 16 << 20,
-        /// bytes of a name
+        /// bytes of a name in a question
         NAME_MAX = 255,
         /// of a file that are placed, usually
         HOT_BLOCKS = 256,

@@ -349,6 +349,7 @@ macro_rules! ops {
     };
 }
 
+// Append: the first 22 are numbered as NFS version 3's procedures (RFC 1813 section 3).
 ops! {
     Null "null",
     Getattr "getattr",
