@@ -35,7 +35,7 @@ def levels_name(kind: str, number: int) -> str:
 
 
 def certainty_name(kind: str, point: Point) -> str:
-    """Return the name of what says what those levels mean (``predictor.answers.certainty``)."""
+    """Return the name of the file that explains those levels (``predictor.answers.certainty``)."""
     return f"{DIRECTORY}/{kind}-{point}-certainty.json"
 
 

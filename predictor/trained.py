@@ -147,7 +147,7 @@ class TrainedModel:
         return known(_told(lives, history))
 
     def follow(self, files: pa.Table, names: pa.Table) -> None:
-        """Take note of the births of a later period, to tell those after it; learn nothing else."""
+        """Add the births of a later period to the history of those after it; train nothing."""
         for subject, lives in (("file", files), ("name", names)):
             self.histories[subject].follow(births(lives))
 
@@ -184,7 +184,7 @@ class TrainedModel:
         keys: Iterable[str] | None = None,
         abstaining: Iterable[str] = (),
     ) -> dict[str, Said]:
-        """Return by key yes, no or unsure of each row, and how likely it is: they are consistent.
+        """Return by key yes, no or unsure for each row, consistently, and how likely a yes is.
 
         ``keys`` (None: all) and ``creates`` are as in ``predict``; predicates ``abstaining`` are
         never a yes.

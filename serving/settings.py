@@ -173,7 +173,7 @@ _OTHERS = (variable("cache"), variable("hintd_"))
 
 
 def mistaken(variables: Iterable[str]) -> list[str]:
-    """Return of each of `variables` that is called as a setting's, but is none, that it is so."""
+    """Return a warning for each of `variables` that is named as a setting's and is none."""
     known = [variable(setting) for setting in Settings.model_fields]
     return [
         f"{name}: there is no such setting{meant(name, known)}"

@@ -1,4 +1,4 @@
-"""HotName for file systems: learned of all files seen, as a kernel knows them, without data."""
+"""HotName as kernels ask it: learned from all files seen, and only from what a kernel knows."""
 
 from __future__ import annotations
 

@@ -35,17 +35,18 @@ OF_FILE, OF_DIRECTORY = (
 """The bits that a verdict on a file, and one on a directory, can have."""
 
 LEAST_BIRTHS = 1.0
-"""The hot births that a directory must let expect, in a period such as it was learned from."""
+"""The least hot births to expect in a directory that HotDir names, in a period as long as the
+one that was learned from."""
 
 DIRECTORIES = 256
-"""So many directories have hot files born in them, at most."""
+"""The most directories that a region has room for."""
 
 _HOUR = 3_600_000_000
 
 
 @dataclass(frozen=True)
 class Room:
-    """How much of what is learned to be hot a region is to hold.
+    """How much a region is to hold of what was learned to be hot.
 
     ``directories`` count, of files the ``blocks`` of 4 KB.
     """
@@ -55,7 +56,7 @@ class Room:
 
     @classmethod
     def of(cls, data: int, fragment: int = 2048) -> Room:
-        """Return that of a region with so many bytes for data; an eighth of it is spared.
+        """Return the room of a region with ``data`` bytes for data; an eighth is kept in reserve.
 
         That is for files that grow more than was expected, and for HotName's that do have data.
         At most a third of the rest is for directories, of a ``fragment`` each (bytes), and there
@@ -67,11 +68,11 @@ class Room:
 
 
 USUAL_ROOM = Room.of(size(REGION))
-"""That of a region as large as the thesis's, all of it for data."""
+"""The room of a region as large as the thesis's, all of it for data."""
 
 
 class Hinting(Protocol):
-    """What ``TrainedModel`` has that hints are made of."""
+    """The parts of ``TrainedModel`` that hints are made of."""
 
     heat: Heat
     hints: dict[str, ModelSet[Any]]
@@ -87,13 +88,14 @@ def hint_image(
     room: Room = USUAL_ROOM,
     abstaining: Collection[str] = (),
 ) -> bytes:
-    """Return the image that kernels and the layout replay are hinted by: the ``HINTS`` alone.
+    """Return the image that kernels and the layout replay ask for hints: of the ``HINTS`` alone.
 
     HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what
     kernels know (``predictor.allocation.hot_name``). HotDir and HotWrite are yes for the
     directories and files of the highest ``predictor.heat.Places.scores`` for which there is
-    ``room``: more than that would only take the room from what is hotter. So HotWrite is of fewer
-    files than the predicate holds of, and of files that were there before the trace, too. Those
+    ``room``: more than that would only take the room from what is hotter. So HotDir is of the
+    directories with the most hot births, and not, as the predicate, of those with half. HotWrite is
+    of fewer files than the predicate, and also of files that were there before the trace. Those
     ``abstaining`` are never a yes.
 
     Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and

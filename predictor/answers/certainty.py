@@ -31,7 +31,7 @@ WORDS: tuple[Word, ...] = ("no", "unsure", "yes")
 
 @dataclass(frozen=True)
 class Said:
-    """What is said of one predicate, row by row: numbers of ``WORDS``, and how likely a yes is.
+    """The answers about one predicate, row by row: indices of ``WORDS``, and how likely a yes is.
 
     A probability is null where the model was not calibrated.
     """
@@ -89,13 +89,13 @@ def described(points: Mapping[str, OperatingPoints], worlds: Iterable[Worlds], p
 
 
 def plainly(keys: Iterable[str]) -> str:
-    """Return the same of answers of which no more is known than whether they are a yes."""
+    """Return the same for models that were not calibrated: their answers are a yes or not."""
     plain = {"answers": WORDS[1:], "probabilities": (None, None), "follows": False}
     return json.dumps({"predicates": [{"key": key, **plain} for key in keys], "worlds": []})
 
 
 def levels_at(points: OperatingPoints, point: Point) -> Levels:
-    """Return the levels of a model; of one that was not calibrated those of its answers."""
+    """Return the levels of a model; without any, one on each side of the threshold."""
     threshold = points.at(point)
     if len(points.levels.cuts) or threshold is None or not 0 < threshold <= 1:
         return points.levels

@@ -1,4 +1,4 @@
-"""How likely a yes is, by how sure a model is: its scores in levels, each with a probability."""
+"""Levels: ranges of a model's scores, each with the probability of a yes."""
 
 from __future__ import annotations
 

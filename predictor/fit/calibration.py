@@ -1,4 +1,4 @@
-"""Which lives a model is asked about that did not see them, to choose its thresholds on."""
+"""Which births thresholds are chosen on, and which model scores each: one that did not see it."""
 
 from __future__ import annotations
 
@@ -25,27 +25,28 @@ scatter is known so well that the limits of ``thresholds.upper_limits`` are hard
 (Student's quantile is 1% above the normal one)."""
 
 CROSSED = 200_000
-"""Of so many births, at most, all are learned from and all calibrated on.
+"""Up to so many births, a model learns from all, and its thresholds are chosen on all.
 
-That takes a training for each fold besides; of more births, a fifth tells enough of the rest."""
+That takes one more training for each fold. Of more births, a fifth is enough to choose on."""
 
 
 @dataclass(frozen=True)
 class Holdout:
-    """The births of a period in stretches of time, each to be scored by who did not see it.
+    """The births of a period in stretches of time, each scored by a model that did not see it.
 
-    Stretches, for births of the same minutes are alike: of two such, one learned from, the other
-    would tell little of tomorrow. ``block`` numbers 100 blocks of time; ``fold`` the stretches to
-    calibrate on, -1 elsewhere.
+    Why stretches: births of the same minutes are alike. Where a model learned from one of two such
+    births, its score of the other would tell little of tomorrow. ``block`` numbers 100 blocks of
+    time; ``fold`` the stretches to calibrate on, -1 elsewhere.
 
-    Of few births none can be spared. If all are in a fold (``crossed``), the model learns from all,
-    and each fold is scored by another that learned from the others: as in cross-conformal
-    prediction (Vovk, "Cross-conformal predictors", 2015; Barber, Candès, Ramdas and Tibshirani,
-    "Predictive inference with the jackknife+", 2021). These models, which share most of what they
-    learned from, err less independently than rows do: as the latter prove for intervals, half of
-    the risk is to be allowed for the whole of it. The folds are long stretches, so that what they
-    tell of is drift, too: a model that knows the minutes before and after does better than
-    tomorrow. Else there is one fold, of every so many blocks, and the model learns from the rest.
+    Of few births none can be spared. Then each is in a fold (``crossed``) and the model learns from
+    all. Each fold is scored by another model, which learned from the other folds, as in
+    cross-conformal prediction (Vovk, "Cross-conformal predictors", 2015; Barber, Candès, Ramdas and
+    Tibshirani, "Predictive inference with the jackknife+", 2021). These models, which share most of
+    what they learned from, err less independently than rows do: as the latter prove for intervals,
+    half of the risk is to be allowed for the whole of it. The folds are long stretches, so that
+    what they tell of is drift, too: a model that knows the minutes before and after does better
+    than tomorrow. Else there is one fold, of every so many blocks, and the model learns from the
+    rest.
     """
 
     block: Ints
@@ -55,7 +56,7 @@ class Holdout:
     def of(cls, births: pa.Table, share: float, crossed: bool | None = None) -> Holdout:
         """Divide ``births``: about ``share`` of them in a fold (a half at most; 0: no folds).
 
-        ``crossed`` is as the number of births is (``CROSSED``) unless it is said.
+        ``crossed`` (every birth in a fold) is by default where there are at most ``CROSSED``.
         """
         if not 0 <= share <= 0.5:
             raise ValueError(f"the share of lives to calibrate on is 0 to 0.5, not {share!r}")

@@ -1,4 +1,4 @@
-"""How likely a yes is, by how sure a model is: its scores in levels, each with a probability.
+"""Cutting a model's scores into levels, each with the probability of a yes.
 
 A model's score orders files and is compared with thresholds; it is no probability. So on births
 that the model did not learn from (``predictor.fit.calibration``) the share of those that came true
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from birthmark.predictor.answers.levels import NO_LEVELS, Floats, Levels
 
 GRID = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-"""The shares that levels are cut at: few, since each takes room in images (``models.images``)."""
+"""The shares that levels are cut at: few, since each takes room in images (``models.compile``)."""
 
 DECIMALS = 4
 STEP = 10**-DECIMALS

@@ -1,4 +1,4 @@
-"""Training in tasks that do not depend on each other, who hand files to each other.
+"""Training in tasks, which run side by side and hand their results on in files.
 
 A lesson is a table in a file. Its rows are counted slice by slice and fold by fold: for models that
 are made of counts (``predictor.models.components.set``) these add up, to all births and to all but

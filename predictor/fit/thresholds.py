@@ -67,7 +67,7 @@ class Limit:
         check(Parameters, bound=self.bound, confidence=self.confidence)
 
     def keeps(self, wrong: Bools, block: Ints) -> bool:
-        """Return whether so many are ``wrong``, of the rows of blocks of time, that it is kept."""
+        """Return whether the bound is kept where these rows, in blocks of time, are ``wrong``."""
         return len(wrong) > 0 and upper_limit(wrong, block, self.confidence) <= self.bound
 
 

@@ -62,7 +62,7 @@ def bar(region_blocks: float, writes_per_hour: Any, blocks: Any) -> float:
 
 
 def asked(least: float, full: Any) -> Any:
-    """Return the benefit that a file must have to come into a region that is so ``full``, 0 to 1.
+    """Return the least benefit for a file to enter a region of which a share, 0 to 1, is ``full``.
 
     A quarter of the ``least`` benefit (``bar``) while the region is empty, four times as much when
     it has just room for one more, and in between evenly on a logarithmic scale: a place that is

@@ -22,7 +22,8 @@ _SYNC = 30 / 3600
 def hot_directories() -> Places:
     """Return a ``Places`` of directories.
 
-    Their worth are the hot files born in each, in the whole period; size and room of each is 1.
+    The worth of each is the number of hot files born in it in the whole period; its size and its
+    room are 1.
     """
     return Places("heat-hot-directories.arrow", [["uid"], ["name"], ["uid", "name"]])
 
@@ -30,9 +31,9 @@ def hot_directories() -> Places:
 def hot_writes() -> Places:
     """Return a ``Places`` of files.
 
-    Their worth are block writes that reach the disk again and again, their size the blocks that
-    they hold times hours, their room the blocks that the region holds of them, on average over the
-    period.
+    The worth of each is its block writes that reach the disk again and again; its size, the blocks
+    that it holds times hours; its room, how many of its blocks the region holds on average over
+    the period.
     """
     levels = [["suffix"], ["uid", "suffix"], ["name"], ["uid", "name"]]
     return Places("heat-hot-writes.arrow", levels)
@@ -55,7 +56,7 @@ def directories_in(files: pa.Table) -> pa.Table:
 
 
 def files_in(files: pa.Table) -> pa.Table:
-    """Return the regular files of a files table, those that were there before included, likewise.
+    """Return the regular files of a files table likewise, also those that were there before it.
 
     A block is written to the disk at most once in 30 seconds, however often a client writes it.
     The first time is not counted of files that were born: a block must be written once to be there

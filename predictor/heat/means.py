@@ -98,7 +98,7 @@ class ShrunkenMeans:
         return {"weight": weight} | dict(zip(self.values, estimate.T, strict=True))
 
     def deciding(self) -> pa.Table:
-        """Return the rows of ``sums_`` that estimates are made of: all that has to be kept."""
+        """Return the rows of ``sums_`` that estimates are made of: no others have to be kept."""
         enough = pc.greater_equal(self.sums_["weight"], self.least)
         return self.sums_.filter(pc.or_(enough, pc.equal(self.sums_["level"], 0)))
 

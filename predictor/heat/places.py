@@ -1,4 +1,4 @@
-"""Whose files and directories, of which names, a small region of the disk is kept for."""
+"""Which files and directories, by owner and name, a small region of the disk is kept for."""
 
 from __future__ import annotations
 

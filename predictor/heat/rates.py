@@ -65,7 +65,7 @@ class WriteRates:
         return _rates(self.means.predict(keys_of(creates)))
 
     def reconsider(self, lives: pa.Table) -> pa.Table:
-        """Return the ``RATES`` of files of which there is a past: ``lives`` as they are so far.
+        """Return the ``RATES`` to expect of files that have a past: ``lives`` as they are so far.
 
         ``lives`` has the columns of ``data.schema.FILES``. What was expected of each when it was
         created is the prior, worth ``strength`` files, and the file itself one file: what it did

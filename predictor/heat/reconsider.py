@@ -15,7 +15,7 @@ from birthmark.predictor.predicates.rules import GOES_ON
 def settled(
     lives: pa.Table, predicates: Mapping[str, Predicate] = BUILT_IN, subject: str = "file"
 ) -> dict[str, pa.BooleanArray]:
-    """Return by key what time has decided of each life so far; null for what it has not.
+    """Return by key what each life so far has decided; null where that is still open.
 
     ``lives`` has the columns of ``data.schema.FILES`` (or ``NAMES``, for the subject ``name``) as
     they are now: ``observed_until`` is now, or the death. A life without a death seen goes on: it
@@ -36,7 +36,7 @@ def reconsider(
     predicates: Mapping[str, Predicate] = BUILT_IN,
     subject: str = "file",
 ) -> dict[str, pa.Array]:
-    """Return ``predictions`` of files, with those put right that time has decided.
+    """Return ``predictions``, corrected where a file's life so far has decided them.
 
     ``predictions`` has by key an answer (boolean) or a score (float, 0 to 1) for each row of
     ``lives`` (see ``settled``). What is refuted becomes false or 0, what is confirmed true or 1;

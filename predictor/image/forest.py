@@ -40,7 +40,7 @@ class Feature(NamedTuple):
 
 @dataclass(frozen=True)
 class CodeTable:
-    """The ``codes`` of ``values``, which ascend; of ``other`` values, and where it is unknown."""
+    """The ``codes`` of ascending ``values``, of any ``other`` value, and of an ``unknown`` one."""
 
     values: npt.NDArray[np.uint32]
     codes: Bytes

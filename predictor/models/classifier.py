@@ -1,4 +1,4 @@
-"""Models as scikit-learn's classifiers, for who trains, compares or combines them by its tools.
+"""Models as scikit-learn's classifiers, so that its tools train, compare and combine them.
 
 They take DataFrames and arrays besides Arrow tables, and check them; ``clone``, pipelines and
 searches work on them. What is learned, and how, say the classes that they are of; what was loaded

@@ -115,7 +115,7 @@ class ModelSet(dict[str, Model]):
         return self.points.get(key, OperatingPoints(self.decision))
 
     def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
-        """Drop of the models of ``keys`` what their operating points do not need, if anything.
+        """Drop what the operating points of the models of ``keys`` do not need, if anything.
 
         For training's rows and for those of ``creates`` all answers stay as they are.
         """

@@ -49,7 +49,7 @@ def needed(method: str, path: str) -> Scope | None:
 
 
 class Guard:
-    """An ASGI application that lets those requests to ``app`` pass that may and that fit.
+    """An ASGI application that passes on to ``app`` the requests that are allowed and find room.
 
     What is refused is refused at once, by its head alone where that tells. ``app`` is called when
     the whole body is there, and receives it in one piece, of at most `Settings.max_body_bytes`.

@@ -27,7 +27,7 @@ class Breaker:
         return self._wait > 0
 
     def may_ask(self) -> bool:
-        """Tell whether a question may be asked; while it is open, of several at once one may."""
+        """Tell whether a question may be asked; while the breaker is open, one after each wait."""
         if not self.is_open:
             return True
         now = self._now()

@@ -180,7 +180,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Question(Generic[Answer]):
-    """A request, and how its answer is read: `read` raises where that is none."""
+    """A request, and how its answer is read: `read` raises for what is no answer."""
 
     path: str
     body: bytes | None
@@ -235,7 +235,7 @@ def model() -> Question[dict[str, Any]]:
 
 
 def in_bytes(name: Name) -> bytes:
-    """Return a name's bytes; raise ValueError for text that no file is called by."""
+    """Return a name's bytes; raise ValueError for text that cannot be a name."""
     return name if isinstance(name, bytes) else name.encode(errors="surrogateescape")
 
 

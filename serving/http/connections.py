@@ -55,7 +55,7 @@ class Connection(Parsing):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing was asked that is not answered, and nothing is being asked."""
+        """Whether every request is answered, and none is on its way in."""
         return self._whole and self._answered
 
     @property
@@ -176,7 +176,7 @@ class Connection(Parsing):
         super().resume_writing()
 
     def shutdown(self) -> None:
-        """Tell those that wait for something to happen that nothing will."""
+        """Wake the requests that wait for something to happen: nothing will."""
         self.limits.stopping.set()
         super().shutdown()
 

@@ -1,4 +1,4 @@
-"""Connections as they are taken: counted from the first moment, and let in once they say something.
+"""Connections as they are taken: counted from the first moment, let in once they send something.
 
 An event loop takes one connection each time around, between its answers, and agrees upon TLS with
 it before it tells of it. Where many come at once they would wait for long before anybody looks at
@@ -65,7 +65,7 @@ class Lobby:
         self._limits.shed(self._taking.take_refused())
 
     def close(self) -> None:
-        """Take nobody any more; who has said something is still let in, and answered."""
+        """Take no more connections; those that have sent something are let in and answered."""
         self._limits.stopping.set()
         self._limits.lobby = None
         self._loop.remove_reader(self._taking.fileno())

@@ -29,7 +29,7 @@ _OFFERS = frozenset({b"upgrade", b"http2-settings"})
 
 
 class Parsing(HttpToolsProtocol):
-    """uvicorn's protocol, but for what it parses; `refuse` is called for what is refused."""
+    """uvicorn's protocol, with stricter parsing; `refuse` is called for what is refused."""
 
     flow: Flow
 

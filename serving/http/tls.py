@@ -1,4 +1,4 @@
-"""What TLS is agreed upon with."""
+"""What TLS connections are made with: the certificate and its key."""
 
 from __future__ import annotations
 

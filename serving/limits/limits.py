@@ -106,7 +106,7 @@ class Limits:
         return _overloaded(what)
 
     def in_time(self, queued: float) -> None:
-        """Raise `ApiError` where a request has waited so long that others would wait longer."""
+        """Raise `ApiError` for a request that was `queued` (seconds) for too long."""
         if queued > self.settings.queue_seconds:
             most = self.settings.queue_seconds
             raise self.overloaded(f"the request was not begun within {most} s")

@@ -54,12 +54,12 @@ class LogWriter:
             self.end()
 
     def end_if_old(self) -> None:
-        """End the file if it has its age."""
+        """End the file if it is old enough."""
         if self._held and time.monotonic() >= self._begun + self._seconds:
             self.end()
 
     def end(self) -> None:
-        """Write what is held as a file; where that cannot be, it is lost, and counted so."""
+        """Write the rows held as a file; where that fails they are lost, and counted as lost."""
         held, self._held = self._held, []
         rows = sum(map(len, held))
         if not rows:

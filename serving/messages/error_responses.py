@@ -60,7 +60,7 @@ def response_of(error: ApiError) -> Response:
 
 
 def raw(error: ApiError, close: bool = True) -> bytes:
-    """Return the response as it is sent where no request is begun, which `close` follows or not."""
+    """Return the response in bytes, for where no request was begun; with `close` it is the last."""
     response = response_of(error)
     line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
     fields = b"".join(b"%b: %b\r\n" % field for field in (*response.raw_headers, NOSNIFF))

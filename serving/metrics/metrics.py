@@ -120,7 +120,7 @@ class Metrics:
         self._model.tokens = well
 
     def shed(self, requests: int) -> None:
-        """Count requests that were refused because others were enough."""
+        """Count requests that were refused because there were too many."""
         if requests:
             self._shed.inc(requests)
 

@@ -23,7 +23,7 @@ _GLANCE_SECONDS = 0.1  # between two looks whether a successor is ready: too sho
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, but that a `Lobby` takes its connections."""
+    """uvicorn's server, with a `Lobby` that takes its connections."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer at the sockets."""
@@ -52,7 +52,7 @@ class Process(multiprocess.Process):
 
 
 class Workers(Multiprocess):
-    """uvicorn's supervisor, but that a worker is a `Process`, and may take its time to begin.
+    """uvicorn's supervisor, in which a worker is a `Process` that may take its time to begin.
 
     Where much else runs, imports take longer than uvicorn lets a worker be silent: it would be
     replaced for ever.

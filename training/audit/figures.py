@@ -76,7 +76,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Figures:
-    """Rows of `SERVED` and of `GROUPS`, and by predicate's key what bets against its bound did."""
+    """Rows of `SERVED` and `GROUPS`; by predicate the `growth` of bets against its bound."""
 
     served: list[dict[str, Any]]
     groups: list[dict[str, Any]]
@@ -86,7 +86,7 @@ class Figures:
 def figures(
     answered: Answered, rows: pa.Table, births: Mapping[str, pa.Table], joins: Mapping[str, Join]
 ) -> Figures:
-    """Return the figures of `rows`, what `answered` told; births and joins are by subject."""
+    """Return the figures of `rows`, the answers of `answered`; births and joins are by subject."""
     found = Figures([], [], {})
     for subject, join in joins.items():
         told, lives = rows.take(join.rows), births[subject].take(join.lives)

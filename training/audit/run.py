@@ -83,7 +83,7 @@ class Audit:
         return in_words(self._told().values())
 
     def over(self) -> list[str]:
-        """Return which bounds false positives are over, beside those of `breaches`, and by what."""
+        """Return the bounds that false positives exceed, without `breaches`, and the reasons."""
         told = self._told()
         rows = over(row for key, row in told.items() if key not in self.breaches)
         return [f"{key_of(row)}: {row['standing']}: {_reason(row, self)}" for row in rows]
@@ -156,7 +156,7 @@ def keep(registry: Registry, found: Audit) -> None:
 
 
 def is_kept(registry: Registry, dataset: str) -> bool:
-    """Tell whether an audit of so named a dataset is kept."""
+    """Tell whether an audit of a dataset of this name is kept."""
     return f"{dataset}.json" in registry.names(AUDITS)
 
 

@@ -1,4 +1,4 @@
-"""What there is to judge: a kind of model's scores of lives whose end it was not shown."""
+"""What is judged: the scores that a kind of model gives to lives that it was not shown."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Case:
 
 
 def majority(tally: Mapping[str, int]) -> bool:
-    """Return the answer that the training data suggests to one who knows nothing else.
+    """Return the answer that is more frequent in the training data: the best guess without a model.
 
     YES where half of the known answers or more are (Table 6.5); NO where none is known. `tally`
     is a `predictor.tally` of the training data.

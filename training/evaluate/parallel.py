@@ -21,7 +21,7 @@ Test = Callable[[TrainedModel, pa.Table, pa.Table, int], Tables]
 def by_kind(
     test: Test, model: TrainedModel, files: pa.Table, names: pa.Table, seed: int
 ) -> list[Tables]:
-    """Return what `test` gives of each kind of models in `model`, in their order."""
+    """Run `test` on each kind of models in `model`; return its results in their order."""
     workers = current()
     if workers.alone:
         return [test(model, files, names, seed)]

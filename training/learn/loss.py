@@ -38,7 +38,7 @@ NONE_TOUCHED = Touched(0, 0, left_out=False)
 def without_loss(
     files: pa.Table, names: pa.Table, leave_out: bool
 ) -> tuple[pa.Table, pa.Table, Touched]:
-    """Count the births that loss may have touched; return the tables, if so said without touched.
+    """Count the births that loss may have touched; return the tables, without them if `leave_out`.
 
     `files` and `names` are tables of `data.schema`.
     """

@@ -21,7 +21,7 @@ FIRST = Decision(True, "nothing was published before")
 def unless_too_few(
     decision: Decision, champion: Stored | None, files: int, least: float
 ) -> Decision:
-    """Return that a candidate of far fewer files than the published model is kept aside."""
+    """Keep a candidate aside that learned from far fewer files than the published model."""
     before = champion.manifest["trained_on"]["files"] if champion else 0
     if not decision.publish or files >= least * before:
         return decision

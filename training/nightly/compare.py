@@ -39,7 +39,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The test of one who was trained as the successor will be, on what came after.
+    """The test of a model trained as the successor will be, on the lives that came after.
 
     `files` and `names` births of `period` were predicted; `champion` is the `EVALUATION` of the
     published model on the same, where there is one.
@@ -87,7 +87,7 @@ def decide(
 def test_first(
     lives: Lives, settings: Training, predicates: Iterable[Predicate] | None
 ) -> Comparison | None:
-    """Test one who was trained as a first model would be; None where lives are too few."""
+    """Test a model trained as a first one would be; None where lives are too few."""
     period = newest(lives, settings.zone)
     older, newer = period.split(lives) if period else (lives, lives)
     if period is None or not len(older.files) or not len(newer.files):

@@ -1,4 +1,4 @@
-"""Up to when a night learns: the newest instant that the births around it bear out.
+"""Up to when a night learns: the newest instant with enough births around it to be believed.
 
 A trace whose monitor's clock was wrong says that it is later than it is. If that were believed the
 window of training would hold that trace alone, and nothing that comes after it.
@@ -21,7 +21,7 @@ AHEAD = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Horizon:
-    """What a night goes by: the `datasets` until then, the `window` of them that it learns from.
+    """The `datasets` up to that instant, and the `window` of them that a night learns from.
 
     Births from `since` on are learned. `left_out` maps the names of the datasets that reach beyond
     to the reasons why they do not say how late it is. `gap` tells of a time before the window, as

@@ -1,4 +1,4 @@
-"""The newest lives, which models are tested on that have not seen them: those of a complete day."""
+"""The newest complete day of lives: models that have not seen it are tested on it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def unreachable(globs: Sequence[str]) -> dict[str, str]:
 
 
 def unmatched(globs: Sequence[str]) -> list[str]:
-    """Return of each glob that matches no file, though it could be looked for, what there is.
+    """Return for each glob that matches no file, in a directory that can be read, what is there.
 
     It may be meant, on a quiet night, or be a mistake.
     """

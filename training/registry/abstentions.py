@@ -1,4 +1,4 @@
-"""Predicates that an audit has found to break their bound: no yes of them until the next model.
+"""Predicates whose bound an audit found broken: never answered yes until the next model.
 
     <registry>/abstaining.json    {"version": V, "predicates": {KEY: the reason in words}}
 

@@ -1,4 +1,4 @@
-"""What the newest audits know of each predicate's bound, for whom all of an audit is too much.
+"""What the newest audits know of each predicate's bound, for readers that need no more of them.
 
 <registry>/bounds.json    {KEY: the standing, in the words of `training.statistics.standing`}
 """

@@ -23,7 +23,7 @@ class Storage(Protocol):
     """The files of a registry. Names are relative to it; only who is `writing` may change any."""
 
     def missing(self) -> str | None:
-        """Return that there is no such place, and what may be meant; None where there is.
+        """Return a message where there is no such place, with what may be meant; else None.
 
         In an object store there is any place.
         """
@@ -102,7 +102,7 @@ class LocalStorage:
         return str(self.path)
 
     def missing(self) -> str | None:
-        """Return that there is no such directory, and which may be meant; None where there is."""
+        """Return a message where there is no such directory, with what may be meant; else None."""
         if self.path.is_dir():
             return None
         return f"{self.path}: is no directory{meant_beside(self.path)}"

@@ -75,12 +75,12 @@ class Registry:
         return str(self._storage)
 
     def missing(self) -> str | None:
-        """Return that the directory that it is is not there, and which may be meant; else None."""
+        """Return a message where there is no such directory, with what may be meant; else None."""
         return self._storage.missing()
 
     @property
     def path(self) -> Path:
-        """The directory that it is; raise `RegistryError` where it is in an object store."""
+        """The registry's directory; raise `RegistryError` where it is in an object store."""
         if not isinstance(self._storage, LocalStorage):
             raise RegistryError(f"{self.place}: expected a registry in a directory")
         return self._storage.path
@@ -176,7 +176,7 @@ class Registry:
         return self._name_in("pinned")
 
     def withdrawn(self) -> str | None:
-        """Return the newest version that `rollback` went back from when it was, or None."""
+        """Return the version that was the newest when `rollback` went back from it, or None."""
         return self._name_in("withdrawn")
 
     def previous(self) -> str | None:

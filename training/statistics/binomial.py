@@ -53,7 +53,7 @@ def interval(alarms: Floats, rows: Floats, level: float = LEVEL) -> tuple[float,
 
 
 def broken(chances: Sequence[float | None], alpha: float = ALPHA) -> list[bool]:
-    """Return which bounds are broken, for chances from `excess`; None cannot be.
+    """Return which bounds are broken, by their chances from `excess`; None: never.
 
     All together are wrongly called so with chance `alpha` at most (S. Holm, "A simple sequentially
     rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979).

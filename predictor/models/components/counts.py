@@ -1,4 +1,4 @@
-"""Models of file names that learn by counting components, and can count on."""
+"""Models of file names that learn by counting components, and can learn more later."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ComponentCounts(Learned):
         return model
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that say something at a threshold above 0: whether it is a yes."""
+        """Return the components that decide at a threshold above 0, and whether each says yes."""
         raise NotImplementedError
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
@@ -102,7 +102,7 @@ def count(
 
 
 def added(counts: pa.Table) -> pa.Table:
-    """Return counts of several sets of names as those of all: ``COUNTS``, a component once."""
+    """Return the sum of the counts of several sets of names: ``COUNTS``, a row per component."""
     summed = counts.group_by("component").aggregate([("n_a", "sum"), ("n_m", "sum")])
     columns = [summed["component"], summed["n_a_sum"], summed["n_m_sum"]]
     return pa.table(columns, schema=COUNTS).sort_by("component").combine_chunks()

@@ -1,4 +1,4 @@
-"""Models of names by scikit-learn's conventions, which can count on."""
+"""Models of names by scikit-learn's conventions, which can learn more later."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from birthmark.predictor.models.components.counts import ComponentCounts, merged
 
 
 class CountingModel(ComponentCounts, BinaryClassifier):
-    """A classifier of names that can count on.
+    """A classifier of names that can learn more later.
 
     Of an array, the first column is the name. Names are bytes, or text, which is taken as UTF-8.
     """

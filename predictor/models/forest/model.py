@@ -50,7 +50,7 @@ were chosen with the learners."""
 
 
 class CreateForest(Learned):
-    """Predict by the leaves of ``trees`` that have a share of yes, and of ``rounds`` that correct.
+    """Predict by ``trees``, whose leaves hold shares of yes, and ``rounds`` of trees that correct.
 
     The former are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where
     there are more; a leaf has at least ``leaf_rows`` of them, and a split is the best of random

@@ -79,7 +79,7 @@ class NameRules(ComponentCounts):
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that say yes at ``threshold``, and that they do."""
+        """Return the components that say yes at ``threshold``, each with true."""
         reach = pc.greater_equal(_fractions(self.rules_), threshold)
         return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]
 

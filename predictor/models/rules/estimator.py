@@ -14,7 +14,7 @@ from birthmark.predictor.models.rules.model import WEIGHTS, RuleList
 
 
 class RuleModel(RuleList, CountingModel):
-    """``RuleList`` as a classifier, which may forget by and by."""
+    """``RuleList`` as a classifier, in which older rows may count less and less."""
 
     def age(self, days: float) -> Self:
         """Let ``days`` pass: every row learned so far counts 2^(-``days``/``half_life``) of itself.

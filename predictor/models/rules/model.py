@@ -117,7 +117,7 @@ class RuleList(ComponentCounts):
         return table.filter(said).sort_by([("decides", "descending"), ("component", "ascending")])
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that say something at ``threshold``: whether it is a yes."""
+        """Return the components that decide at ``threshold``, and whether each says yes."""
         columns = (self.rules_[name].to_pylist() for name in ("component", "lower", "upper"))
         return [
             (component, lower >= threshold)
