@@ -33,8 +33,8 @@ from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import Figures, verdicts
 from birthmark.data.workloads import WORKLOADS
 from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
+from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.answers.point import POINTS
-from birthmark.predictor.answers.points import OperatingPoints
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Slice, choose
 from birthmark.training.evaluate.assessment import assess_cases

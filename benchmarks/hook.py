@@ -38,7 +38,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.allocation.verdicts import hint_image
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Hook
 

@@ -37,7 +37,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births
 from birthmark.predictor.models.able.set import AbleModels
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import KINDS
 from birthmark_native import Image, fnv1a
 

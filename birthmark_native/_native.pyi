@@ -521,9 +521,9 @@ class TraceLines:
 class Trace:
     """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
 
-    format: str  # nfsdump or capture
+    format: str  # the word of its format, such as nfsdump or capture
     compression: str  # none, gzip, bzip2, xz or zstd
-    heading: bytes | None  # the first line of text, if it is a comment
+    heading: bytes | None  # the first line, if it is a comment
 
     def __new__(cls, path: str) -> Self:
         """Open a file, or standard input for ``-``.
@@ -561,7 +561,8 @@ class Trace:
         ``not_run`` (those that the server did not come to), ``orphans`` (by procedure),
         ``other_programs`` (calls and replies by RPC program), ``retransmits``,
         ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
-        ``bytes``; for text ``lines`` and ``comments``, for captures ``capture``.
+        ``bytes``; for formats of lines ``lines`` and ``comments``, and by the format's word, such
+        as ``capture``, what only that format counts.
         """
 
 def messages_schema() -> pa.Schema:

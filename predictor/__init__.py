@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
+    from birthmark.predictor.answers.operating_points import OperatingPoints
     from birthmark.predictor.answers.point import Point
-    from birthmark.predictor.answers.points import OperatingPoints
     from birthmark.predictor.fit.thresholds import Limit
     from birthmark.predictor.labels import births, tally
     from birthmark.predictor.models.able.estimator import AbleTree
@@ -46,7 +46,7 @@ _HOMES = {
     "Limit": "birthmark.predictor.fit.thresholds",
     "NAME_PREDICATES": "birthmark.predictor.predicates",
     "NameModel": "birthmark.predictor.models.name.estimator",
-    "OperatingPoints": "birthmark.predictor.answers.points",
+    "OperatingPoints": "birthmark.predictor.answers.operating_points",
     "Point": "birthmark.predictor.answers.point",
     "Predicate": "birthmark.predictor.predicates",
     "Rule": "birthmark.predictor.models.name.model",

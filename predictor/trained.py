@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
-from birthmark.predictor import images, parts
+from birthmark.predictor import parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
@@ -231,7 +231,7 @@ class TrainedModel:
             *(_save(history, directory, s) for s, history in self.histories.items()),
             *self.heat.save(directory),
             *hint_models.save(self.hints, directory),
-            *images.save(self, directory),
+            *saved_images.save(self, directory),
         ]
 
     @classmethod

@@ -33,7 +33,7 @@ def image(
     from birthmark.data.common.durable import replaced
     from birthmark.data.common.sizes import size
     from birthmark.predictor.allocation.verdicts import Room, hint_image
-    from birthmark.predictor.models.images import compile_models
+    from birthmark.predictor.models.compile import compile_models
     from birthmark.serving.models.published import load_model
     from birthmark.training.registry.versions import Registry
     from birthmark_native import Image

@@ -119,7 +119,7 @@ class IngestSummary:
         out = _records_out(counts)
         self.records_out = dict(Counter(self.records_out) + Counter(out))
         self.records_in += counts["records"]
-        names = ("lines", "comments", "capture")
+        names = ("lines", "comments", trace.format)
         details: dict[str, Any] = {name: counts[name] for name in names if name in counts}
         self.traces.append(
             TraceSummary(

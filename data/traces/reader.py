@@ -24,6 +24,9 @@ READERS = {PARQUET_MAGIC: "birthmark.data.traces.operations:OperationsTrace"}
 Each is a module and its subclass of :class:`Trace`, imported when a trace of it is opened.
 """
 
+TELL_AT_ONCE = ("nfsdump", "operations")
+"""Formats whose traces say at their beginning whether they are generated; others in a row."""
+
 
 class Trace:
     """A trace being read: iterate over it for the operations table, in record batches.
@@ -36,9 +39,11 @@ class Trace:
 
     Attributes:
         path: the file, ``-`` for standard input.
-        format: ``nfsdump``, ``capture`` or ``operations`` (a Parquet file of the table itself).
+        format: the format's word, such as ``nfsdump``, ``capture`` or ``operations`` (a Parquet
+            file of the table itself).
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
-        generated: the mark of a generated trace (`data.generated`); a capture's once it is read.
+        generated: the mark of a generated trace (`data.generated`); where no comment or metadata
+            holds it, once the first row is read.
         tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
     """
 
@@ -119,6 +124,6 @@ def marks_of(path: str | Path) -> list[generated.Mark]:
     if str(path) == "-" or not Path(path).is_file():
         return []
     trace = open_trace(path)
-    if trace.format == "capture":
+    if trace.format not in TELL_AT_ONCE:
         next((batch for batch in trace if batch.num_rows), None)
     return [trace.generated] if trace.generated else []

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from birthmark.data.common.sizes import size
 from birthmark.features import CREATES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
-from birthmark.predictor.allocation.places import rules_of, tree_of
+from birthmark.predictor.allocation.image_places import rules_of, tree_of
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.heat import Heat
 from birthmark.predictor.image.format import Image, compile_image, predict
 from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
-from birthmark.predictor.models.images import sections_of
+from birthmark.predictor.models.compile import sections_of
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.parameters import REGION
 from birthmark.predictor.predicates.blocks import BLOCK

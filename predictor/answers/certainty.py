@@ -18,8 +18,8 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from birthmark.predictor.answers.levels import Levels
+from birthmark.predictor.answers.operating_points import EVEN, NEVER, OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.answers.points import EVEN, NEVER, OperatingPoints, Scores
 from birthmark.predictor.predicates.worlds import Worlds
 from birthmark_native import Certainty
 

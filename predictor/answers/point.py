@@ -1,10 +1,10 @@
-"""What the thresholds at which models answer are called."""
+"""The two points at which a model answers, by name (their thresholds: ``operating_points``)."""
 
 from __future__ import annotations
 
 from typing import Literal, get_args
 
 Point = Literal["accurate", "bounded"]
-"""Which of a model's two thresholds decides whether the answer is a yes."""
+"""Which of a model's two thresholds for a yes decides; a no has a threshold of its own."""
 
 POINTS: tuple[Point, ...] = get_args(Point)

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.answers.point import POINTS, Point
-from birthmark.predictor.answers.points import OperatingPoints
 from birthmark.predictor.fit.thresholds import Bools, Ints, Limits, Scores, Slice, choose
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds

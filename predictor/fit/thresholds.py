@@ -30,7 +30,13 @@ import numpy as np
 import numpy.typing as npt
 
 from birthmark.data.common.setting_errors import check
-from birthmark.predictor.answers.points import ALWAYS, EVEN, NEVER, OperatingPoints, says_yes
+from birthmark.predictor.answers.operating_points import (
+    ALWAYS,
+    EVEN,
+    NEVER,
+    OperatingPoints,
+    says_yes,
+)
 from birthmark.predictor.fit.levels import levels_of
 from birthmark.predictor.parameters import DEFAULTS, Parameters
 

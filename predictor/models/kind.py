@@ -1,4 +1,4 @@
-"""What a kind of models registers, once, in the module ``kind`` of its folder."""
+"""One kind of models: what its folder registers of it (all kinds: ``kinds``)."""
 
 from __future__ import annotations
 

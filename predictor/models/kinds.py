@@ -1,4 +1,4 @@
-"""The kinds of models that there are."""
+"""All kinds of models, by their words (what one registers of itself: ``kind``)."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
+from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, says_yes
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.answers.points import EVEN, OperatingPoints, says_yes
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.models.learned import Learned, Scores

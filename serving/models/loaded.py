@@ -15,8 +15,8 @@ from birthmark.predictor import Kind, Point
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
-from birthmark.predictor.images import certainty_name, hints_name, image_name, levels_name
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
+from birthmark.predictor.saved_images import certainty_name, hints_name, image_name, levels_name
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.models.shared_images import shared

@@ -24,7 +24,7 @@ from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
 from birthmark.predictor.image.format import compile_image, predict
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel

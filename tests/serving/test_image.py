@@ -19,7 +19,7 @@ from birthmark.data.traces.reader import open_trace
 from birthmark.features import History, from_files, from_requests
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.image.format import predict
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.serving.client.names import written
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image

@@ -16,7 +16,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.serving.answers.json_answers import explain_one, predict
 from birthmark.serving.client.client import Client
 from birthmark.serving.messages.requests import parse

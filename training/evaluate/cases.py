@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.predictor.answers.operating_points import says_yes
 from birthmark.predictor.answers.point import POINTS, Point
-from birthmark.predictor.answers.points import says_yes
 from birthmark.predictor.heat.directories import directories
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.training.evaluate.metrics import Bools, Floats

@@ -5,7 +5,7 @@
 use birthmark_tables::anonymize::text::Rewriter;
 use birthmark_tables::anonymize::{Mapping, Settings};
 use birthmark_trace::input::Input;
-use birthmark_trace::trace::{Format, Trace};
+use birthmark_trace::{text, trace::Trace};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 
@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
     let damaged: u64 = counts.damaged.values().sum();
     assert_eq!(counts.lines, counts.written + counts.comments + damaged);
     assert!(!out.windows(6).any(|word| word == b"SECRET"));
-    let mut trace = Trace::decode(Format::Text, Box::new(Cursor::new(out)));
+    let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(out)));
     while let Ok(Some(_)) = trace.next_batch() {}
     let counts = trace.counts();
     assert!(counts.damaged.is_empty(), "{:?}", counts.damaged);

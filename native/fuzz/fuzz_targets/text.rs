@@ -4,8 +4,8 @@
 #![no_main]
 
 use birthmark_trace::instants::AHEAD;
-use birthmark_trace::text::write::TextWriter;
-use birthmark_trace::trace::{Format, Trace, TraceError};
+use birthmark_trace::text::{self, write::TextWriter};
+use birthmark_trace::trace::{Trace, TraceError};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let once = rewritten(bytes);
     let mut left = lines(bytes);
     for (line, count) in lines(&once) {
-        let known = left.get_mut(&line).map_or(0, |left| std::mem::take(left));
+        let known = left.get_mut(&line).map_or(0, std::mem::take);
         assert!(count <= known, "{}", line.join(&b' ').escape_ascii());
     }
     assert_eq!(lines(&rewritten(&once)), lines(&once));
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Reads the bytes as a trace whose times are judged.
 fn judged(bytes: &[u8]) {
-    let mut trace = Trace::decode(Format::Text, Box::new(Cursor::new(bytes.to_vec())));
+    let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(bytes.to_vec())));
     trace.judge_by(CLOCK);
     loop {
         match trace.next_batch() {
@@ -38,14 +38,14 @@ fn judged(bytes: &[u8]) {
         }
     }
     let counts = trace.counts();
-    assert_eq!(counts.records, counts.accounted_for());
+    assert_eq!(counts.read.records, counts.accounted_for());
     let (first, last) = counts.joined.period.unwrap_or_default();
     assert!(first >= 0 && last <= CLOCK + AHEAD);
 }
 
 /// What is read of the bytes, as text.
 fn rewritten(bytes: &[u8]) -> Vec<u8> {
-    let mut trace = Trace::decode(Format::Text, Box::new(Cursor::new(bytes.to_vec())));
+    let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(bytes.to_vec())));
     let (mut writer, mut text, mut read) = (TextWriter::default(), Vec::new(), 0);
     loop {
         let batch = trace.next_batch().expect("text is never refused");
@@ -60,7 +60,7 @@ fn rewritten(bytes: &[u8]) -> Vec<u8> {
     }
     text.extend(writer.finish());
     let counts = trace.counts();
-    assert_eq!(counts.records, counts.accounted_for());
+    assert_eq!(counts.read.records, counts.accounted_for());
     let rows = counts.joined.procedures.iter();
     read += rows.map(|tally| (2 * tally.operations - tally.unanswered) as usize).sum::<usize>();
     assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), read);

@@ -10,16 +10,13 @@ use birthmark_tables::anonymize::text::Rewriter;
 use birthmark_tables::anonymize::Error;
 use birthmark_trace::input::Input;
 use birthmark_trace::source;
-use birthmark_trace::text::{heading, is_text};
+use birthmark_trace::text::{heading, FORMAT};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
-
-/// How many first bytes tell whether it is text.
-const FIRST: usize = 1 << 12;
 
 /// How many bytes of text are mapped between two looks at Python's signals.
 const STEP: usize = 1 << 23;
@@ -126,8 +123,8 @@ impl TextRewriter {
         let (_, reader) = opened.map_err(|error| system(&path, &error))?;
         let mut input = Input::new(reader);
         let zeros = py.detach(|| input.skip_zeros());
-        let first = py.detach(|| input.peek(FIRST));
-        if !is_text(first) {
+        let first = py.detach(|| input.peek(FORMAT.first));
+        if !(FORMAT.begins)(first) {
             let path = path.display();
             return Err(NO_TEXT.because(format_args!("{path}: expected nfsdump text")));
         }

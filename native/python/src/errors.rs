@@ -20,6 +20,7 @@ use birthmark_tables::lives::{Error as LivesError, SpillError};
 use birthmark_trace::capture::write::WriteError as CaptureWriteError;
 use birthmark_trace::capture::CaptureError;
 use birthmark_trace::columns::ColumnError;
+use birthmark_trace::decoder::DecodeError;
 use birthmark_trace::text::write::WriteError as TextWriteError;
 use birthmark_trace::trace::TraceError;
 use pyo3::exceptions::{
@@ -217,7 +218,7 @@ variants! {
         Unrecognized: TRACE,
         AfterClock: TRACE,
         Arrow: DEFECT,
-        => Capture,
+        => Decoder,
         ! Io,
     }
     CaptureError { NotACapture: DEFECT, CutHeader: TRACE, Version: TRACE, LinkType: TRACE, }
@@ -296,6 +297,7 @@ reasons! {
     BAD_RECORDING "Recording" RECORDING;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
+    UNDECODED "Decoder" TRACE;
     NO_TEXT "NoText" TRACE;
     NO_KERNEL "NoKernel" GEOMETRY;
     NO_KEY "NoKey" ARGUMENT;
@@ -332,6 +334,16 @@ single! {
     GeometryError => BAD_GEOMETRY,
     ParameterError => BAD_DRIVE,
     RecordingError => BAD_RECORDING,
+}
+
+/// Of a decoder, whose own reasons stand here if they are known.
+impl Raised for DecodeError {
+    fn cause(&self) -> Cause<'_> {
+        match self.downcast_ref::<CaptureError>() {
+            Some(error) => error.cause(),
+            None => Cause::Reason(&UNDECODED),
+        }
+    }
 }
 
 /// Of tables of creates, whose columns images ask for; of tables made here it is a defect.

@@ -3,7 +3,6 @@
 use super::errors::{raise_at, BROKEN, NOT_YET};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::ToPyArrow;
-use birthmark_trace::capture::CaptureCounts;
 use birthmark_trace::join::{Counts, Tally};
 use birthmark_trace::messages;
 use birthmark_trace::quarantine::Damaged;
@@ -11,7 +10,7 @@ use birthmark_trace::schema::{self, Op};
 use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
 use crossbeam_channel::{bounded, Receiver};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 use std::path::PathBuf;
 use std::thread;
 
@@ -75,7 +74,7 @@ impl PyTrace {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyTrace> {
         let mut trace = py.detach(|| Trace::open(&path)).map_err(|error| raise_at(&path, error))?;
-        let (format, compression) = (trace.format.word(), trace.compression.word());
+        let (format, compression) = (trace.format.word, trace.compression.word());
         let heading = trace.heading.take();
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
@@ -161,14 +160,14 @@ impl PyTrace {
         };
         let dict = joined(py, &counts.joined)?;
         dict.set_item("damaged", &counts.damaged)?;
-        dict.set_item("records", counts.records)?;
+        dict.set_item("records", counts.read.records)?;
         dict.set_item("bytes", counts.bytes)?;
-        if let Some(text) = &counts.text {
-            dict.set_item("lines", text.lines)?;
-            dict.set_item("comments", text.comments)?;
+        if let Some(lines) = &counts.read.lines {
+            dict.set_item("lines", lines.lines)?;
+            dict.set_item("comments", lines.comments)?;
         }
-        if let Some(capture) = &counts.capture {
-            dict.set_item("capture", packets(py, capture)?)?;
+        if !counts.read.details.is_empty() {
+            dict.set_item(self.format, counts.read.details.clone().into_py_dict(py)?)?;
         }
         Ok(dict)
     }
@@ -228,27 +227,6 @@ fn tallied<'py>(py: Python<'py>, tallies: &[Tally]) -> PyResult<Bound<'py, PyDic
             item.set_item(key, value)?;
         }
         dict.set_item(op.word(), item)?;
-    }
-    Ok(dict)
-}
-
-fn packets<'py>(py: Python<'py>, counts: &CaptureCounts) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (key, value) in [
-        ("packets", counts.packets),
-        ("bytes", counts.bytes),
-        ("cut_packets", counts.cut_packets),
-        ("fragments", counts.fragments),
-        ("incomplete_datagrams", counts.incomplete_datagrams),
-        ("other_packets", counts.other_packets),
-        ("messages", counts.messages),
-        ("damaged_stretches", counts.damaged_stretches),
-        ("holes", counts.holes),
-        ("missing_bytes", counts.missing_bytes),
-        ("resyncs", counts.resyncs),
-        ("skipped_bytes", counts.skipped_bytes),
-    ] {
-        dict.set_item(key, value)?;
     }
     Ok(dict)
 }

@@ -51,9 +51,9 @@ pub struct Instants<R> {
     begun: u64,
     held: VecDeque<(i64, R)>,
     /// The records whose times were believed.
-    pub plausible: u64,
+    plausible: u64,
     /// The records that the clock showed to be wrong.
-    pub too_late: u64,
+    too_late: u64,
 }
 
 impl<R> Default for Instants<R> {
@@ -68,6 +68,11 @@ impl<R> Instants<R> {
     /// Judges from now on, by a clock that shows so many microseconds since the epoch.
     pub fn judge_by(&mut self, clock: i64) {
         self.latest = Some(clock.saturating_add(AHEAD));
+    }
+
+    /// How many records the clock showed to be wrong, and how many had a time that is believed.
+    pub fn judged(&self) -> (u64, u64) {
+        (self.too_late, self.plausible)
     }
 
     /// Judges the next record.

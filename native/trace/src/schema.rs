@@ -1,4 +1,4 @@
-//! The operations table: one row per NFS call with its reply (DESIGN.md, "Three tables").
+//! The operations table: one row per NFS call with its reply (`docs/tables.md`).
 //!
 //! The table is written down once, here, as [`Column`]s. Decoders name a column and a value; batches
 //! turn them into Arrow arrays. Meanings and units are documented in

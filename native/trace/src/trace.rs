@@ -1,26 +1,21 @@
 //! A trace file from its first byte to the operations table, whatever its format.
 
-use crate::capture::{self, CaptureCounts, CaptureDecoder, CaptureError};
+use crate::decoder::{self, DecodeError, Decoder, DecoderCounts, Format};
 use crate::input::Input;
 use crate::join::{Counts, Joiner};
 use crate::loss;
 use crate::quarantine::Damaged;
 use crate::schema;
 use crate::source::{self, Compression};
+use crate::text;
 use crate::text::log::{Flushing, Log, Taker};
 use crate::text::recorder::Recorder;
-use crate::text::{self, TextCounts, TextDecoder};
+use crate::FORMATS;
 use arrow_array::RecordBatch;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::time::SystemTime;
-
-/// How many first bytes tell a capture, …
-const MAGIC: usize = 4;
-
-/// … and how many tell text.
-const FIRST: usize = 1 << 12;
 
 /// Why a trace could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -29,18 +24,14 @@ pub enum TraceError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// There is nothing in it.
-    #[error(
-        "is empty, or all zero bytes; expected nfsdump text or a packet capture (pcap or pcapng)"
-    )]
+    #[error("is empty, or all zero bytes; expected {}", decoder::names(FORMATS))]
     Empty,
     /// It is something else.
-    #[error(
-        "is no trace: it begins with {0}; expected nfsdump text or a packet capture (pcap or pcapng)"
-    )]
+    #[error("is no trace: it begins with {0}; expected {names}", names = decoder::names(FORMATS))]
     Unrecognized(String),
-    /// A capture that cannot be decoded.
+    /// Its decoder cannot read it.
     #[error(transparent)]
-    Capture(#[from] CaptureError),
+    Decoder(DecodeError),
     /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
     #[error(
         "{too_late} of {judged} records have times later than a day after this host's clock; \
@@ -57,30 +48,6 @@ pub enum TraceError {
     Arrow(#[from] arrow_schema::ArrowError),
 }
 
-/// The trace's format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// nfsdump text.
-    Text,
-    /// pcap or pcapng.
-    Capture,
-}
-
-impl Format {
-    /// Its usual name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Format::Text => "nfsdump",
-            Format::Capture => "capture",
-        }
-    }
-}
-
-enum Decoder {
-    Text(Box<TextDecoder>),
-    Capture(Box<CaptureDecoder>),
-}
-
 /// Everything that was counted.
 #[derive(Clone, Debug)]
 pub struct TraceCounts {
@@ -88,25 +55,21 @@ pub struct TraceCounts {
     pub joined: Counts,
     /// Damaged records, by reason.
     pub damaged: BTreeMap<&'static str, u64>,
-    /// Lines, in text.
-    pub text: Option<TextCounts>,
-    /// Packets and streams, in captures.
-    pub capture: Option<CaptureCounts>,
-    /// Records read: lines of text, RPC messages of a capture, and stretches of damage.
-    pub records: u64,
+    /// What the decoder read, and what it did not see, such as zero bytes before it, as records.
+    pub read: DecoderCounts,
     /// Bytes read, after decompression.
     pub bytes: u64,
 }
 
 impl TraceCounts {
     /// Where the records went: into the table, among orphans, other programs and comments, or
-    /// into quarantine. It equals `records`.
+    /// into quarantine. It equals the records read.
     pub fn accounted_for(&self) -> u64 {
         let joined: u64 = self.joined.procedures.iter().map(|p| p.calls + p.replies).sum();
         let other: u64 = self.joined.other.values().map(|(calls, replies)| calls + replies).sum();
         let orphans: u64 = self.joined.orphans.values().sum();
         let damaged: u64 = self.damaged.values().sum();
-        joined + other + orphans + damaged + self.text.as_ref().map_or(0, |text| text.comments)
+        joined + other + orphans + damaged + self.read.lines.map_or(0, |lines| lines.comments)
     }
 }
 
@@ -115,11 +78,11 @@ pub struct Trace {
     /// How the file was compressed.
     pub compression: Compression,
     /// What it is.
-    pub format: Format,
-    /// The first line of text, if it is a comment.
+    pub format: &'static Format,
+    /// The first line, if it is a comment.
     pub heading: Option<Vec<u8>>,
     input: Input,
-    decoder: Decoder,
+    decoder: Box<dyn Decoder>,
     joiner: Joiner,
     recorder: Recorder,
     set_aside: u64,
@@ -136,9 +99,9 @@ impl Trace {
     /// Reads a trace's decompressed bytes; this host's clock says which times are possible.
     pub fn new(
         compression: Compression,
-        reader: Box<dyn Read + Send>,
+        reader: Box<dyn io::Read + Send>,
     ) -> Result<Trace, TraceError> {
-        let mut trace = Trace::with(compression, Input::new(reader))?;
+        let mut trace = Trace::with(FORMATS, compression, Input::new(reader))?;
         trace.judge_by(now());
         Ok(trace)
     }
@@ -151,28 +114,27 @@ impl Trace {
         let log = Log::new(taker);
         let mut input = Input::new(Box::new(Flushing { reader, log: log.clone() }));
         input.live = source::is_live(path);
-        let mut trace = Trace::with(compression, input)?;
+        let mut trace = Trace::with(FORMATS, compression, input)?;
         trace.record_all(log, all);
         Ok(trace)
     }
 
-    fn with(compression: Compression, mut input: Input) -> Result<Trace, TraceError> {
+    fn with(
+        formats: &[&'static Format],
+        compression: Compression,
+        mut input: Input,
+    ) -> Result<Trace, TraceError> {
         let zeros = input.skip_zeros();
-        let mut first = input.peek(MAGIC);
-        if !capture::is_capture(first) {
-            first = input.peek(FIRST);
-        }
-        let format = if first.is_empty() {
+        if input.peek(1).is_empty() {
             return Err(input.take_error().map_or(TraceError::Empty, TraceError::Io));
-        } else if capture::is_capture(first) {
-            Format::Capture
-        } else if text::is_text(first) {
-            Format::Text
-        } else {
+        }
+        let format = decoder::recognize(formats, &mut input);
+        let first = input.peek(1);
+        let Some(format) = format else {
             let shown = &first[..first.len().min(16)];
             return Err(TraceError::Unrecognized(shown.escape_ascii().to_string()));
         };
-        let heading = (format == Format::Text).then(|| text::heading(first)).flatten();
+        let heading = text::heading(first);
         let mut trace = Trace::with_input(compression, format, input);
         trace.heading = heading;
         if zeros > 0 {
@@ -194,25 +156,19 @@ impl Trace {
     /// Sets records aside from now on whose time cannot be theirs, by a clock that shows so many
     /// microseconds since the epoch ([`crate::instants`]).
     pub fn judge_by(&mut self, clock: i64) {
-        match &mut self.decoder {
-            Decoder::Text(decoder) => decoder.judge_by(clock),
-            Decoder::Capture(decoder) => decoder.judge_by(clock),
-        }
+        self.decoder.judge_by(clock);
     }
 
     /// Reads bytes as a trace of the format given, whatever they begin with. Every time is
     /// believed.
-    pub fn decode(format: Format, reader: Box<dyn Read + Send>) -> Trace {
+    pub fn decode(format: &'static Format, reader: Box<dyn io::Read + Send>) -> Trace {
         Trace::with_input(Compression::None, format, Input::new(reader))
     }
 
-    fn with_input(compression: Compression, format: Format, input: Input) -> Trace {
-        let decoder = match format {
-            Format::Text => Decoder::Text(Box::default()),
-            Format::Capture => Decoder::Capture(Box::new(CaptureDecoder::new())),
-        };
+    fn with_input(compression: Compression, format: &'static Format, input: Input) -> Trace {
+        let decoder = (format.decoder)();
         let mut joiner = Joiner::default();
-        let recorder = Recorder::new(format == Format::Text);
+        let recorder = Recorder::new(decoder.holds_lines());
         joiner.tell(Box::new(recorder.clone()), false);
         Trace {
             compression,
@@ -248,10 +204,8 @@ impl Trace {
 
     /// Reads on, a step of a decoder; false at the end.
     fn step(&mut self) -> Result<bool, TraceError> {
-        let more = match &mut self.decoder {
-            Decoder::Text(decoder) => decoder.step(&mut self.input, &mut self.joiner),
-            Decoder::Capture(decoder) => decoder.step(&mut self.input, &mut self.joiner)?,
-        };
+        let more =
+            self.decoder.step(&mut self.input, &mut self.joiner).map_err(TraceError::Decoder)?;
         if !more {
             self.end();
             self.check_clock()?;
@@ -300,19 +254,12 @@ impl Trace {
 
     /// What was counted so far.
     pub fn counts(&self) -> TraceCounts {
-        let (text, capture, records) = match &self.decoder {
-            Decoder::Text(decoder) => (Some(decoder.counts.clone()), None, decoder.counts.lines),
-            Decoder::Capture(decoder) => {
-                let counts = decoder.counts();
-                (None, Some(counts), counts.messages + counts.damaged_stretches)
-            }
-        };
+        let mut read = self.decoder.counts();
+        read.records += self.set_aside;
         TraceCounts {
             joined: self.joiner.counts.clone(),
             damaged: self.joiner.quarantine.counts.clone(),
-            text,
-            capture,
-            records: records + self.set_aside,
+            read,
             bytes: self.input.position(),
         }
     }
@@ -327,10 +274,7 @@ impl Trace {
     }
 
     fn check_clock(&self) -> Result<(), TraceError> {
-        let (too_late, plausible) = match &self.decoder {
-            Decoder::Text(decoder) => decoder.judged(),
-            Decoder::Capture(decoder) => decoder.judged(),
-        };
+        let (too_late, plausible) = self.decoder.judged();
         let judged = too_late + plausible;
         match 2 * too_late > judged {
             true => Err(TraceError::AfterClock { too_late, judged }),

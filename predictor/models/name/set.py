@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.components import match_components, name_components
+from birthmark.predictor.answers.operating_points import NEVER
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.answers.points import NEVER
 from birthmark.predictor.models.components.counts import COUNTS
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
 from birthmark.predictor.models.model_set import most_decisive_first

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from birthmark.predictor.answers.certainty import WORDS, described, plainly, say
 from birthmark.predictor.answers.levels import Levels
-from birthmark.predictor.answers.points import OperatingPoints
+from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.predicates.worlds import worlds_of
 from birthmark_native import Certainty

@@ -14,7 +14,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
 from birthmark.predictor.allocation.verdicts import hint_image
-from birthmark.predictor.answers.points import NEVER, OperatingPoints
+from birthmark.predictor.answers.operating_points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
 from birthmark.predictor.image import format as image_format
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
@@ -23,7 +23,7 @@ from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
-from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject

@@ -21,7 +21,7 @@ from birthmark.data.samples import DAYS
 from birthmark.predictor import FILE_PREDICATES, births, models
 from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image.format import Image, predict
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kind import ModelKind
 from birthmark.predictor.models.kinds import KINDS, Kind
 from birthmark.predictor.models.model_set import RULES, ModelSet

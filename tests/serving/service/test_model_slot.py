@@ -14,7 +14,7 @@ import pytest
 from birthmark.features import from_requests
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.allocation.verdicts import hint_image
-from birthmark.predictor.models.images import compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.serving.models.published import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry import abstentions

@@ -3,7 +3,7 @@ use super::text::{Counts, Rewriter};
 use super::Error;
 use birthmark_learn::components::split;
 use birthmark_trace::input::Input;
-use birthmark_trace::trace::{Format, Trace};
+use birthmark_trace::{text, trace::Trace};
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::Path;
@@ -146,7 +146,7 @@ fn what_is_passed_on_can_be_read_and_all_is_accounted_for() {
     let damaged: u64 = counts.damaged.values().sum();
     assert_eq!(counts.lines, counts.written + counts.comments + damaged);
     let decode = |text: Vec<u8>| {
-        let mut trace = Trace::decode(Format::Text, Box::new(Cursor::new(text)));
+        let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(text)));
         while trace.next_batch().unwrap().is_some() {}
         trace.counts()
     };

@@ -1,5 +1,7 @@
 //! What a capture held.
 
+use crate::decoder::DecoderCounts;
+
 /// Counts of a capture's packets and messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureCounts {
@@ -27,4 +29,25 @@ pub struct CaptureCounts {
     pub resyncs: u64,
     /// Bytes passed over in search of the next boundary.
     pub skipped_bytes: u64,
+}
+
+impl CaptureCounts {
+    /// The same as every decoder tells it: a record is a message, or a stretch of damage.
+    pub fn told(&self) -> DecoderCounts {
+        let details = vec![
+            ("packets", self.packets),
+            ("bytes", self.bytes),
+            ("cut_packets", self.cut_packets),
+            ("fragments", self.fragments),
+            ("incomplete_datagrams", self.incomplete_datagrams),
+            ("other_packets", self.other_packets),
+            ("messages", self.messages),
+            ("damaged_stretches", self.damaged_stretches),
+            ("holes", self.holes),
+            ("missing_bytes", self.missing_bytes),
+            ("resyncs", self.resyncs),
+            ("skipped_bytes", self.skipped_bytes),
+        ];
+        DecoderCounts { records: self.messages + self.damaged_stretches, lines: None, details }
+    }
 }

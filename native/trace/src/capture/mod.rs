@@ -47,9 +47,9 @@ mod tests;
 pub mod write;
 pub mod xdr;
 
-pub use counts::CaptureCounts;
 pub use error::CaptureError;
 
+use crate::decoder::{DecodeError, Decoder, DecoderCounts, Format};
 use crate::input::Input;
 use crate::instants::{Instants, Odd, Verdict};
 use crate::join::Joiner;
@@ -57,17 +57,21 @@ use file::{File, Frame};
 use messages::Origin;
 use network::{Captured, Network};
 
+/// pcap and pcapng.
+pub static FORMAT: Format = Format {
+    word: "capture",
+    name: "a packet capture (pcap or pcapng)",
+    first: 4,
+    begins: |first| pcap::Pcap::begins(first) || pcapng::Pcapng::begins(first),
+    decoder: || Box::<CaptureDecoder>::default(),
+};
+
 /// The packets of one step.
 const PACKETS: usize = 1000;
 
-/// Whether a file that begins so is a capture.
-pub fn is_capture(first_bytes: &[u8]) -> bool {
-    pcap::Pcap::begins(first_bytes) || pcapng::Pcapng::begins(first_bytes)
-}
-
-/// Reads a capture, pcap or pcapng, and hands its calls and replies to a [`Joiner`].
+/// Reads a capture, and hands its calls and replies to a [`Joiner`].
 #[derive(Default)]
-pub struct CaptureDecoder {
+struct CaptureDecoder {
     file: Option<File>,
     network: Network,
     instants: Instants<Doubted>,
@@ -82,30 +86,13 @@ struct Doubted {
     offset: u64,
 }
 
-impl CaptureDecoder {
-    /// A decoder for one capture.
-    pub fn new() -> CaptureDecoder {
-        CaptureDecoder::default()
-    }
-
-    /// Sets packets aside from now on whose time cannot be theirs, by a clock that shows so many
-    /// microseconds since the epoch; see [`crate::instants`].
-    pub fn judge_by(&mut self, clock: i64) {
-        self.instants.judge_by(clock);
-    }
-
-    /// How many packets the clock showed to be wrong, and how many had a time that is believed.
-    pub fn judged(&self) -> (u64, u64) {
-        (self.instants.too_late, self.instants.plausible)
-    }
-
-    /// Reads at most a thousand packets; false when the input has ended and all that waited for
-    /// more has been handed on.
+impl Decoder for CaptureDecoder {
+    /// Reads at most a thousand packets.
     ///
     /// # Errors
     ///
-    /// If the input is no capture, or one of a link type that cannot be read.
-    pub fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> Result<bool, CaptureError> {
+    /// If the input is no capture, or one of a link type that cannot be read ([`CaptureError`]).
+    fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> Result<bool, DecodeError> {
         if self.ended {
             return Ok(false);
         }
@@ -139,6 +126,20 @@ impl CaptureDecoder {
         Ok(true)
     }
 
+    fn judge_by(&mut self, clock: i64) {
+        self.instants.judge_by(clock);
+    }
+
+    fn judged(&self) -> (u64, u64) {
+        self.instants.judged()
+    }
+
+    fn counts(&self) -> DecoderCounts {
+        self.network.counts.told()
+    }
+}
+
+impl CaptureDecoder {
     #[inline]
     fn take(&mut self, frame: &Frame, bytes: &[u8], offset: u64, joiner: &mut Joiner) {
         let origin = Origin { time: frame.time, offset };
@@ -159,10 +160,5 @@ impl CaptureDecoder {
     fn set_aside(&mut self, bytes: &[u8], offset: u64, odd: Odd, joiner: &mut Joiner) {
         self.network.counts.damaged_stretches += 1;
         joiner.quarantine.set_aside(offset, None, odd.0, odd.1, bytes);
-    }
-
-    /// What was seen so far.
-    pub fn counts(&self) -> CaptureCounts {
-        self.network.counts
     }
 }

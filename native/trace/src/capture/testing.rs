@@ -1,7 +1,9 @@
 //! Hand-made captures for tests: messages, packets around them, files around those.
 
+use super::counts::CaptureCounts;
 pub use super::write::words::Words;
-use super::{CaptureCounts, CaptureDecoder, CaptureError};
+use super::{CaptureDecoder, CaptureError};
+use crate::decoder::Decoder;
 use crate::input::Input;
 use crate::join::Joiner;
 use crate::schema::Op;
@@ -241,11 +243,14 @@ impl Seen {
 /// Reads a capture of whatever kind to its end, in one batch.
 pub fn read(bytes: Vec<u8>) -> Result<Seen, CaptureError> {
     let mut input = Input::new(Box::new(std::io::Cursor::new(bytes)));
-    let (mut joiner, mut decoder) = (Joiner::default(), CaptureDecoder::new());
-    while decoder.step(&mut input, &mut joiner)? {}
-    assert!(!decoder.step(&mut input, &mut joiner)?, "an ended decoder stays ended");
+    let (mut joiner, mut decoder) = (Joiner::default(), CaptureDecoder::default());
+    let mut step = |joiner: &mut Joiner| {
+        decoder.step(&mut input, joiner).map_err(|error| *error.downcast::<CaptureError>().unwrap())
+    };
+    while step(&mut joiner)? {}
+    assert!(!step(&mut joiner)?, "an ended decoder stays ended");
     joiner.finish();
     let rows = joiner.batches.take(&joiner.hosts, true).map(Result::unwrap);
     let rows = rows.unwrap_or_else(|| RecordBatch::new_empty(crate::schema::operations()));
-    Ok(Seen { counts: decoder.counts(), joiner, rows })
+    Ok(Seen { counts: decoder.network.counts, joiner, rows })
 }

@@ -1,8 +1,8 @@
 //! The keys and values of a line, up to its trailer.
 
-use super::line::{Direction, Line};
+use super::line::Line;
 use super::value::{number, quoted, time, unhex, Fraction};
-use super::write::ACCESS;
+use super::words::{Direction, ACCESS};
 use super::{trailer, Damage};
 use crate::attributes::{self, Attribute, Subject};
 use crate::fields::Fields;

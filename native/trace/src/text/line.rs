@@ -1,6 +1,7 @@
 //! The head of a line: time, hosts, transport, direction and version, XID, procedure, status.
 
 use super::value::{digits, number, time, Fraction};
+use super::words::{procedure_name, Direction};
 use super::Damage;
 use crate::form::Form;
 use crate::message::{CallKey, Endpoint, Envelope, Interner, Procedure, Transport};
@@ -13,15 +14,6 @@ const MOUNT: u32 = 100_005;
 
 /// The program of calls that nfsdump itself could not name.
 const UNKNOWN: u32 = 0;
-
-/// Call or reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From a client.
-    Call,
-    /// From a server.
-    Reply,
-}
 
 /// The head of a line, and what follows it.
 #[derive(Debug)]
@@ -267,14 +259,4 @@ fn procedure(
         return Err(EXPECTED);
     }
     Ok(Procedure::Nfs(op, version))
-}
-
-/// What nfsdump calls a procedure.
-pub fn procedure_name(op: Op, version: u8) -> &'static str {
-    match op {
-        Op::Readdirplus => "readdirp",
-        Op::Writecache => "wrcache",
-        Op::Fsstat if version == 2 => "statfs",
-        op => op.word(),
-    }
 }

@@ -7,14 +7,26 @@ pub mod log;
 pub mod recorder;
 pub mod trailer;
 pub mod value;
+pub mod words;
 pub mod write;
 
+use crate::decoder::{DecodeError, Decoder, DecoderCounts, Format, Lines};
 use crate::fields::Fields;
 use crate::input::Input;
 use crate::instants::{Instants, Odd, Verdict};
 use crate::join::{HeldReply, Joiner};
 use crate::message::Procedure;
-use line::{Direction, Endpoints, Line};
+use line::{Endpoints, Line};
+use words::Direction;
+
+/// nfsdump text.
+pub static FORMAT: Format = Format {
+    word: "nfsdump",
+    name: "nfsdump text",
+    first: 1 << 12,
+    begins: is_text,
+    decoder: || Box::<TextDecoder>::default(),
+};
 
 /// The longest line that is read as one.
 pub const LONGEST: usize = 1 << 20;
@@ -24,9 +36,8 @@ pub type Damage = (&'static str, &'static str);
 
 /// Reads lines, hands calls and replies to a [`Joiner`].
 #[derive(Default)]
-pub struct TextDecoder {
-    /// What was read so far.
-    pub counts: TextCounts,
+struct TextDecoder {
+    counts: Lines,
     newlines: u64,
     endpoints: Endpoints,
     fields: Fields,
@@ -48,16 +59,7 @@ struct Doubted {
     place: Place,
 }
 
-/// What a text trace holds besides calls and replies.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TextCounts {
-    /// Lines; a block of zero bytes counts as one, and ends the line before it.
-    pub lines: u64,
-    /// Comments and empty lines.
-    pub comments: u64,
-}
-
-/// The first line, if it is a comment, of a text that begins with these bytes: it says where the
+/// The first line, if it is a comment, of a trace that begins with these bytes: it says where the
 /// trace is from.
 pub fn heading(first: &[u8]) -> Option<Vec<u8>> {
     let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -66,7 +68,7 @@ pub fn heading(first: &[u8]) -> Option<Vec<u8>> {
 
 /// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
 /// tool's own remarks.
-pub fn is_text(first: &[u8]) -> bool {
+fn is_text(first: &[u8]) -> bool {
     let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let readable = line.iter().all(|byte| (b' '..0x7f).contains(byte) || b"\t\r".contains(byte));
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -83,27 +85,34 @@ pub fn is_text(first: &[u8]) -> bool {
     readable && (stamped || line.starts_with(b"#") || line.starts_with(b"XX "))
 }
 
-impl TextDecoder {
-    /// Sets lines aside from now on whose time cannot be theirs, by a clock that shows so many
-    /// microseconds since the epoch; see [`crate::instants`].
-    pub fn judge_by(&mut self, clock: i64) {
-        self.instants.judge_by(clock);
-    }
-
-    /// How many lines the clock showed to be wrong, and how many had a time that is believed.
-    pub fn judged(&self) -> (u64, u64) {
-        (self.instants.too_late, self.instants.plausible)
-    }
-
-    /// Reads the lines at hand, about a megabyte of them; false when the trace has ended.
-    pub fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
+impl Decoder for TextDecoder {
+    /// Reads the lines at hand, about a megabyte of them.
+    fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> Result<bool, DecodeError> {
         let more = self.read(input, joiner);
         if !more {
             self.settle(true, joiner);
         }
-        more
+        Ok(more)
     }
 
+    fn judge_by(&mut self, clock: i64) {
+        self.instants.judge_by(clock);
+    }
+
+    fn judged(&self) -> (u64, u64) {
+        self.instants.judged()
+    }
+
+    fn counts(&self) -> DecoderCounts {
+        DecoderCounts { records: self.counts.lines, lines: Some(self.counts), details: Vec::new() }
+    }
+
+    fn holds_lines(&self) -> bool {
+        true
+    }
+}
+
+impl TextDecoder {
     fn read(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
         let position = input.position();
         let window = input.peek(1);

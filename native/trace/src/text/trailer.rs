@@ -1,8 +1,9 @@
 //! The trailer that ends every line: `con = N len = N`, before which replies have
 //! `status=N pl = N`. A line without it is damaged.
 
-use super::line::{Direction, Words};
+use super::line::Words;
 use super::value::hex;
+use super::words::Direction;
 use super::write;
 use super::Damage;
 use crate::form::{Form, Printed};

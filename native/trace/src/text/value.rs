@@ -3,7 +3,7 @@
 //! Each is read in any form, and said to be plain or not: whether [`super::write`] would print it
 //! so.
 
-use super::write::print::escaped;
+use super::words::escaped;
 
 /// Set in a digit that is an upper-case letter, and in what is no digit.
 const UPPER: u8 = 0x20;

@@ -1,7 +1,7 @@
 //! The two kinds of capture file, in both byte orders.
 
 use crate::capture::testing::*;
-use crate::capture::{is_capture, CaptureError};
+use crate::capture::{CaptureError, FORMAT};
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 
@@ -103,7 +103,7 @@ fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
         for (magic, fraction) in [(0xa1b2_c3d4, 250_000), (0xa1b2_3c4d, 250_000_999)] {
             let packet = [1000, fraction, length, length];
             let bytes = Builder::new(big).pcap(magic, (2, 4), packet, &frame(1));
-            assert!(is_capture(&bytes));
+            assert!((FORMAT.begins)(&bytes));
             let seen = read(bytes).unwrap();
             assert_eq!(times(&seen), [1_000_250_000]);
         }
@@ -152,7 +152,7 @@ fn pcapng_is_read_with_its_sections_interfaces_and_clocks() {
         other.interface(1, &[(9, &[0x80 | 20]), (14, &offset)]);
         other.enhanced(0, 3 << 19, &frame(5));
         let bytes = [file.bytes, other.bytes].concat();
-        assert!(is_capture(&bytes));
+        assert!((FORMAT.begins)(&bytes));
         let seen = read(bytes).unwrap();
         assert_eq!(seen.answers().len(), 5);
         // the simple packet block has no time of its own
@@ -192,7 +192,7 @@ fn what_is_no_capture_is_told_by_its_first_bytes() {
         (b"\xff\xd8\xff\xe0JFIF", "found ffd8ffe0"),
         (b"10", "found 3130"),
     ] {
-        assert!(!is_capture(bytes));
+        assert!(!(FORMAT.begins)(bytes));
         let message = read(bytes.to_vec()).err().unwrap().to_string();
         assert!(message.starts_with(expected) && message.ends_with(found), "{message}");
     }

@@ -1,14 +1,11 @@
 //! The keys and values of a line, in the order in which nfsdump prints them.
 
+use super::super::words::ACCESS;
 use super::print;
 use super::values::Values;
 use crate::attributes::{self, Attribute, Subject};
 use crate::form::Form;
 use crate::schema::{Column, EntryColumn, Kind, Op};
-
-/// Letters of access bits, in the order of the bits; `U` stands for bits that early versions do
-/// not know.
-pub const ACCESS: &[u8; 7] = b"RLMEDXU";
 
 /// What version 1.2.0c prints of a directory entry, in its order.
 const ENTRY: [EntryColumn; 4] =

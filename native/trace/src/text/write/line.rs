@@ -1,6 +1,6 @@
 //! Lines from the values of a call or a reply: their heads and trailers.
 
-use super::super::line::{procedure_name, Direction};
+use super::super::words::{procedure_name, Direction};
 use super::fields::Fields;
 use super::print;
 use super::values::Values;

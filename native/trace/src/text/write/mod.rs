@@ -12,12 +12,11 @@
 mod fields;
 mod line;
 mod messages;
-pub(super) mod print;
+mod print;
 mod rows;
 mod sorter;
 mod values;
 
-pub(super) use fields::ACCESS;
 pub(super) use line::trailer;
 pub use line::Printer;
 pub use messages::MessagePrinter;

@@ -1,5 +1,6 @@
 //! Values as nfsdump prints them: what [`super::super::value`] reads.
 
+use super::super::words::escaped;
 use std::net::IpAddr;
 
 const PAIRS: [[u8; 2]; 256] = {
@@ -12,23 +13,6 @@ const PAIRS: [[u8; 2]; 256] = {
     }
     pairs
 };
-
-const ESCAPED: [bool; 256] = {
-    let mut escaped = [false; 256];
-    let (bytes, mut at) = (b" \t\n\"\\\0", 0);
-    while at < bytes.len() {
-        escaped[bytes[at] as usize] = true;
-        at += 1;
-    }
-    escaped
-};
-
-/// Whether a byte of a name is written as `\` and two digits: what would end a word, a name or a
-/// line (a zero byte does, too).
-#[inline]
-pub fn escaped(byte: u8) -> bool {
-    ESCAPED[usize::from(byte)]
-}
 
 /// A number in hexadecimal, of at least so many digits.
 #[inline]

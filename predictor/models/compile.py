@@ -1,4 +1,4 @@
-"""Models as compiled images."""
+"""Compile models to images, in memory (files of them: ``predictor.saved_images``)."""
 
 from __future__ import annotations
 

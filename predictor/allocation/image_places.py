@@ -1,4 +1,4 @@
-"""Places of heat, as compiled images have them: rules by name, and a tree by owner and name."""
+"""Hot places (``predictor.heat.places``) as parts of an image: rules by name, and a tree."""
 
 from __future__ import annotations
 

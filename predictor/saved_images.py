@@ -1,4 +1,4 @@
-"""A trained model's compiled images on disk, one for each kind of models and point."""
+"""A trained model's compiled images as files, one for each kind of models and point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.models.images import compile_levels, compile_models
+from birthmark.predictor.models.compile import compile_levels, compile_models
 
 if TYPE_CHECKING:
     from birthmark.predictor.trained import TrainedModel

@@ -1,4 +1,4 @@
-"""The thresholds at which a model answers, and what is promised of each."""
+"""The thresholds at which one model answers, and what is promised of each."""
 
 from __future__ import annotations
 
