@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let once = rewritten(bytes);
     let mut left = lines(bytes);
     for (line, count) in lines(&once) {
-        let known = left.get_mut(&line).map_or(0, |left| std::mem::take(left));
+        let known = left.get_mut(&line).map_or(0, std::mem::take);
         assert!(count <= known, "{}", line.join(&b' ').escape_ascii());
     }
     assert_eq!(lines(&rewritten(&once)), lines(&once));

@@ -297,8 +297,8 @@ reasons! {
     BAD_RECORDING "Recording" RECORDING;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
+    UNDECODED "Decoder" TRACE;
     NO_TEXT "NoText" TRACE;
-    UNREADABLE "Unreadable" TRACE;
     NO_KERNEL "NoKernel" GEOMETRY;
     NO_KEY "NoKey" ARGUMENT;
     NO_TREATMENT "NoTreatment" ARGUMENT;
@@ -336,12 +336,12 @@ single! {
     RecordingError => BAD_RECORDING,
 }
 
-/// A decoder has errors of its own; those of a new format have one reason until they stand above.
+/// Of a decoder, whose own reasons stand here if they are known.
 impl Raised for DecodeError {
     fn cause(&self) -> Cause<'_> {
         match self.downcast_ref::<CaptureError>() {
             Some(error) => error.cause(),
-            None => Cause::Reason(&UNREADABLE),
+            None => Cause::Reason(&UNDECODED),
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum TraceError {
     Unrecognized(String),
     /// Its decoder cannot read it.
     #[error(transparent)]
-    Decoder(#[from] DecodeError),
+    Decoder(DecodeError),
     /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
     #[error(
         "{too_late} of {judged} records have times later than a day after this host's clock; \
@@ -204,7 +204,8 @@ impl Trace {
 
     /// Reads on, a step of a decoder; false at the end.
     fn step(&mut self) -> Result<bool, TraceError> {
-        let more = self.decoder.step(&mut self.input, &mut self.joiner)?;
+        let more =
+            self.decoder.step(&mut self.input, &mut self.joiner).map_err(TraceError::Decoder)?;
         if !more {
             self.end();
             self.check_clock()?;
