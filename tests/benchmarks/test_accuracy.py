@@ -12,6 +12,8 @@ from benchmarks.verdicts import Figures, verdicts
 from birthmark.data.samples import DAYS
 from birthmark.predictor.models.kinds import KINDS
 
+pytestmark = pytest.mark.deep
+
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {
     *("model", "predicate", "test", "n", "correct", "guess", "false_positives"),
@@ -32,7 +34,6 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, A
     return json.loads(out.read_text()), run.stdout
 
 
-@pytest.mark.deep
 def test_every_model_has_a_row_with_and_without_the_bound(
     measured: tuple[list[dict[str, Any]], str],
 ) -> None:

@@ -65,7 +65,7 @@ def test_a_command_line_is_completed() -> None:
     ]
     environment = os.environ | asked | {"_BIRTHMARK_COMPLETE": "complete_bash"}
     run = subprocess.run(command, capture_output=True, check=True, env=environment)
-    assert run.stdout.split() == [b"--mode", b"--model"]
+    assert run.stdout.split() == [b"--model", b"--mode"]
 
 
 def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:
@@ -167,6 +167,7 @@ def test_the_quickstart_runs_from_samples_to_answers(tmp_path: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
+@pytest.mark.deep
 def test_replay_builds_and_runs_and_says_what_it_did(tmp_path: Path) -> None:
     section = ("--from", "2026-11-21T05:44:00", "--to", "1795239841")
     built = birthmark("replay", "build", DAYS[1], *section, "--out", tmp_path / "b")

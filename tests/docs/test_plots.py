@@ -12,6 +12,8 @@ import pytest
 
 from .test_examples import ROOT, blocks, commands
 
+pytestmark = pytest.mark.deep
+
 PLOTS = ROOT / "docs" / "scan"
 
 
@@ -35,7 +37,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.mark.deep
 def test_every_plot_is_shown_and_made(made: Path) -> None:
     names = {path.name for path in PLOTS.iterdir()}
     shown = re.findall(r"\]\(scan/(.*?)\)", (ROOT / "docs" / "scan.md").read_text("utf-8"))

@@ -335,6 +335,7 @@ def bundled_days(tmp_path_factory) -> list[Path]:
     return [folder / day.stem for day in DAYS]
 
 
+@pytest.mark.deep
 def test_every_bundled_row_is_answered_alike_in_c(lookup, bundled_days, tmp_path):
     days_agree(lookup, bundled_days, tmp_path, calibration=0.2)
 
