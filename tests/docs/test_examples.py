@@ -32,7 +32,7 @@ NOT_RUN = {
     "CONTRIBUTING.md": 1,  # make
     "README.md": 2,  # make; tcpdump
     "administrators.md": 8,  # tcpdump twice; ingest from tcpdump; systemd four times; cron
-    "engineers.md": 4,  # what is run after a format, a member or a kind was added; two commits built
+    "engineers.md": 4,  # after a format, a member or a kind was added; two commits built
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
     "models.md": 1,  # a bucket
     "serving.md": 1,  # Prometheus
