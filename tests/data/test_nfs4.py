@@ -141,17 +141,9 @@ FIELDS = {
 def dissected(path: Path) -> list[dict[str, list[str]]]:
     """What tshark finds in each frame that holds one message of NFS version 4."""
     options = [option for field in FIELDS.values() for option in ("-e", field)]
-    command = [
-        needs.program("tshark"),
-        "-r",
-        str(path),
-        "-Y",
-        "nfs.opcode",
-        "-T",
-        "fields",
-        *options,
-    ]
-    run = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    tshark = needs.program("tshark")
+    command = [tshark, "-r", str(path), "-Y", "nfs.opcode", "-T", "fields", *options]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
     frames = []
     for line in run.stdout.splitlines():
         values = [value.split(",") if value else [] for value in line.split("\t")]
