@@ -11,7 +11,6 @@ import json
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import grimp
 import matplotlib as mpl
@@ -82,30 +81,13 @@ def folders(graph: grimp.ImportGraph) -> Graph:
 
 
 def crates() -> Graph:
-    """Return what the repository's crates depend on of each other, in tests and builds too."""
-    manifests = subprocess.run(
-        ["git", "ls-files", "Cargo.toml", "*/Cargo.toml"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split()
-    found: Graph = {}
-    for manifest in manifests:
-        for package in metadata(ROOT / manifest)["packages"]:
-            own = {each["name"] for each in package["dependencies"] if each.get("path")}
-            found[package["name"]] = own
-    return found
-
-
-def metadata(manifest: Path) -> dict[str, Any]:
-    """Return what cargo knows of a workspace."""
+    """Return what the workspace's crates depend on of each other, in tests and builds too."""
     command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
-    done = subprocess.run(
-        [*command, "--manifest-path", str(manifest)], check=True, capture_output=True
-    )
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return {
+        package["name"]: {each["name"] for each in package["dependencies"] if each.get("path")}
+        for package in json.loads(done.stdout)["packages"]
+    }
 
 
 def reached(graph: Graph, start: str) -> set[str]:
@@ -132,7 +114,7 @@ def circles(graph: Graph) -> list[list[str]]:
 def among(graph: Graph, kept: Iterable[str]) -> Graph:
     """Return what some import of each other, by way of others too, without what follows."""
     names = set(kept)
-    beyond = {name: reached(graph, name) & names - {name} for name in names}
+    beyond = {name: reached(graph, name) & names - {name} for name in sorted(names)}
     return {
         name: own - set().union(*(beyond[each] for each in own)) for name, own in beyond.items()
     }
