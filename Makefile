@@ -38,7 +38,7 @@ $(VENV)/.built: $(VENV)/.runtime $(NATIVE)
 	SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-system-packages: ## name what only deep tests need; with BIRTHMARK_INSTALL set, install it
+system-packages: ## name what only deep tests need; with TEST_INSTALL set, install it
 	tests/system-packages
 
 install: $(VENV)/.built ## build and install into .venv
@@ -67,7 +67,7 @@ fuzz-regression: ## a few seconds of fuzzing from the corpora
 fuzz: $(VENV)/.dev $(VENV)/.built ## ten minutes of fuzzing for each decoder, and conversations in HTTP
 	native/fuzz/run 600
 	layout_hint/fuzz/run 600
-	BIRTHMARK_EXAMPLES=20000 $(BIN)/pytest tests/serving/test_grammar.py
+	TEST_EXAMPLES=20000 $(BIN)/pytest tests/serving/test_grammar.py
 
 # One that Rust 1.88 builds. Kept beside the other programs, so that it is built once.
 $(BIN)/s3s-fs:
@@ -84,7 +84,7 @@ slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that
 
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make deep
-	BIRTHMARK_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
+	TEST_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
 
 imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
 	$(BIN)/python docs/imports.py

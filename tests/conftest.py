@@ -20,6 +20,9 @@ settings.load_profile("shared")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # They are settings of the service, and tests choose theirs: whoever runs them may serve, too.
+    for name in [name for name in os.environ if name.startswith("BIRTHMARK_")]:
+        del os.environ[name]
     config.pluginmanager.register(speeds)
 
 
@@ -27,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def shared() -> Path:
     """Return the folder of reference captures, or skip: they are not part of the project."""
     beside = Path(__file__).resolve().parents[2] / "shared"
-    folder = Path(os.environ.get("BIRTHMARK_SHARED", beside))
+    folder = Path(os.environ.get("TEST_SHARED", beside))
     if not (folder / "captures").is_dir():
         pytest.skip(f"needs the reference captures, which are not at {folder}")
     return folder

@@ -22,6 +22,6 @@ def program(name: str, package: str = "", path: str | None = None) -> str:
 
 def missing(reason: str) -> NoReturn:
     """Skip a test for the lack of what can be installed; in CI, fail it."""
-    if os.environ.get("BIRTHMARK_INSTALL"):
+    if os.environ.get("TEST_INSTALL"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -1,6 +1,6 @@
 """Requests made by HTTP's grammar, however they are cut into pieces, get one answer each, in turn.
 
-With BIRTHMARK_EXAMPLES set, as ``make fuzz`` does, so many are tried.
+With TEST_EXAMPLES set, as ``make fuzz`` does, so many are tried.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.serving.http_answers import read
 
-EXAMPLES = int(os.environ.get("BIRTHMARK_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("TEST_EXAMPLES", "60"))
 
 TOKEN = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1, max_size=8)
 VALUE = st.text("abc XYZ019:;,=/", max_size=12).map(str.strip)

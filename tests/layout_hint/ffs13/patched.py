@@ -28,8 +28,8 @@ MODES = {"preferred": 1, "data": 2, "reserved": 3}
 @pytest.fixture(scope="module")
 def patched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return folders with the files of the release, as they are and patched."""
-    if not (where := os.environ.get("BIRTHMARK_FREEBSD_SOURCES")):
-        pytest.fail("expected BIRTHMARK_FREEBSD_SOURCES, where FreeBSD 13.1's sources are")
+    if not (where := os.environ.get("TEST_FREEBSD_SOURCES")):
+        pytest.fail("expected TEST_FREEBSD_SOURCES, where FreeBSD 13.1's sources are")
     folder = tmp_path_factory.mktemp("freebsd")
     before, after = folder / "before", folder / "after"
     for path, (blob, sha256) in originals().items():

@@ -1,6 +1,6 @@
 """The page as a browser shows it: Debian's Chromium, without a head, on a service of its own.
 
-With ``BIRTHMARK_PICTURES`` naming a directory the page is also photographed there, to be looked at.
+With ``TEST_PICTURES`` naming a directory the page is also photographed there, to be looked at.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CONTRASTS = """() => {
 
 
 def picture(page: Page, name: str) -> None:
-    if folder := os.environ.get("BIRTHMARK_PICTURES"):
+    if folder := os.environ.get("TEST_PICTURES"):
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
