@@ -71,7 +71,7 @@ pub enum ImageError {
 #[derive(Debug)]
 pub struct Predicate {
     /// Its key, such as `name:lock`.
-    pub key: Vec<u8>,
+    pub key: String,
     /// Whether it always answers no.
     pub abstains: bool,
 }
@@ -220,7 +220,8 @@ fn read_predicates(block: &Block, offset: u32, count: u32) -> Option<Vec<Predica
         return None;
     }
     let read = |entry: Bytes| {
-        let key = block.array(entry.u32(0), entry.u16(4), 1, 1)?.keep().to_vec();
+        let key = block.array(entry.u32(0), entry.u16(4), 1, 1)?.keep();
+        let key = String::from_utf8_lossy(&key).into_owned();
         let (flags, reserved) = (entry.u8(6), entry.u8(7));
         (flags <= 1 && reserved == 0).then_some(Predicate { key, abstains: flags == 1 })
     };

@@ -98,24 +98,10 @@ impl<'a> Component<'a> {
     }
 }
 
+/// Whether a byte is an operator of regular expressions, `\^$.|?*+()[]{}`.
 fn is_operator(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'\\'
-            | b'^'
-            | b'$'
-            | b'.'
-            | b'|'
-            | b'?'
-            | b'*'
-            | b'+'
-            | b'('
-            | b')'
-            | b'['
-            | b']'
-            | b'{'
-            | b'}'
-    )
+    // `()*+`, `[\]^` and `{|}` stand side by side in ASCII
+    matches!(byte, b'$' | b'.' | b'?' | b'('..=b'+' | b'['..=b'^' | b'{'..=b'}')
 }
 
 fn unescape(escaped: &[u8]) -> Option<Cow<'_, [u8]>> {

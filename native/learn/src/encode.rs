@@ -7,16 +7,13 @@ use crate::history::shape::{is_random, shape};
 use arrow_array::{Array, BinaryArray};
 use birthmark_contract::image::{HASH_BASIS, HASH_PRIME, NAME_NUMBERS};
 
-/// How many numbers a name has.
-pub const NUMBERS: usize = NAME_NUMBERS;
-
 /// The 32-bit FNV-1a hash of `bytes`.
 pub fn fnv1a(bytes: &[u8]) -> u32 {
     bytes.iter().fold(HASH_BASIS, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(HASH_PRIME))
 }
 
 /// The numbers of a name, in the order of `features.encoding.NUMBERS`.
-pub fn numbers(name: &[u8]) -> [u8; NUMBERS] {
+pub fn numbers(name: &[u8]) -> [u8; NAME_NUMBERS] {
     let count = |wanted: fn(&u8) -> bool| saturated(name.iter().filter(|b| wanted(b)).count());
     let end = memchr::memrchr(b'.', name).map_or(0, |dot| name.len() - dot);
     [
@@ -44,7 +41,7 @@ pub fn hashes(name: &[u8], folded: &mut Vec<u8>) -> (u32, u32) {
 
 /// The numbers of every name, one name after the other, and its two hashes. A null is an empty name.
 pub fn encode(names: &BinaryArray) -> (Vec<u8>, Vec<u32>, Vec<u32>) {
-    let mut bytes = Vec::with_capacity(names.len() * NUMBERS);
+    let mut bytes = Vec::with_capacity(names.len() * NAME_NUMBERS);
     let (mut shapes, mut suffixes) = (Vec::new(), Vec::new());
     let mut folded = Vec::new();
     for name in names.iter().map(Option::unwrap_or_default) {
@@ -84,7 +81,7 @@ mod tests {
     fn a_name_has_its_lengths_counts_and_ends() {
         let expected = [13, 2, 4, 2, 1, 2, 5, 4, b'.', b'g', 0];
         assert_eq!(numbers(b".A1-B2c34.png"), expected);
-        assert_eq!(numbers(b""), [0; NUMBERS]);
+        assert_eq!(numbers(b""), [0; NAME_NUMBERS]);
         assert_eq!(numbers(&[b'7'; 300])[..3], [255, 0, 255]);
     }
 

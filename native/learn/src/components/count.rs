@@ -7,7 +7,6 @@ use super::{split, Component, ComponentError, Role};
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt64Array};
 use arrow_buffer::BooleanBuffer;
-use arrow_schema::{DataType, Field, Schema};
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
@@ -33,7 +32,7 @@ pub fn count(
         let (key, labels) = (key.clone(), label.len());
         return Err(ComponentError::Labels { names: names.len(), labels, key });
     }
-    let columns: Vec<Column> = columns_of(labels);
+    let columns = columns_of(labels);
     let middle = if names.len() < 2 * HALF { names.len() } else { names.len() / 2 };
     let (mut first, second) = side_by_side(
         || Names::counted(names, &columns, 0..middle),
@@ -43,24 +42,20 @@ pub fn count(
     Components::of(&first.names, prefix)?.to_batch(&first.counts, labels)
 }
 
-/// What is counted of the rows of a name: those where all of some bits are set.
-enum Column<'a> {
-    Every,
-    Known(&'a BooleanBuffer),
-    True(BooleanBuffer),
-}
+/// The rows of a name that are counted: those whose bits are set, or every row.
+type Counted = Option<BooleanBuffer>;
 
-/// The columns that counts are made of: every row, then of each label, where it has nulls, the rows
-/// where it is known, and those where it is true.
-fn columns_of(labels: &[(String, BooleanArray)]) -> Vec<Column<'_>> {
-    let mut columns = vec![Column::Every];
+/// What is counted: every row, then of each label, where it has nulls, the rows where it is known,
+/// and those where it is true.
+fn columns_of(labels: &[(String, BooleanArray)]) -> Vec<Counted> {
+    let mut columns = vec![None];
     for (_, label) in labels {
         match label.nulls().filter(|nulls| nulls.null_count() > 0) {
             Some(nulls) => {
-                columns.push(Column::Known(nulls.inner()));
-                columns.push(Column::True(label.values() & nulls.inner()));
+                columns.push(Some(nulls.inner().clone()));
+                columns.push(Some(label.values() & nulls.inner()));
             }
-            None => columns.push(Column::True(label.values().clone())),
+            None => columns.push(Some(label.values().clone())),
         }
     }
     columns
@@ -75,7 +70,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    fn counted(names: &'a BinaryArray, columns: &[Column], rows: Range<usize>) -> Self {
+    fn counted(names: &'a BinaryArray, columns: &[Counted], rows: Range<usize>) -> Self {
         let (hasher, index) = (DefaultHashBuilder::default(), HashTable::new());
         let mut found = Names { hasher, index, names: Vec::new(), counts: Vec::new() };
         // Rows without a name have a place of their own, which is then dropped.
@@ -86,9 +81,8 @@ impl<'a> Names<'a> {
         for column in columns {
             let mut counts = vec![0; found.names.len() + 1];
             match column {
-                Column::Every => places.iter().for_each(|place| counts[*place as usize] += 1),
-                Column::Known(bits) => tally(bits, rows.start, &places, &mut counts),
-                Column::True(bits) => tally(bits, rows.start, &places, &mut counts),
+                None => places.iter().for_each(|place| counts[*place as usize] += 1),
+                Some(bits) => tally(bits, rows.start, &places, &mut counts),
             }
             counts.remove(0);
             found.counts.push(counts);
@@ -191,16 +185,15 @@ impl Components {
         let sums = |of: &[Vec<u32>]| of.iter().map(|counts| self.sums(counts)).collect::<Vec<_>>();
         let mut columns = both(|| sums(some), || sums(others)).into_iter();
         let every = columns.next();
-        let mut fields = vec![Field::new("component", DataType::Binary, false)];
-        let mut arrays: Vec<ArrayRef> = vec![Arc::new(self.rendered.clone())];
+        let rendered: ArrayRef = Arc::new(self.rendered.clone());
+        let mut table = vec![("component".to_owned(), rendered, false)];
         for (key, label) in labels {
             let known = if label.null_count() > 0 { columns.next() } else { every.clone() };
             for (name, array) in [("n_a", known), ("n_m", columns.next())] {
-                fields.push(Field::new(format!("{key} {name}"), DataType::UInt64, false));
-                arrays.extend(array);
+                table.extend(array.map(|array| (format!("{key} {name}"), array, false)));
             }
         }
-        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
+        Ok(RecordBatch::try_from_iter_with_nullable(table)?)
     }
 }
 

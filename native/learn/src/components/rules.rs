@@ -6,7 +6,7 @@
 //! threshold at which it is a yes: a yes stays one as the threshold falls.
 
 use super::{split, Component, ComponentError, Role};
-use arrow_array::{Array, BinaryArray, BooleanArray, Float64Array, Int32Array, UInt32Array};
+use arrow_array::{Array, BinaryArray, BooleanArray, Float64Array, Int32Array};
 use hashbrown::HashMap;
 
 /// The component, as a regular expression, that every name has.
@@ -15,57 +15,65 @@ pub const ANY: &[u8] = b".*";
 /// The rules that a name has, with what they are to it.
 type Found = Vec<(Role, u32)>;
 
-/// Where the rules of a component are.
-struct Index<'a> {
-    rules: HashMap<Component<'a>, u32>,
+/// Rules, and their bounds as numbers or as ranks among thresholds.
+pub struct Rules<'a, T> {
+    places: HashMap<Component<'a>, u32>,
     any: Option<u32>,
+    lower: &'a [T],
+    upper: &'a [T],
     prefix: bool,
 }
 
-impl<'a> Index<'a> {
-    fn new(rules: &'a BinaryArray, prefix: bool) -> Result<Self, ComponentError> {
-        let mut index = Index { rules: HashMap::with_capacity(rules.len()), any: None, prefix };
+impl<'a, T: Copy + PartialOrd> Rules<'a, T> {
+    /// Rules with a lower and an upper bound each: components of names, with `prefix` of their first
+    /// bytes, too, or [`ANY`].
+    pub fn new(
+        rules: &'a BinaryArray,
+        lower: &'a [T],
+        upper: &'a [T],
+        prefix: bool,
+    ) -> Result<Self, ComponentError> {
+        if [lower.len(), upper.len()] != [rules.len(); 2] {
+            let (rules, lower, upper) = (rules.len(), lower.len(), upper.len());
+            return Err(ComponentError::Bounds { rules, lower, upper });
+        }
+        let (mut places, mut any) = (HashMap::with_capacity(rules.len()), None);
         for (place, rule) in (0..).zip(rules.iter()) {
             if rule == Some(ANY) {
-                index.any = Some(place);
+                any = Some(place);
                 continue;
             }
             let component = rule.and_then(Component::parse);
             let component = component.ok_or(ComponentError::Rule(place as usize))?;
-            index.rules.insert(component, place);
+            places.insert(component, place);
         }
-        Ok(index)
+        Ok(Rules { places, any, lower, upper, prefix })
     }
 
-    /// Returns the rules that `name` has, by precedence.
-    fn find<'n>(&self, name: &'n [u8], parts: &mut Vec<(Role, Component<'n>)>) -> Found
+    /// The rules that a name has, by precedence; a null has no component, but may have [`ANY`].
+    fn find<'n>(&self, name: Option<&'n [u8]>, parts: &mut Vec<(Role, Component<'n>)>) -> Found
     where
         'a: 'n,
     {
-        split(name, self.prefix, parts);
-        let places = parts.iter().filter_map(|(role, part)| Some((*role, *self.rules.get(part)?)));
+        parts.clear();
+        if let Some(name) = name {
+            split(name, self.prefix, parts);
+        }
+        let places = parts.iter().filter_map(|(role, part)| Some((*role, *self.places.get(part)?)));
         let mut found: Found = places.chain(self.any.map(|any| (Role::Any, any))).collect();
         found.sort_unstable();
         found
     }
-}
 
-/// The bounds of rules, as numbers or as ranks among thresholds.
-struct Bounds<'a, T> {
-    lower: &'a [T],
-    upper: &'a [T],
-    least: T,
-    most: T,
-}
-
-impl<T: Copy + PartialOrd> Bounds<'_, T> {
-    /// The highest threshold at which the rules say yes.
+    /// The highest threshold at which the rules say yes, from `least` to `most`.
     ///
     /// It is the best lower bound that no upper bound of the same role or an earlier one is below.
-    fn score(&self, found: &[(Role, u32)], mut active: impl FnMut(u32) -> bool) -> T {
-        let (mut score, mut ceiling) = (self.least, self.most);
+    fn highest(&self, found: &Found, least: T, most: T, mut active: impl FnMut(u32) -> bool) -> T {
+        let min = |one: T, other: T| if other < one { other } else { one };
+        let max = |one: T, other: T| if other > one { other } else { one };
+        let (mut score, mut ceiling) = (least, most);
         for role in found.chunk_by(|one, other| one.0 == other.0) {
-            let mut best = self.least;
+            let mut best = least;
             for &(_, rule) in role.iter().filter(|(_, rule)| active(*rule)) {
                 best = max(best, self.lower[rule as usize]);
                 ceiling = min(ceiling, self.upper[rule as usize]);
@@ -76,102 +84,62 @@ impl<T: Copy + PartialOrd> Bounds<'_, T> {
     }
 }
 
-fn min<T: PartialOrd>(one: T, other: T) -> T {
-    if other < one {
-        other
-    } else {
-        one
-    }
-}
-
-fn max<T: PartialOrd>(one: T, other: T) -> T {
-    if other > one {
-        other
-    } else {
-        one
-    }
-}
-
-/// Scores names by rules, from 0 to 1; a null has no component, but may have the rule [`ANY`].
-pub fn score(
-    names: &BinaryArray,
-    rules: &BinaryArray,
-    lower: &Float64Array,
-    upper: &Float64Array,
-    prefix: bool,
-) -> Result<Float64Array, ComponentError> {
-    same_length(rules, lower, upper)?;
-    let index = Index::new(rules, prefix)?;
-    let bounds = Bounds { lower: lower.values(), upper: upper.values(), least: 0.0, most: 1.0 };
-    let mut parts = Vec::new();
-    let none: Found = index.any.map(|any| (Role::Any, any)).into_iter().collect();
-    let scores = names.iter().map(|name| match name {
-        Some(name) => bounds.score(&index.find(name, &mut parts), |_| true),
-        None => bounds.score(&none, |_| true),
-    });
-    Ok(Float64Array::from_iter_values(scores))
-}
-
-/// Finds for each name the rule that decides at `threshold`; null where none has a verdict.
-pub fn decide(
-    names: &BinaryArray,
-    rules: &BinaryArray,
-    lower: &Float64Array,
-    upper: &Float64Array,
-    threshold: f64,
-    prefix: bool,
-) -> Result<Int32Array, ComponentError> {
-    same_length(rules, lower, upper)?;
-    let index = Index::new(rules, prefix)?;
-    let strength = |rule: &u32| lower.value(*rule as usize);
-    let weakness = |rule: &u32| -upper.value(*rule as usize);
-    let mut parts = Vec::new();
-    let decided = names.iter().map(|name| {
-        let found = match name {
-            Some(name) => index.find(name, &mut parts),
-            None => index.any.map(|any| (Role::Any, any)).into_iter().collect(),
-        };
-        let mut roles = found.chunk_by(|one, other| one.0 == other.0);
-        let verdict = roles.find_map(|role| {
-            let rules = || role.iter().map(|(_, rule)| *rule);
-            let no = rules().filter(|rule| -weakness(rule) < threshold);
-            let yes = rules().filter(|rule| strength(rule) >= threshold);
-            let first = |one: &u32, other: &u32| other.cmp(one);
-            no.max_by(|a, b| weakness(a).total_cmp(&weakness(b)).then_with(|| first(a, b))).or_else(
-                || yes.max_by(|a, b| strength(a).total_cmp(&strength(b)).then_with(|| first(a, b))),
-            )
+impl Rules<'_, f64> {
+    /// Scores names, from 0 to 1.
+    pub fn score(&self, names: &BinaryArray) -> Float64Array {
+        let mut parts = Vec::new();
+        let scores = names.iter().map(|name| {
+            let found = self.find(name, &mut parts);
+            self.highest(&found, 0.0, 1.0, |_| true)
         });
-        verdict.map(|rule| rule as i32)
-    });
-    Ok(decided.collect())
+        Float64Array::from_iter_values(scores)
+    }
+
+    /// Finds for each name the rule that decides at `threshold`; null where none has a verdict.
+    pub fn decide(&self, names: &BinaryArray, threshold: f64) -> Int32Array {
+        let lower = |rule: u32| self.lower[rule as usize];
+        let upper = |rule: u32| self.upper[rule as usize];
+        let mut parts = Vec::new();
+        let decided = names.iter().map(|name| {
+            let found = self.find(name, &mut parts);
+            let mut roles = found.chunk_by(|one, other| one.0 == other.0);
+            let verdict = roles.find_map(|role| {
+                let rules = || role.iter().map(|(_, rule)| *rule);
+                let no = rules().filter(|rule| upper(*rule) < threshold);
+                let yes = rules().filter(|rule| lower(*rule) >= threshold);
+                first_best(no, |rule| -upper(rule)).or_else(|| first_best(yes, lower))
+            });
+            verdict.map(|rule| rule as i32)
+        });
+        decided.collect()
+    }
 }
 
-/// Finds rules without which the scores of `names` stay as they are: false for those.
-///
-/// Bounds are ranks among the thresholds at which decisions must stay, `most` their number. Rules
-/// are tried in their order, again and again until none can go: of those that stay, each is needed.
-pub fn prune(
-    names: &BinaryArray,
-    rules: &BinaryArray,
-    lower: &UInt32Array,
-    upper: &UInt32Array,
-    most: u32,
-    prefix: bool,
-) -> Result<BooleanArray, ComponentError> {
-    same_length(rules, lower, upper)?;
-    let index = Index::new(rules, prefix)?;
-    let mut parts = Vec::new();
-    let mut examples: Vec<Found> =
-        names.iter().flatten().map(|name| index.find(name, &mut parts)).collect();
-    examples.sort_unstable();
-    examples.dedup();
-    let bounds = Bounds { lower: lower.values(), upper: upper.values(), least: 0, most };
-    Ok(Pruning::new(examples, bounds).run().into())
+impl Rules<'_, u32> {
+    /// Finds rules without which the scores of `names` stay as they are: false for those.
+    ///
+    /// Bounds are ranks among the thresholds at which decisions must stay, `most` their number.
+    /// Rules are tried in their order, again and again until none can go: of those that stay, each
+    /// is needed.
+    pub fn prune(&self, names: &BinaryArray, most: u32) -> BooleanArray {
+        let mut parts = Vec::new();
+        let named = names.iter().filter(Option::is_some);
+        let mut examples: Vec<Found> = named.map(|name| self.find(name, &mut parts)).collect();
+        examples.sort_unstable();
+        examples.dedup();
+        Pruning::new(self, examples, most).run().into()
+    }
+}
+
+/// The first of the rules for which `by` is greatest.
+fn first_best(rules: impl Iterator<Item = u32>, by: impl Fn(u32) -> f64) -> Option<u32> {
+    rules.max_by(|one, other| by(*one).total_cmp(&by(*other)).then_with(|| other.cmp(one)))
 }
 
 /// The rules that are left, and what must stay as it is.
 struct Pruning<'a> {
-    bounds: Bounds<'a, u32>,
+    rules: &'a Rules<'a, u32>,
+    most: u32,
     examples: Vec<Found>,
     scores: Vec<u32>,
     of_rule: Vec<Vec<u32>>,
@@ -179,14 +147,15 @@ struct Pruning<'a> {
 }
 
 impl<'a> Pruning<'a> {
-    fn new(examples: Vec<Found>, bounds: Bounds<'a, u32>) -> Self {
-        let scores = examples.iter().map(|found| bounds.score(found, |_| true)).collect();
-        let mut of_rule = vec![Vec::new(); bounds.lower.len()];
+    fn new(rules: &'a Rules<u32>, examples: Vec<Found>, most: u32) -> Self {
+        let score = |found| rules.highest(found, 0, most, |_| true);
+        let scores = examples.iter().map(score).collect();
+        let mut of_rule = vec![Vec::new(); rules.lower.len()];
         for (example, found) in (0..).zip(&examples) {
             found.iter().for_each(|(_, rule)| of_rule[*rule as usize].push(example));
         }
         let active = vec![true; of_rule.len()];
-        Pruning { bounds, examples, scores, of_rule, active }
+        Pruning { rules, most, examples, scores, of_rule, active }
     }
 
     fn run(mut self) -> Vec<bool> {
@@ -206,7 +175,8 @@ impl<'a> Pruning<'a> {
         self.active[rule] = false;
         let needs = |example: &u32| {
             let found = &self.examples[*example as usize];
-            let score = self.bounds.score(found, |rule| self.active[rule as usize]);
+            let active = |rule: u32| self.active[rule as usize];
+            let score = self.rules.highest(found, 0, self.most, active);
             score != self.scores[*example as usize]
         };
         if let Some(first) = self.of_rule[rule].iter().position(needs) {
@@ -217,21 +187,10 @@ impl<'a> Pruning<'a> {
     }
 }
 
-fn same_length(
-    rules: &BinaryArray,
-    lower: &dyn Array,
-    upper: &dyn Array,
-) -> Result<(), ComponentError> {
-    let (rules, lower, upper) = (rules.len(), lower.len(), upper.len());
-    if [lower, upper] != [rules; 2] {
-        return Err(ComponentError::Bounds { rules, lower, upper });
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::UInt32Array;
 
     const RULES: [&[u8]; 4] = [b".*", b"^a", b"c$", br"^a\.c$"];
 
@@ -244,10 +203,12 @@ mod tests {
         let lower = Float64Array::from(vec![0.1, 0.9, 0.2, 0.3]);
         let upper = Float64Array::from(vec![1.0, 1.0, 0.5, 0.8]);
         let names = BinaryArray::from(vec![Some(&b"a.c"[..]), Some(b"a.b"), Some(b"x"), None]);
-        let scores = score(&names, &rules(), &lower, &upper, true).unwrap();
+        let texts = rules();
+        let rules = Rules::new(&texts, lower.values(), upper.values(), true).unwrap();
+        let scores = rules.score(&names);
         // of a.c: ^a is sure to 0.9, but c$ comes before it and rules out more than 0.5
         assert_eq!(scores.values().to_vec(), [0.5, 0.9, 0.1, 0.1]);
-        let at = |t| decide(&names, &rules(), &lower, &upper, t, true).unwrap();
+        let at = |t| rules.decide(&names, t);
         assert_eq!(at(0.6), Int32Array::from(vec![Some(2), Some(1), None, None]));
         assert_eq!(at(0.9), Int32Array::from(vec![Some(3), Some(1), None, None]));
         assert_eq!(at(0.5), Int32Array::from(vec![Some(1), Some(1), None, None]));
@@ -260,16 +221,17 @@ mod tests {
         let lower = UInt32Array::from(vec![1, 1, 0, 1]);
         let upper = UInt32Array::from(vec![1, 1, 0, 1]);
         let names = BinaryArray::from(vec![&b"x"[..], b"a.c"]);
-        let kept = prune(&names, &rules(), &lower, &upper, 1, true).unwrap();
+        let texts = rules();
+        let rules = Rules::new(&texts, lower.values(), upper.values(), true).unwrap();
+        let kept = rules.prune(&names, 1);
         // c$ says no to a.c, but the whole name outranks it: then neither says anything new
         assert_eq!(kept, BooleanArray::from(vec![true, false, false, false]));
     }
 
     #[test]
     fn bounds_that_are_too_few_and_what_is_no_component_are_refused() {
-        let one = Float64Array::from(vec![0.5]);
-        assert!(score(&rules(), &rules(), &one, &one, true).is_err());
+        assert!(Rules::new(&rules(), &[0.5], &[0.5], true).is_err());
         let bad = BinaryArray::from(vec![&b"a*"[..]]);
-        assert!(score(&rules(), &bad, &one, &one, true).is_err());
+        assert!(Rules::new(&bad, &[0.5], &[0.5], true).is_err());
     }
 }

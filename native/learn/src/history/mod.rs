@@ -26,7 +26,6 @@ pub use keys::KEYS;
 pub use record::{BYTES_PER_KEY, MEMORY};
 pub use shape::{shape, shapes};
 
-use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
 use births::{Creates, Lives};
@@ -147,12 +146,6 @@ fn scattered(order: &[u32], told: &[u8], rows: usize) -> Result<FixedSizeBinaryA
     for (row, told) in order.iter().zip(told.chunks_exact(BYTES)) {
         by_row[*row as usize] = Some(told);
     }
-    let mut array = FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32);
-    for told in by_row {
-        match told {
-            Some(told) => array.append_value(told)?,
-            None => array.append_null(),
-        }
-    }
-    Ok(array.finish())
+    let by_row = by_row.into_iter();
+    Ok(FixedSizeBinaryArray::try_from_sparse_iter_with_size(by_row, BYTES as i32)?)
 }

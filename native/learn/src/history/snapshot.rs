@@ -6,7 +6,6 @@ use super::{Error, History};
 use arrow_array::types::{ArrowPrimitiveType, TimestampMicrosecondType};
 use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
-use arrow_schema::{Field, Schema};
 use std::sync::Arc;
 
 type Column = (String, ArrayRef, bool);
@@ -41,12 +40,7 @@ impl History {
             columns.push(numbers::<UInt16Type>(share(i), records().map(|r| r.share[i])));
             columns.push(numbers::<UInt8Type>(known(i), records().map(|r| r.known[i])));
         }
-        let field = |(name, array, nullable): &Column| {
-            Field::new(name, array.data_type().clone(), *nullable)
-        };
-        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
-        let arrays = columns.into_iter().map(|(_, array, _)| array).collect();
-        Ok(RecordBatch::try_new(Arc::new(schema), arrays)?)
+        Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
     }
 
     /// What was told by [`History::to_batch`], checked.

@@ -24,12 +24,14 @@ pub struct Early {
     pub mtime: Option<i64>,
 }
 
-impl Early {
-    /// Of a file whose birth is not known yet.
-    pub fn new() -> Early {
+/// Of a file whose birth is not known yet.
+impl Default for Early {
+    fn default() -> Early {
         Early { until: i64::MAX, reads: 0, writes: 0, size: None, atime: None, mtime: None }
     }
+}
 
+impl Early {
     /// Notes when it was born.
     pub fn born(&mut self, at: i64) {
         self.until = at.saturating_add(YOUNG);
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_comes_later_than_five_seconds_after_the_birth_is_not_early() {
-        let mut early = Early::new();
+        let mut early = Early::default();
         early.sized(10, Some(7));
         early.born(10);
         early.wrote(10 + YOUNG);
@@ -98,10 +100,10 @@ mod tests {
     #[test]
     fn a_handle_that_came_too_late_tells_nothing_early() {
         for (at, writes, size) in [(YOUNG, 1, Some(9)), (YOUNG + 1, 0, Some(2))] {
-            let mut nameless = Early::new();
+            let mut nameless = Early::default();
             nameless.sized(0, Some(2));
             nameless.born(0);
-            let mut known = Early::new();
+            let mut known = Early::default();
             known.wrote(1);
             known.sized(1, Some(9));
             known.continue_from(nameless, at);

@@ -145,7 +145,7 @@ pub struct Origin {
 }
 
 /// A file's life so far.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FileLife {
     /// Its birth, if the trace shows it.
     pub birth: Option<Birth>,
@@ -196,30 +196,7 @@ pub struct FileLife {
 impl FileLife {
     /// A life first seen at that time, of which nothing else is known.
     pub fn new(at: i64) -> FileLife {
-        FileLife {
-            birth: None,
-            origin: None,
-            kind: None,
-            first_seen: at,
-            last_seen: at,
-            doubtful: false,
-            nlink: None,
-            links_changed: i64::MIN,
-            owner: None,
-            group: None,
-            operations: 0,
-            reads: 0,
-            writes: 0,
-            bytes_read: 0,
-            bytes_written: 0,
-            max_size: None,
-            last_size: None,
-            atime: None,
-            mtime: None,
-            last_closed: None,
-            early: Early::new(),
-            touch: Touch::default(),
-        }
+        FileLife { first_seen: at, last_seen: at, links_changed: i64::MIN, ..FileLife::default() }
     }
 
     /// Notes that an operation named it, and what the reply told of it.
@@ -312,6 +289,11 @@ pub struct NameLife {
 }
 
 impl NameLife {
+    /// The life of a name that was first seen with that operation.
+    pub fn new(op: &Operation, dir: Bytes, name: Bytes, birth: Option<Birth>) -> NameLife {
+        NameLife { dir, name, birth, first_seen: op.at, last_seen: op.at }
+    }
+
     /// Whether it came to be known only while a call was under way that may have made it.
     pub fn appeared_during(&self, op: &Operation) -> bool {
         self.birth.is_none() && self.first_seen >= op.time
@@ -335,12 +317,8 @@ pub struct Inode {
 impl Inode {
     /// A file of which only the handle, if that, is known.
     pub fn new(op: &Operation, handle: Option<Bytes>) -> Inode {
-        Inode {
-            server: op.server,
-            handle,
-            life: FileLife::new(op.at),
-            names: Vec::with_capacity(1),
-        }
+        let (life, names) = (FileLife::new(op.at), Vec::with_capacity(1));
+        Inode { server: op.server, handle, life, names }
     }
 
     /// How many lives it stands for.

@@ -2,7 +2,7 @@
 
 use super::columns::Columns;
 use super::inodes::{Found, Key};
-use super::life::{Birth, Bytes, Death, End, How, Inode, NameLife, Operation};
+use super::life::{Birth, Death, End, How, Inode, NameLife, Operation};
 use super::rows::NameRow;
 use super::Lives;
 use birthmark_trace::columns::bytes;
@@ -131,14 +131,7 @@ impl Lives {
     fn bury_stranger(&mut self, op: &Operation, dir: &Key, name: &[u8], how: End) {
         let hash = self.inodes.name_hash(dir, name);
         self.recent.ended(hash, op.at);
-        let dir: Bytes = self.inodes.share(dir);
-        let life = NameLife {
-            dir,
-            name: Arc::from(name),
-            birth: None,
-            first_seen: op.at,
-            last_seen: op.at,
-        };
+        let life = NameLife::new(op, self.inodes.share(dir), Arc::from(name), None);
         let death = Death { at: op.at, how };
         let nobody = Inode::new(op, None);
         self.end(NameRow::new(&nobody, life, Some(death), op.at));

@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::gaps::SETTLED;
 use super::inodes::Key;
 use super::life::Operation;
-use super::rows::{FileRow, NameRow, Traces};
+use super::rows::{FileRow, NameRow, Row, Traces};
 use super::{Error, Lives};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, TimestampMicrosecondType};
@@ -131,22 +131,24 @@ impl Lives {
         }
     }
 
-    pub(super) fn settled_files(&mut self) -> Vec<FileRow> {
-        let mut rows = self.files.settled(self.gaps.now().saturating_sub(SETTLED), self.finished);
-        for row in &mut rows {
-            row.lost = self.judge(&row.traces());
+    /// Takes the rows of which all is known. After the end of the trace there are none only when
+    /// no lives are left.
+    pub(super) fn settled<R: Row>(
+        &mut self,
+        ended: fn(&mut Lives) -> &mut Ended<R>,
+    ) -> Result<Vec<R>, Error> {
+        loop {
+            let (until, finished) = (self.gaps.now().saturating_sub(SETTLED), self.finished);
+            let rows = ended(self).settled(until, finished).into_iter().map(|row| {
+                let lost = self.judge(&row.traces());
+                row.judged(lost)
+            });
+            let rows: Vec<R> = rows.collect();
+            self.forget_unanswered();
+            if !rows.is_empty() || !self.end_outlasting()? {
+                return Ok(rows);
+            }
         }
-        self.forget_unanswered();
-        rows
-    }
-
-    pub(super) fn settled_names(&mut self) -> Vec<NameRow> {
-        let mut rows = self.names.settled(self.gaps.now().saturating_sub(SETTLED), self.finished);
-        for row in &mut rows {
-            row.lost = self.judge(&row.traces());
-        }
-        self.forget_unanswered();
-        rows
     }
 
     /// Whether loss may have touched a life, if that is known.

@@ -37,7 +37,6 @@ mod spill;
 mod walk;
 
 pub use gaps::NEAR;
-pub use rows::{files_schema, names_schema};
 pub use spill::Error as SpillError;
 
 use arrow_array::RecordBatch;
@@ -76,6 +75,7 @@ pub enum Error {
 }
 
 /// Takes operations in the order of their replies, gives lives as they end.
+#[derive(Default)]
 pub struct Lives {
     most: usize,
     inodes: Inodes,
@@ -98,21 +98,7 @@ impl Lives {
     /// Lives of which about `most`, files and names together, are kept in memory; the rest go to
     /// a temporary file until they are named again. Losses within so many microseconds are near.
     pub fn new(most: usize, near: i64) -> Lives {
-        Lives {
-            most,
-            inodes: Inodes::default(),
-            recent: Recent::default(),
-            walk: Walk::default(),
-            servers: Interner::default(),
-            clients: Interner::default(),
-            ends: Vec::new(),
-            gaps: Gaps::new(near),
-            unanswered: Unanswered::default(),
-            told: None,
-            files: Ended::default(),
-            names: Ended::default(),
-            finished: false,
-        }
+        Lives { most, gaps: Gaps::new(near), ..Lives::default() }
     }
 
     /// Takes a batch of operations.
@@ -145,22 +131,17 @@ impl Lives {
         self.finished = true;
     }
 
-    /// The rows of the files of whose end, a minute ago or more, all is known. After [`Lives::finish`] it gives
-    /// some of those that are left, and has given all when a batch has no rows.
+    /// The rows of the files that ended a minute ago or more, so that all is known of their end.
+    /// After [`Lives::finish`] it gives some of those that are left; a batch without rows says that
+    /// it has given all.
     pub fn take_files(&mut self) -> Result<RecordBatch, Error> {
-        let mut rows = self.settled_files();
-        while rows.is_empty() && self.end_outlasting()? {
-            rows = self.settled_files();
-        }
+        let rows = self.settled(|lives| &mut lives.files)?;
         Ok(rows::files(&rows, &self.servers, &self.clients)?)
     }
 
     /// The rows of the names, as [`Lives::take_files`] gives those of the files.
     pub fn take_names(&mut self) -> Result<RecordBatch, Error> {
-        let mut rows = self.settled_names();
-        while rows.is_empty() && self.end_outlasting()? {
-            rows = self.settled_names();
-        }
+        let rows = self.settled(|lives| &mut lives.names)?;
         Ok(rows::names(&rows, &self.servers, &self.clients)?)
     }
 

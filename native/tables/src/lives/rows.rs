@@ -10,7 +10,7 @@ use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch,
     StringArray,
 };
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::ArrowError;
 use birthmark_trace::message::Interner;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct FileRow {
     death: Option<Death>,
     observed_until: i64,
     /// Whether loss may have touched it, once that is known.
-    pub lost: Option<bool>,
+    lost: Option<bool>,
 }
 
 impl FileRow {
@@ -38,9 +38,10 @@ impl FileRow {
             lost: None,
         })
     }
+}
 
-    /// What tells whether loss touched it.
-    pub fn traces(&self) -> Traces<'_> {
+impl Row for FileRow {
+    fn traces(&self) -> Traces<'_> {
         let name = self.life.origin.as_ref().map(|origin| (&*origin.dir, &*origin.name));
         Traces {
             server: self.server,
@@ -50,6 +51,19 @@ impl FileRow {
             until: self.observed_until,
         }
     }
+
+    fn judged(self, lost: Option<bool>) -> Self {
+        FileRow { lost, ..self }
+    }
+}
+
+/// A row of either table.
+pub trait Row {
+    /// What tells whether loss touched its life.
+    fn traces(&self) -> Traces<'_>;
+
+    /// The row, once it is known whether loss may have.
+    fn judged(self, lost: Option<bool>) -> Self;
 }
 
 /// By what loss may have touched a life.
@@ -78,7 +92,7 @@ pub struct NameRow {
     file_max_size: Option<u64>,
     touch: Touch,
     /// Whether loss may have touched it, once that is known.
-    pub lost: Option<bool>,
+    lost: Option<bool>,
 }
 
 impl NameRow {
@@ -99,9 +113,10 @@ impl NameRow {
             lost: None,
         }
     }
+}
 
-    /// What tells whether loss touched it.
-    pub fn traces(&self) -> Traces<'_> {
+impl Row for NameRow {
+    fn traces(&self) -> Traces<'_> {
         Traces {
             server: self.server,
             touch: &self.touch,
@@ -110,18 +125,10 @@ impl NameRow {
             until: self.observed_until,
         }
     }
-}
 
-/// The files table's schema.
-pub fn files_schema() -> Result<Schema, ArrowError> {
-    let none = Interner::default();
-    Ok(files(&[], &none, &none)?.schema().as_ref().clone())
-}
-
-/// The names table's schema.
-pub fn names_schema() -> Result<Schema, ArrowError> {
-    let none = Interner::default();
-    Ok(names(&[], &none, &none)?.schema().as_ref().clone())
+    fn judged(self, lost: Option<bool>) -> Self {
+        NameRow { lost, ..self }
+    }
 }
 
 /// Rows of the files table.
@@ -134,7 +141,7 @@ pub fn files(
     let early = || rows.iter().map(|r| r.life.birth.map(|_| r.life.early));
     let origins = || rows.iter().map(|r| r.life.origin.as_ref());
     let lives = || rows.iter().map(|r| &r.life);
-    batch(vec![
+    RecordBatch::try_from_iter_with_nullable([
         column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
         column("fh", binary(rows.iter().map(|r| Some(&*r.fh)))),
         nullable("name", binary(origins().map(|o| Some(&*o?.name)))),
@@ -182,7 +189,7 @@ pub fn names(
     clients: &Interner,
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
-    batch(vec![
+    RecordBatch::try_from_iter_with_nullable([
         column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
         column("dir_fh", binary(rows.iter().map(|r| Some(&*r.life.dir)))),
         column("name", binary(rows.iter().map(|r| Some(&*r.life.name)))),
@@ -214,14 +221,6 @@ fn column(name: &'static str, array: ArrayRef) -> Column {
 
 fn nullable(name: &'static str, array: ArrayRef) -> Column {
     (name, array, true)
-}
-
-fn batch(columns: Vec<Column>) -> Result<RecordBatch, ArrowError> {
-    let field =
-        |(name, array, nullable): &Column| Field::new(*name, array.data_type().clone(), *nullable);
-    let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
-    let arrays = columns.into_iter().map(|(_, array, _)| array).collect();
-    RecordBatch::try_new(Arc::new(schema), arrays)
 }
 
 fn binary<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> ArrayRef {

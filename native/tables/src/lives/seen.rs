@@ -192,13 +192,8 @@ impl Lives {
         name: &[u8],
         birth: Option<Birth>,
     ) {
-        let life = NameLife {
-            dir: self.inodes.share(dir),
-            name: self.share_name(slot, name),
-            birth,
-            first_seen: op.at,
-            last_seen: op.at,
-        };
+        let dir_handle = self.inodes.share(dir);
+        let life = NameLife::new(op, dir_handle, self.share_name(slot, name), birth);
         if self.inodes.get(slot).life.origin.is_none() {
             let origin = Origin {
                 name: life.name.clone(),

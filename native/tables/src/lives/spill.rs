@@ -59,24 +59,14 @@ impl Spill {
     /// [`Spill::check`].
     #[inline]
     pub fn take(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Option<Inode> {
-        if !self.filter.may_hold(hash) {
-            return None;
-        }
-        self.find(hash, wanted).unwrap_or_else(|error| {
-            self.failure = Some(error);
-            None
-        })
+        let (place, inode) = self.find(hash, wanted)?;
+        let marked = self.log.as_mut().map_or(Ok(()), |log| log.mark(place));
+        self.kept(marked.map_err(Error::File)).map(|()| inode)
     }
 
     /// Whether there is an inode with that hash. A failure is told by the next [`Spill::check`].
     pub fn holds(&mut self, hash: u64) -> bool {
-        if !self.filter.may_hold(hash) {
-            return false;
-        }
-        self.has(hash).unwrap_or_else(|error| {
-            self.failure = Some(error);
-            false
-        })
+        self.find(hash, |_| true).is_some()
     }
 
     /// The next inodes after those before `from`, none if none are left.
@@ -103,29 +93,35 @@ impl Spill {
         Ok(self.index.add(entries)?)
     }
 
-    fn find(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Result<Option<Inode>, Error> {
-        let Some(log) = &mut self.log else {
+    /// The inode that is wanted of those with a hash, and its place.
+    #[inline]
+    fn find(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Option<(u64, Inode)> {
+        if !self.filter.may_hold(hash) {
+            return None;
+        }
+        let found = self.look_up(hash, wanted);
+        self.kept(found)?
+    }
+
+    fn look_up(
+        &self,
+        hash: u64,
+        wanted: impl Fn(&Inode) -> bool,
+    ) -> Result<Option<(u64, Inode)>, Error> {
+        let Some(log) = &self.log else {
             return Ok(None);
         };
         for place in self.index.find(hash)? {
             if let Some((_, inode)) = log.read(place)?.filter(|record| wanted(&record.1)) {
-                log.mark(place)?;
-                return Ok(Some(inode));
+                return Ok(Some((place, inode)));
             }
         }
         Ok(None)
     }
 
-    fn has(&self, hash: u64) -> Result<bool, Error> {
-        let Some(log) = &self.log else {
-            return Ok(false);
-        };
-        for place in self.index.find(hash)? {
-            if log.read(place)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// What was found. Keeps a failure for [`Spill::check`].
+    fn kept<T>(&mut self, found: Result<T, Error>) -> Option<T> {
+        found.map_err(|error| self.failure = Some(error)).ok()
     }
 }
 
