@@ -180,7 +180,7 @@ class LivesBuilder:
     ``near`` is how many microseconds a loss may be away from a use of the file that it touches.
     """
 
-    def __new__(cls, max_live: int = 200_000, near: int = ...) -> Self: ...
+    def __new__(cls, max_live: int = ..., near: int = ...) -> Self: ...
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -565,14 +565,8 @@ class Trace:
         as ``capture``, what only that format counts.
         """
 
-def messages_schema() -> pa.Schema:
-    """Return the schema of the messages table (``data.schema.MESSAGES``)."""
-
-def operations_schema() -> pa.Schema:
-    """Return the schema of the operations table (``data.schema.OPERATIONS``)."""
-
 OPS: list[str]
-"""The words of its column ``op``, NFS version 3's first."""
+"""The words of the column ``op`` of the operations table, NFS version 3's first."""
 
 @final
 class ScanCounter:

@@ -56,13 +56,13 @@ impl Answerer {
         let mut open = Answers::default();
         let mut predicates = Vec::new();
         for (place, predicate) in image.predicates().iter().enumerate() {
-            let key = String::from_utf8_lossy(&predicate.key).into_owned();
-            let abstains = abstaining.contains(&key);
+            let key = &predicate.key;
+            let abstains = abstaining.contains(key);
             open[place / 64] |= u64::from(!abstains) << (place % 64);
-            let mut member = serde_json::to_vec(&key)?;
+            let mut member = serde_json::to_vec(key)?;
             member.push(b':');
-            let counted = tally.of(&key);
-            let hint = HINTS.iter().position(|hint| hint.key == key).map_or(0, |bit| 1 << bit);
+            let counted = tally.of(key);
+            let hint = HINTS.iter().position(|hint| hint.key == *key).map_or(0, |bit| 1 << bit);
             predicates.push(Predicate { member, hint, counted });
         }
         Ok(Answerer { image, open, head, predicates, levels })

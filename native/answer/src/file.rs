@@ -2,7 +2,7 @@
 
 use super::{Fault, Value};
 use birthmark_contract::create::{at, Asked, FORMS, MEMBERS, VALUE_BYTES};
-use birthmark_image::Create;
+use birthmark_image::{hour, Create};
 use birthmark_learn::encode::fnv1a;
 use serde::de::{Error, MapAccess};
 use serde_json::value::RawValue;
@@ -14,7 +14,6 @@ const CLIENT: usize = at("client");
 const TIME: usize = at("time");
 const HISTORY: usize = at("history");
 const IS_DIRECTORY: usize = at("is_directory");
-const HOUR: i64 = 3_600_000_000;
 
 /// A bit for each form of each member.
 type Sent = u64;
@@ -124,7 +123,7 @@ impl<'de> File<'de> {
             _ => None,
         };
         let hour = match self.values[TIME] {
-            Some(Value::Time(time)) => Some(time.div_euclid(HOUR).rem_euclid(24) as u8),
+            Some(Value::Time(time)) => Some(hour(time)),
             _ => None,
         };
         let [mode, uid, gid] = NUMBERS.map(|place| self.number(place));

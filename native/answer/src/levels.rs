@@ -21,8 +21,7 @@ impl Levels {
         let mut cuts = vec![Vec::new(); certainty.keys().len()];
         for (number, image) in images.iter().enumerate() {
             for (bit, cut) in image.predicates().iter().enumerate() {
-                let cut = std::str::from_utf8(&cut.key).ok()?;
-                let (_, key) = cut.split_once(' ')?;
+                let (_, key) = cut.key.split_once(' ')?;
                 let place = certainty.keys().iter().position(|own| own == key)?;
                 let own: &mut Vec<(usize, Answers)> = &mut cuts[place];
                 if own.last().is_none_or(|last| last.0 != number) {

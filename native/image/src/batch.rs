@@ -1,7 +1,7 @@
 //! All predicates' answers for the rows of a table of creates (`features.CREATES`).
 
 use super::create::Needs;
-use super::{Answers, Create, Image};
+use super::{hour, Answers, Create, Image};
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, StringArray,
@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use birthmark_learn::encode::fnv1a;
-use std::num::NonZero;
+use birthmark_learn::forest::processors;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -18,7 +18,6 @@ use std::thread;
 const BLOCK: usize = 64;
 /// Blocks that are worth a thread of their own.
 const BLOCKS_PER_THREAD: usize = 256;
-const HOUR: i64 = 3_600_000_000;
 
 /// The answers of each predicate, in the image's order, a row for each of `creates`.
 ///
@@ -27,8 +26,7 @@ pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>
     let columns = Creates::of(creates, image.needs())?;
     let rows = creates.num_rows();
     let blocks = rows.div_ceil(BLOCK);
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = blocks.div_ceil(threads).max(BLOCKS_PER_THREAD);
+    let share = blocks.div_ceil(processors()).max(BLOCKS_PER_THREAD);
     // One create is asked about while somebody waits: a thread would take longer than the answer.
     let parts = match blocks <= share {
         true => vec![words(image, &columns, rows, 0..blocks)],
@@ -149,7 +147,7 @@ impl<'a> Creates<'a> {
             name: self.name.is_valid(row).then(|| self.name.value(row)),
             history: self.history.filter(|h| h.is_valid(row)).map(|h| h.value(row)),
             values: [mode, uid, gid, client.map(|client| fnv1a(client.value(row).as_bytes()))],
-            hour: time.map(|time| time.value(row).div_euclid(HOUR).rem_euclid(24) as u8),
+            hour: time.map(|time| hour(time.value(row))),
         }
     }
 }

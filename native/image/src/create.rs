@@ -13,6 +13,11 @@ pub struct Create<'a> {
     pub hour: Option<u8>,
 }
 
+/// The hour of the day of a time, in microseconds since the epoch.
+pub fn hour(time: i64) -> u8 {
+    time.div_euclid(3_600_000_000).rem_euclid(24) as u8
+}
+
 /// What lookups use besides the name.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {

@@ -17,7 +17,7 @@ mod tests;
 mod trees;
 
 pub use batch::{predict, Creates};
-pub use create::{Create, Needs};
+pub use create::{hour, Create, Needs};
 #[cfg(any(test, fuzzing))]
 pub use steps::counted;
 

@@ -29,7 +29,7 @@ fn smallest_of(steps: u32) -> Vec<u8> {
 #[test]
 fn the_smallest_image_has_a_predicate_that_abstains() {
     let image = Image::read(&smallest()).unwrap();
-    assert_eq!(image.predicates()[0].key, b"a");
+    assert_eq!(image.predicates()[0].key, "a");
     assert!(image.predicates()[0].abstains);
     assert_eq!(image.lookup(&Create::default()), Answers::default());
 }

@@ -1,8 +1,8 @@
 //! `Mapping` and `TextRewriter`: anonymized traces, for Python.
 
+use super::arrays::Batch;
 use super::errors::{raise, raise_at, system, NO_TEXT, NO_TREATMENT};
-use arrow_array::RecordBatch;
-use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use arrow_pyarrow::PyArrowType;
 use birthmark_tables::anonymize::mapping::{Mapping, Omit, Settings};
 use birthmark_tables::anonymize::output::Output;
 use birthmark_tables::anonymize::tables::{Treatment, Treatments};
@@ -12,7 +12,7 @@ use birthmark_trace::input::Input;
 use birthmark_trace::source;
 use birthmark_trace::text::{heading, FORMAT};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
@@ -21,14 +21,8 @@ use std::sync::Mutex;
 /// How many bytes of text are mapped between two looks at Python's signals.
 const STEP: usize = 1 << 23;
 
-/// Adds the classes to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyMapping>()?;
-    module.add_class::<TextRewriter>()
-}
-
 #[pyclass(name = "Mapping", module = "birthmark_native")]
-struct PyMapping {
+pub struct PyMapping {
     mapping: Mapping,
 }
 
@@ -65,11 +59,7 @@ impl PyMapping {
     }
 
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for (word, size) in self.mapping.sizes() {
-            dict.set_item(word, size)?;
-        }
-        Ok(dict)
+        self.mapping.sizes().into_py_dict(py)
     }
 
     fn name(&mut self, name: &[u8]) -> PyResult<Vec<u8>> {
@@ -78,27 +68,26 @@ impl PyMapping {
         Ok(out)
     }
 
-    fn batch<'py>(
+    fn batch(
         &mut self,
-        py: Python<'py>,
-        batch: &Bound<'py, PyAny>,
+        py: Python<'_>,
+        batch: Batch,
         treatments: HashMap<String, String>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+    ) -> PyResult<Batch> {
         let treatments: Option<Treatments> = treatments
             .into_iter()
             .map(|(column, word)| Some((column, Treatment::of(&word)?)))
             .collect();
         let unknown = || NO_TREATMENT.because("a treatment that is none");
         let treatments = treatments.ok_or_else(unknown)?;
-        let mapped = py.detach(|| self.mapping.batch(&batch, &treatments)).map_err(raise)?;
-        mapped.to_pyarrow(py)
+        let mapped = py.detach(|| self.mapping.batch(&batch.0, &treatments));
+        mapped.map(PyArrowType).map_err(raise)
     }
 }
 
 /// Text traces into one file of text.
 #[pyclass(module = "birthmark_native")]
-struct TextRewriter {
+pub struct TextRewriter {
     rewriter: Rewriter,
     /// In a lock, since Python may hold the object in any thread.
     input: Mutex<Option<Input>>,

@@ -1,8 +1,7 @@
 //! `CaptureWriter`: operations into a pcap file, for Python.
 
+use super::arrays::Batch;
 use super::errors::{raise_at, system, ENDED};
-use arrow_array::RecordBatch;
-use arrow_pyarrow::FromPyArrow;
 use birthmark_trace::capture::write;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -29,12 +28,11 @@ impl PyCaptureWriter {
         Ok(PyCaptureWriter { path, writer })
     }
 
-    fn write(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
+    fn write(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
         let Some(writer) = &mut self.writer else {
             return Err(self.ended());
         };
-        let written = py.detach(|| writer.write(&batch));
+        let written = py.detach(|| writer.write(&batch.0));
         written.map_err(|error| raise_at(&self.path, error))
     }
 

@@ -1,11 +1,10 @@
 //! `Certainty`, for Python.
 
+use super::arrays::{column, Column};
 use super::errors::{raise, UNEQUAL_LEVELS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, Float64Array, UInt8Array};
-use arrow_data::ArrayData;
-use arrow_pyarrow::PyArrowType;
 use birthmark_learn::certainty::{Certainty, Said, STEPS};
 use pyo3::prelude::*;
 
@@ -13,9 +12,6 @@ use pyo3::prelude::*;
 pub struct PyCertainty {
     certainty: Certainty,
 }
-
-/// A column on its way to or from Python.
-pub type Column = PyArrowType<ArrayData>;
 
 #[pymethods]
 impl PyCertainty {
@@ -68,9 +64,9 @@ impl Columns {
 
     /// The answers, and the probabilities.
     pub fn finish(self) -> (Vec<Column>, Vec<Column>) {
-        let words = self.words.into_iter().map(|each| UInt8Array::from(each).into_data());
-        let likely = self.likely.into_iter().map(|each| Float64Array::from(each).into_data());
-        (words.map(PyArrowType).collect(), likely.map(PyArrowType).collect())
+        let words = self.words.into_iter().map(|each| column(UInt8Array::from(each)));
+        let likely = self.likely.into_iter().map(|each| column(Float64Array::from(each)));
+        (words.collect(), likely.collect())
     }
 }
 

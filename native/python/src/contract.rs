@@ -9,7 +9,7 @@ use pyo3::PyClass;
 
 /// Something that may be known of a create.
 #[pyclass(frozen, get_all)]
-struct Member {
+pub struct Member {
     name: &'static str,
     column: Option<&'static str>,
     kind: &'static str,
@@ -52,18 +52,16 @@ impl From<create::Member> for Member {
 
 /// A kind of hint.
 #[pyclass(frozen, get_all)]
-struct Hint {
+pub struct Hint {
     key: &'static str,
     bit: u8,
     of_directory: bool,
     meaning: &'static str,
 }
 
-/// Adds what is here to the module.
+/// Adds what is declared to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    module.add_class::<Member>()?;
-    module.add_class::<Hint>()?;
     module.add("MEMBERS", PyTuple::new(py, each(py, MEMBERS.map(Member::from))?)?)?;
     let mut place = 0..;
     let hints = HINTS.map(|hint| Hint {

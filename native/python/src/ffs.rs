@@ -11,14 +11,14 @@ use std::path::PathBuf;
 const LINES: u32 = 1000;
 
 #[pyclass(frozen, get_all, module = "birthmark_native")]
-struct Checked {
+pub struct Checked {
     operations: u64,
     states: u64,
     difference: Option<(u64, String, String, String)>,
 }
 
 #[pyfunction]
-fn check_recording(py: Python<'_>, path: PathBuf) -> PyResult<Checked> {
+pub fn check_recording(py: Python<'_>, path: PathBuf) -> PyResult<Checked> {
     // as compilers name a line: PATH:LINE: what is wrong
     let raise =
         |error: RecordingError| BAD_RECORDING.because(format_args!("{}:{error}", path.display()));
@@ -40,9 +40,4 @@ fn steps<R: std::io::BufRead>(replay: &mut Replay<R>) -> Result<bool, RecordingE
         }
     }
     Ok(true)
-}
-
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Checked>()?;
-    module.add_function(wrap_pyfunction!(check_recording, module)?)
 }

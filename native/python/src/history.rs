@@ -1,22 +1,13 @@
 //! `HistoryKeeper` and `fold_shapes`.
 
-use super::arrays::typed;
+use super::arrays::{bytes, column, given, Batch, Column};
 use super::errors::raise;
-use arrow_array::{Array, BinaryArray, FixedSizeBinaryArray, RecordBatch};
-use arrow_data::ArrayData;
-use arrow_pyarrow::{FromPyArrow, PyArrowType, ToPyArrow};
-use arrow_schema::DataType;
-use birthmark_learn::history::{shapes, Error, History};
+use arrow_pyarrow::PyArrowType;
+use birthmark_learn::history::{shapes, History};
 use pyo3::prelude::*;
 
-/// Adds what is here to the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<HistoryKeeper>()?;
-    module.add_function(wrap_pyfunction!(fold_shapes, module)?)
-}
-
 #[pyclass]
-struct HistoryKeeper {
+pub struct HistoryKeeper {
     history: History,
 }
 
@@ -29,13 +20,8 @@ impl HistoryKeeper {
     }
 
     #[staticmethod]
-    fn from_batch(
-        batch: &Bound<'_, PyAny>,
-        max_keys: usize,
-        clock: i64,
-    ) -> PyResult<HistoryKeeper> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
-        let history = History::from_batch(&batch, max_keys, clock).map_err(raise)?;
+    fn from_batch(batch: Batch, max_keys: usize, clock: i64) -> PyResult<HistoryKeeper> {
+        let history = History::from_batch(&batch.0, max_keys, clock).map_err(raise)?;
         Ok(HistoryKeeper { history })
     }
 
@@ -49,31 +35,21 @@ impl HistoryKeeper {
         self.history.clock()
     }
 
-    fn follow(
-        &mut self,
-        py: Python<'_>,
-        lives: &Bound<'_, PyAny>,
-    ) -> PyResult<PyArrowType<ArrayData>> {
-        let lives = RecordBatch::from_pyarrow_bound(lives)?;
-        wrap(py.detach(|| self.history.follow(&lives)))
+    fn follow(&mut self, py: Python<'_>, lives: Batch) -> PyResult<Column> {
+        given(py.detach(|| self.history.follow(&lives.0)))
     }
 
-    fn at(&self, py: Python<'_>, creates: &Bound<'_, PyAny>) -> PyResult<PyArrowType<ArrayData>> {
-        let creates = RecordBatch::from_pyarrow_bound(creates)?;
-        wrap(py.detach(|| self.history.at(&creates)))
+    fn at(&self, py: Python<'_>, creates: Batch) -> PyResult<Column> {
+        given(py.detach(|| self.history.at(&creates.0)))
     }
 
-    fn to_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.history.to_batch().map_err(raise)?.to_pyarrow(py)
+    fn to_batch(&self) -> PyResult<Batch> {
+        self.history.to_batch().map(PyArrowType).map_err(raise)
     }
 }
 
 #[pyfunction]
-fn fold_shapes(py: Python<'_>, names: PyArrowType<ArrayData>) -> PyResult<PyArrowType<ArrayData>> {
-    let names = BinaryArray::from(typed(names, &DataType::Binary, "names")?);
-    Ok(PyArrowType(py.detach(|| shapes(&names)).into_data()))
-}
-
-fn wrap(told: Result<FixedSizeBinaryArray, Error>) -> PyResult<PyArrowType<ArrayData>> {
-    told.map(|told| PyArrowType(told.into_data())).map_err(raise)
+pub fn fold_shapes(py: Python<'_>, names: Column) -> PyResult<Column> {
+    let names = bytes(names, "names")?;
+    Ok(column(py.detach(|| shapes(&names))))
 }

@@ -1,9 +1,8 @@
 //! `Hook`, for Python.
 
+use super::arrays::{column, Batch, Column};
 use super::errors::{raise, BROKEN};
-use arrow_array::{Array, RecordBatch, UInt64Array, UInt8Array};
-use arrow_data::ArrayData;
-use arrow_pyarrow::{FromPyArrow, PyArrowType};
+use arrow_array::{UInt64Array, UInt8Array};
 use birthmark_hook::{
     Asker, Counters, Failure, Hook, Mode, Question, SyncCounters, SyncSettings, Verdict,
 };
@@ -69,10 +68,10 @@ impl PyHook {
     fn ask(
         &self,
         py: Python<'_>,
-        creates: &Bound<'_, PyAny>,
+        creates: Batch,
         directory: bool,
-    ) -> PyResult<(PyArrowType<ArrayData>, PyArrowType<ArrayData>)> {
-        let rows = RecordBatch::from_pyarrow_bound(creates)?;
+    ) -> PyResult<(Column, Column)> {
+        let rows = creates.0;
         let creates = Creates::of(&rows, NEEDS).map_err(raise)?;
         let mut verdicts = Vec::with_capacity(rows.num_rows());
         let mut times = Vec::with_capacity(rows.num_rows());
@@ -86,8 +85,7 @@ impl PyHook {
             });
             py.check_signals()?;
         }
-        let (verdicts, times) = (UInt8Array::from(verdicts), UInt64Array::from(times));
-        Ok((PyArrowType(verdicts.to_data()), PyArrowType(times.to_data())))
+        Ok((column(UInt8Array::from(verdicts)), column(UInt64Array::from(times))))
     }
 }
 

@@ -1,9 +1,7 @@
 //! `Image`, for Python.
 
+use super::arrays::{columns, Batch, Column};
 use super::errors::raise;
-use arrow_array::{Array, RecordBatch};
-use arrow_data::ArrayData;
-use arrow_pyarrow::{FromPyArrow, PyArrowType};
 use birthmark_image::{self as image, Image};
 use pyo3::prelude::*;
 
@@ -24,23 +22,16 @@ impl PyImage {
 
     #[getter]
     fn predicates(&self) -> Vec<String> {
-        let keys = self.image.predicates().iter();
-        keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+        self.image.predicates().iter().map(|predicate| predicate.key.clone()).collect()
     }
 
     #[getter]
     fn abstained(&self) -> Vec<String> {
-        let keys = self.image.predicates().iter().filter(|predicate| predicate.abstains);
-        keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+        let abstained = self.image.predicates().iter().filter(|predicate| predicate.abstains);
+        abstained.map(|predicate| predicate.key.clone()).collect()
     }
 
-    fn predict(
-        &self,
-        py: Python<'_>,
-        creates: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<PyArrowType<ArrayData>>> {
-        let creates = RecordBatch::from_pyarrow_bound(creates)?;
-        let answers = py.detach(|| image::predict(&self.image, &creates)).map_err(raise)?;
-        Ok(answers.iter().map(|column| PyArrowType(column.to_data())).collect())
+    fn predict(&self, py: Python<'_>, creates: Batch) -> PyResult<Vec<Column>> {
+        columns(py.detach(|| image::predict(&self.image, &creates.0)))
     }
 }

@@ -105,7 +105,7 @@ impl LayoutRun {
 }
 
 #[pyfunction]
-fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
+pub fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
     let geometry = geometry(name, bytes)?;
     let inodes = geometry.inode_table() / u64::from(geometry.fsize);
     let sizes = serde_json::json!({
@@ -124,18 +124,11 @@ fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
 type Ends = (u32, u32);
 
 #[pyfunction]
-fn layout_region(name: &str, bytes: u64, start: u64, length: u64) -> PyResult<(Ends, Ends)> {
+pub fn layout_region(name: &str, bytes: u64, start: u64, length: u64) -> PyResult<(Ends, Ends)> {
     let region =
         Region::of(&geometry(name, bytes)?, start, length, RegionMode::Preferred).map_err(raise)?;
     let ends = |range: Range<u32>| (range.start, range.end);
     Ok((ends(region.inodes), ends(region.fragments)))
-}
-
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<LayoutTrace>()?;
-    module.add_class::<LayoutRun>()?;
-    module.add_function(wrap_pyfunction!(layout_geometry, module)?)?;
-    module.add_function(wrap_pyfunction!(layout_region, module)?)
 }
 
 /// What `newfs` of a kernel makes of so many bytes.

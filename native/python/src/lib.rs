@@ -1,8 +1,6 @@
 //! The extension module `birthmark_native._native`: convert, call, wrap. `birthmark_native/_native.pyi`
 //! documents it for Python.
 
-use pyo3::prelude::*;
-
 mod anonymize;
 mod arrays;
 mod captures;
@@ -25,27 +23,39 @@ mod text;
 mod trace;
 
 #[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    errors::register(module)?;
-    trace::register(module)?;
-    module.add_class::<lives::LivesBuilder>()?;
-    module.add_class::<lobby::PyLobby>()?;
-    module.add_class::<scan::ScanCounter>()?;
-    module.add_class::<scan::ScanMerger>()?;
-    anonymize::register(module)?;
-    module.add_class::<captures::PyCaptureWriter>()?;
-    module.add_class::<text::PyTextWriter>()?;
-    module.add_class::<text::PyTraceLines>()?;
-    module.add_class::<image::PyImage>()?;
-    module.add_class::<hook::PyHook>()?;
-    module.add_class::<certainty::PyCertainty>()?;
-    components::register(module)?;
-    contract::register(module)?;
-    ffs::register(module)?;
-    forest::register(module)?;
-    history::register(module)?;
-    layout::register(module)?;
-    serve::register(module)?;
-    Ok(())
+mod _native {
+    use super::{contract, errors};
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::{
+        anonymize::{PyMapping, TextRewriter},
+        captures::PyCaptureWriter,
+        certainty::PyCertainty,
+        components::{
+            count_components, decide_components, match_components, name_components,
+            prune_components, rank_components, score_components, whole_names,
+        },
+        contract::{Hint, Member},
+        ffs::{check_recording, Checked},
+        forest::{encode_names, fnv1a, PyForest},
+        history::{fold_shapes, HistoryKeeper},
+        hook::PyHook,
+        image::PyImage,
+        layout::{layout_geometry, layout_region, LayoutRun, LayoutTrace},
+        lives::LivesBuilder,
+        lobby::PyLobby,
+        scan::{ScanCounter, ScanMerger},
+        serve::{check_object, files_of, requested, PyAnswerer, PyTally},
+        text::{PyTextWriter, PyTraceLines},
+        trace::PyTrace,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("OPS", birthmark_trace::schema::OPS.to_vec())?;
+        errors::register(module)?;
+        contract::register(module)
+    }
 }

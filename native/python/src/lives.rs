@@ -1,8 +1,8 @@
 //! `LivesBuilder`: the files and names tables, for Python.
 
+use super::arrays::Batch;
 use super::errors::raise;
-use arrow_array::RecordBatch;
-use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use arrow_pyarrow::PyArrowType;
 use birthmark_tables::lives::{Lives, NEAR};
 use pyo3::prelude::*;
 
@@ -19,14 +19,12 @@ impl LivesBuilder {
         LivesBuilder { lives: Lives::new(max_live, near.max(0)) }
     }
 
-    fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
-        py.detach(|| self.lives.update(&batch)).map_err(raise)
+    fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
+        py.detach(|| self.lives.update(&batch.0)).map_err(raise)
     }
 
-    fn update_loss(&mut self, gaps: &Bound<'_, PyAny>) -> PyResult<()> {
-        let gaps = RecordBatch::from_pyarrow_bound(gaps)?;
-        self.lives.update_loss(&gaps).map_err(raise)
+    fn update_loss(&mut self, gaps: Batch) -> PyResult<()> {
+        self.lives.update_loss(&gaps.0).map_err(raise)
     }
 
     fn loss_told(&mut self, told: bool) {
@@ -37,13 +35,11 @@ impl LivesBuilder {
         self.lives.finish();
     }
 
-    fn take_files<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| self.lives.take_files()).map_err(raise)?;
-        batch.to_pyarrow(py)
+    fn take_files(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.lives.take_files()).map(PyArrowType).map_err(raise)
     }
 
-    fn take_names<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let batch = py.detach(|| self.lives.take_names()).map_err(raise)?;
-        batch.to_pyarrow(py)
+    fn take_names(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.lives.take_names()).map(PyArrowType).map_err(raise)
     }
 }

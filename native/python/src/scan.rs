@@ -1,11 +1,11 @@
 //! `ScanCounter` and `ScanMerger`, for Python.
 
+use super::arrays::{Batch, Column};
 use super::errors::{raise, NO_KEY, NO_NUMBERS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{make_array, ArrayRef, RecordBatch};
-use arrow_data::ArrayData;
-use arrow_pyarrow::{FromPyArrow, ToPyArrow};
+use arrow_pyarrow::PyArrowType;
 use birthmark_tables::scan::{By, Counter, Merger, Plan};
 use pyo3::prelude::*;
 use std::collections::HashSet;
@@ -44,17 +44,16 @@ impl ScanCounter {
         Ok(ScanCounter { counter: Counter::new(plan), columns })
     }
 
-    fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
-        py.detach(|| self.counter.update(&batch)).map_err(raise)
+    fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
+        py.detach(|| self.counter.update(&batch.0)).map_err(raise)
     }
 
     fn finish(&mut self, py: Python<'_>) {
         py.detach(|| self.counter.finish());
     }
 
-    fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.detach(|| self.counter.take()).map_err(raise)?.to_pyarrow(py)
+    fn take(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.counter.take()).map(PyArrowType).map_err(raise)
     }
 
     #[getter]
@@ -72,19 +71,18 @@ impl ScanCounter {
         self.counter.files()
     }
 
-    fn take_files<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.detach(|| self.counter.take_files()).map_err(raise)?.to_pyarrow(py)
+    fn take_files(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.counter.take_files()).map(PyArrowType).map_err(raise)
     }
 
-    fn paths<'py>(&self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let ids = make_array(ArrayData::from_pyarrow_bound(ids)?);
+    fn paths(&self, py: Python<'_>, ids: Column) -> PyResult<Batch> {
+        let ids = make_array(ids.0);
         let Some(ids) = ids.as_primitive_opt::<UInt32Type>() else {
             return Err(NO_NUMBERS.because("numbers of files: expected uint32"));
         };
         let (paths, gone) = py.detach(|| self.counter.paths(ids.values()));
         let columns: [(&str, ArrayRef); 2] = [("path", Arc::new(paths)), ("gone", Arc::new(gone))];
-        let batch = RecordBatch::try_from_iter(columns).map_err(raise)?;
-        batch.to_pyarrow(py)
+        RecordBatch::try_from_iter(columns).map(PyArrowType).map_err(raise)
     }
 }
 
@@ -100,17 +98,16 @@ impl ScanMerger {
         Ok(ScanMerger { merger: Merger::new(keys(&by)?, period, origin) })
     }
 
-    fn update(&mut self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
-        py.detach(|| self.merger.update(&batch)).map_err(raise)
+    fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
+        py.detach(|| self.merger.update(&batch.0)).map_err(raise)
     }
 
     fn close(&mut self, py: Python<'_>, time: i64) {
         py.detach(|| self.merger.close(time));
     }
 
-    fn take<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.detach(|| self.merger.take()).map_err(raise)?.to_pyarrow(py)
+    fn take(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.merger.take()).map(PyArrowType).map_err(raise)
     }
 }
 

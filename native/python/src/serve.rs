@@ -1,13 +1,13 @@
 //! `Answerer` and `Tally`, for Python.
 
-use super::certainty::{Column, Columns};
+use super::arrays::{columns, Batch, Column};
+use super::certainty::Columns;
 use super::errors::{raise, BROKEN, NO_BYTES, OTHER_LEVELS};
 use super::invalid::invalid;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
-use arrow_array::{make_array, Array, RecordBatch};
-use arrow_data::ArrayData;
-use arrow_pyarrow::{FromPyArrow, PyArrowType};
+use arrow_array::make_array;
+use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{self as answer, Answerer, Fault, Levels, Model, Shape, Table, Tally};
 use birthmark_contract::create::Asked;
 use birthmark_image::Image;
@@ -49,12 +49,12 @@ impl PyAnswerer {
     #[pyo3(signature = (image, model, abstaining, tally, certainty=None, levels=Vec::new()))]
     fn new(
         py: Python<'_>,
-        image: PyArrowType<ArrayData>,
+        image: Column,
         model: (String, String, String),
         abstaining: Vec<String>,
         tally: &PyTally,
         certainty: Option<&str>,
-        levels: Vec<PyArrowType<ArrayData>>,
+        levels: Vec<Column>,
     ) -> PyResult<PyAnswerer> {
         let image = open(py, image)?;
         let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
@@ -81,36 +81,23 @@ impl PyAnswerer {
         read(py, body.len(), || self.answerer.hint(body))
     }
 
-    fn columns(
-        &self,
-        py: Python<'_>,
-        creates: &Bound<'_, PyAny>,
-        counted: bool,
-    ) -> PyResult<Vec<PyArrowType<ArrayData>>> {
-        let creates = RecordBatch::from_pyarrow_bound(creates)?;
-        let answers = py.detach(|| self.answerer.columns(&creates, counted)).map_err(raise)?;
-        Ok(answers.iter().map(|column| PyArrowType(column.to_data())).collect())
+    fn columns(&self, py: Python<'_>, creates: Batch, counted: bool) -> PyResult<Vec<Column>> {
+        columns(py.detach(|| self.answerer.columns(&creates.0, counted)))
     }
 
-    fn said(
-        &self,
-        py: Python<'_>,
-        creates: &Bound<'_, PyAny>,
-    ) -> PyResult<(Vec<Column>, Vec<Column>)> {
-        let creates = RecordBatch::from_pyarrow_bound(creates)?;
+    fn said(&self, py: Python<'_>, creates: Batch) -> PyResult<(Vec<Column>, Vec<Column>)> {
         let predicates = self.answerer.image().predicates().len();
-        let mut columns = Columns::new(predicates, creates.num_rows());
-        py.detach(|| self.answerer.said(&creates, |said| columns.push(said))).map_err(raise)?;
+        let mut columns = Columns::new(predicates, creates.0.num_rows());
+        py.detach(|| self.answerer.said(&creates.0, |said| columns.push(said))).map_err(raise)?;
         Ok(columns.finish())
     }
 }
 
 fn keys_of(image: &Image) -> Vec<String> {
-    let keys = image.predicates().iter();
-    keys.map(|predicate| String::from_utf8_lossy(&predicate.key).into_owned()).collect()
+    image.predicates().iter().map(|predicate| predicate.key.clone()).collect()
 }
 
-fn open(py: Python<'_>, image: PyArrowType<ArrayData>) -> PyResult<Image> {
+fn open(py: Python<'_>, image: Column) -> PyResult<Image> {
     let array = make_array(image.0);
     let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
         return Err(NO_BYTES.because("expected an array of uint8"));
@@ -146,11 +133,7 @@ fn read<T: Send>(
 
 #[pyfunction]
 #[pyo3(signature = (bodies, hints=false))]
-fn requested(
-    py: Python<'_>,
-    bodies: Vec<PyBackedBytes>,
-    hints: bool,
-) -> PyResult<PyArrowType<RecordBatch>> {
+pub fn requested(py: Python<'_>, bodies: Vec<PyBackedBytes>, hints: bool) -> PyResult<Batch> {
     let mut table = Table::new(if hints { Asked::Hints } else { Asked::Files });
     let add = || bodies.iter().try_for_each(|body| table.add(body, |_| {}).map(drop));
     read(py, bodies.iter().map(|body| body.len()).sum(), add)?;
@@ -161,7 +144,7 @@ fn requested(
 type Names = Vec<(String, String)>;
 
 #[pyfunction]
-fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(PyArrowType<RecordBatch>, Names, bool)> {
+pub fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(Batch, Names, bool)> {
     let (mut table, mut names) = (Table::new(Asked::Files), Names::new());
     let add = || {
         table.add(body, |file| {
@@ -175,14 +158,6 @@ fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(PyArrowType<RecordBatch>, 
 }
 
 #[pyfunction]
-fn check_object(py: Python<'_>, body: &[u8], known: Vec<String>) -> PyResult<()> {
+pub fn check_object(py: Python<'_>, body: &[u8], known: Vec<String>) -> PyResult<()> {
     read(py, body.len(), || answer::check_object(body, &known))
-}
-
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyAnswerer>()?;
-    module.add_class::<PyTally>()?;
-    module.add_function(wrap_pyfunction!(requested, module)?)?;
-    module.add_function(wrap_pyfunction!(files_of, module)?)?;
-    module.add_function(wrap_pyfunction!(check_object, module)?)
 }

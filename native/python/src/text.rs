@@ -1,8 +1,7 @@
 //! `TextWriter` and `TraceLines`: nfsdump text from the tables and from traces, for Python.
 
+use super::arrays::Batch;
 use super::errors::{raise, raise_at, BROKEN};
-use arrow_array::RecordBatch;
-use arrow_pyarrow::FromPyArrow;
 use birthmark_trace::text::write::TextWriter;
 use birthmark_trace::trace::{Trace, TraceError};
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
@@ -26,25 +25,13 @@ impl PyTextWriter {
         PyTextWriter(TextWriter::new(all_attributes))
     }
 
-    fn write<'py>(
-        &mut self,
-        py: Python<'py>,
-        batch: &Bound<'_, PyAny>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
-        let text = py.detach(|| self.0.write(&batch));
-        let text = text.map_err(raise)?;
+    fn write<'py>(&mut self, py: Python<'py>, batch: Batch) -> PyResult<Bound<'py, PyBytes>> {
+        let text = py.detach(|| self.0.write(&batch.0)).map_err(raise)?;
         Ok(PyBytes::new(py, &text))
     }
 
-    fn messages<'py>(
-        &mut self,
-        py: Python<'py>,
-        batch: &Bound<'_, PyAny>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let batch = RecordBatch::from_pyarrow_bound(batch)?;
-        let text = py.detach(|| self.0.messages(&batch));
-        let text = text.map_err(raise)?;
+    fn messages<'py>(&mut self, py: Python<'py>, batch: Batch) -> PyResult<Bound<'py, PyBytes>> {
+        let text = py.detach(|| self.0.messages(&batch.0)).map_err(raise)?;
         Ok(PyBytes::new(py, &text))
     }
 

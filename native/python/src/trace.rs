@@ -1,12 +1,12 @@
 //! `birthmark_native.Trace`: a trace decoded in a thread of its own, batch by batch.
 
+use super::arrays::Batch;
 use super::errors::{raise_at, BROKEN, NOT_YET};
 use arrow_array::RecordBatch;
-use arrow_pyarrow::ToPyArrow;
+use arrow_pyarrow::PyArrowType;
 use birthmark_trace::join::{Counts, Tally};
-use birthmark_trace::messages;
 use birthmark_trace::quarantine::Damaged;
-use birthmark_trace::schema::{self, Op};
+use birthmark_trace::schema::Op;
 use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
 use crossbeam_channel::{bounded, Receiver};
 use pyo3::prelude::*;
@@ -54,7 +54,7 @@ impl Item {
 }
 
 #[pyclass(name = "Trace", module = "birthmark_native")]
-struct PyTrace {
+pub struct PyTrace {
     path: PathBuf,
     #[pyo3(get)]
     format: &'static str,
@@ -63,9 +63,9 @@ struct PyTrace {
     heading: Option<Vec<u8>>,
     items: Receiver<Item>,
     damaged: Vec<Damaged>,
-    gaps: Vec<RecordBatch>,
-    loss: Vec<RecordBatch>,
-    messages: Vec<RecordBatch>,
+    gaps: Vec<Batch>,
+    loss: Vec<Batch>,
+    messages: Vec<Batch>,
     counts: Option<Box<TraceCounts>>,
 }
 
@@ -103,7 +103,7 @@ impl PyTrace {
         self.heading.as_deref().map(|line| PyBytes::new(py, line))
     }
 
-    fn next_batch<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
         if self.counts.is_some() {
             return Ok(None);
         }
@@ -111,7 +111,7 @@ impl PyTrace {
         match py.detach(|| items.recv()) {
             Ok(Item::Batch(batch, beside)) => {
                 self.keep(beside);
-                batch.to_pyarrow(py).map(Some)
+                Ok(Some(PyArrowType(batch)))
             }
             Ok(Item::End(counts, beside)) => {
                 self.keep(beside);
@@ -140,16 +140,16 @@ impl PyTrace {
         Ok(list)
     }
 
-    fn take_gaps<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, std::mem::take(&mut self.gaps))
+    fn take_gaps(&mut self) -> Vec<Batch> {
+        std::mem::take(&mut self.gaps)
     }
 
-    fn take_loss<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, std::mem::take(&mut self.loss))
+    fn take_loss(&mut self) -> Vec<Batch> {
+        std::mem::take(&mut self.loss)
     }
 
-    fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, std::mem::take(&mut self.messages))
+    fn take_messages(&mut self) -> Vec<Batch> {
+        std::mem::take(&mut self.messages)
     }
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -181,18 +181,10 @@ impl PyTrace {
             [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
         {
             if batch.num_rows() > 0 {
-                kept.push(batch);
+                kept.push(PyArrowType(batch));
             }
         }
     }
-}
-
-fn list(py: Python<'_>, batches: Vec<RecordBatch>) -> PyResult<Bound<'_, PyList>> {
-    let list = PyList::empty(py);
-    for batch in batches {
-        list.append(batch.to_pyarrow(py)?)?;
-    }
-    Ok(list)
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
@@ -215,36 +207,15 @@ fn tallied<'py>(py: Python<'py>, tallies: &[Tally]) -> PyResult<Bound<'py, PyDic
         if *tally == Tally::default() {
             continue;
         }
-        let item = PyDict::new(py);
-        for (key, value) in [
+        let counts = [
             ("calls", tally.calls),
             ("replies", tally.replies),
             ("ok", tally.ok),
             ("errors", tally.errors),
             ("operations", tally.operations),
             ("unanswered", tally.unanswered),
-        ] {
-            item.set_item(key, value)?;
-        }
-        dict.set_item(op.word(), item)?;
+        ];
+        dict.set_item(op.word(), counts.into_py_dict(py)?)?;
     }
     Ok(dict)
-}
-
-#[pyfunction]
-fn messages_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    messages::schema().to_pyarrow(py)
-}
-
-#[pyfunction]
-fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    schema::operations().to_pyarrow(py)
-}
-
-/// Adds what this file defines.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyTrace>()?;
-    module.add("OPS", schema::OPS.to_vec())?;
-    module.add_function(wrap_pyfunction!(messages_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(operations_schema, module)?)
 }

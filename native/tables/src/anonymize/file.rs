@@ -19,7 +19,7 @@ use super::pairs::Pairs;
 use super::quote::{hex, quote, unhex, unquote};
 use super::random::Random;
 use super::{Error, Mapping, Settings};
-use flate2::Crc;
+use flate2::{Crc, CrcWriter};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -32,7 +32,7 @@ const LONGEST: u64 = 1 << 23;
 impl Mapping {
     /// Writes the mapping into a file that is there, and empty, with the caller's own line.
     pub fn write(&self, path: &Path, settings: &str) -> io::Result<()> {
-        let mut out = Summed { file: OpenOptions::new().write(true).open(path)?, sum: Crc::new() };
+        let mut out = CrcWriter::new(OpenOptions::new().write(true).open(path)?);
         let mut lines = BufWriter::with_capacity(1 << 20, &mut out);
         lines.write_all(MAGIC)?;
         writeln!(lines, "\nsettings {settings}")?;
@@ -55,7 +55,8 @@ impl Mapping {
         }
         lines.flush()?;
         drop(lines);
-        writeln!(out.file, "end {} {:08x}", self.count(), out.sum.sum())
+        let sum = out.crc().sum();
+        writeln!(out, "end {} {sum:08x}", self.count())
     }
 
     /// Reads a mapping that [`Mapping::write`] wrote. The caller reads its own line (the second)
@@ -129,24 +130,6 @@ fn scan(word: &[u8], text: &[u8]) -> Option<Vec<u8>> {
         _ => unquote(text, &mut out).then_some(())?,
     }
     Some(out)
-}
-
-/// Sums what passes.
-struct Summed {
-    file: File,
-    sum: Crc,
-}
-
-impl Write for Summed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.sum.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 /// A file's lines; `text` is the next one, with its newline, and `sum` that of those before it.

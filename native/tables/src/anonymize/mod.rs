@@ -2,14 +2,14 @@
 //! groups, hosts, names and handles, kept in a file, and its application to nfsdump text and to
 //! tables. `data/anonymize/` is its Python face, and says what is mapped and why.
 
-pub mod file;
-pub mod hosts;
+mod file;
+mod hosts;
 pub mod mapping;
-pub mod names;
+mod names;
 pub mod output;
-pub mod pairs;
+mod pairs;
 mod quote;
-pub mod random;
+mod random;
 pub mod tables;
 pub mod text;
 

@@ -67,7 +67,6 @@ fn cut(piece: &[u8]) -> (&[u8], &[u8], &[u8]) {
 }
 
 /// The table of names. Its keys are cores and, of heads, all beginnings.
-#[derive(Default)]
 pub struct Names {
     /// What is known so far.
     pub pairs: Pairs,

@@ -1,6 +1,10 @@
 //! Where anonymized text goes: a file, compressed as its name says, in a thread of its own.
 
-use crossbeam_channel::{bounded, Sender};
+use bzip2::write::BzEncoder;
+use crossbeam_channel::{bounded, Receiver, Sender};
+use flate2::write::GzEncoder;
+use flate2::Compression;
+use liblzma::write::XzEncoder;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -22,12 +26,14 @@ impl Output {
         let file = BufWriter::with_capacity(1 << 16, File::create(path)?);
         let suffix = suffix.to_owned();
         let (sender, chunks) = bounded::<Vec<u8>>(WAITING);
-        let thread = thread::spawn(move || -> io::Result<()> {
-            let mut writer = Encoder::new(file, &suffix)?;
-            for chunk in chunks {
-                writer.write_all(&chunk)?;
+        let thread = thread::spawn(move || match suffix.as_str() {
+            "gz" => write_by(GzEncoder::new(file, Compression::fast()), chunks, GzEncoder::finish),
+            "bz2" => {
+                write_by(BzEncoder::new(file, bzip2::Compression::best()), chunks, BzEncoder::finish)
             }
-            writer.finish()
+            "xz" => write_by(XzEncoder::new(file, 6), chunks, XzEncoder::finish),
+            "zst" => write_by(zstd::Encoder::new(file, 3)?, chunks, zstd::Encoder::finish),
+            _ => write_by(file, chunks, Ok),
         });
         Ok(Output { chunks: Some(sender), thread: Some(thread) })
     }
@@ -55,43 +61,14 @@ impl Output {
 
 type Target = BufWriter<File>;
 
-enum Encoder {
-    Plain(Target),
-    Gzip(flate2::write::GzEncoder<Target>),
-    Bzip2(bzip2::write::BzEncoder<Target>),
-    Xz(liblzma::write::XzEncoder<Target>),
-    Zstd(zstd::Encoder<'static, Target>),
-}
-
-impl Encoder {
-    fn new(file: Target, suffix: &str) -> io::Result<Encoder> {
-        Ok(match suffix {
-            "gz" => Encoder::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::fast())),
-            "bz2" => Encoder::Bzip2(bzip2::write::BzEncoder::new(file, bzip2::Compression::best())),
-            "xz" => Encoder::Xz(liblzma::write::XzEncoder::new(file, 6)),
-            "zst" => Encoder::Zstd(zstd::Encoder::new(file, 3)?),
-            _ => Encoder::Plain(file),
-        })
+/// Writes chunks by a writer that compresses, or does not, into a file.
+fn write_by<W: Write>(
+    mut writer: W,
+    chunks: Receiver<Vec<u8>>,
+    finish: impl FnOnce(W) -> io::Result<Target>,
+) -> io::Result<()> {
+    for chunk in chunks {
+        writer.write_all(&chunk)?;
     }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Encoder::Plain(file) => file.write_all(bytes),
-            Encoder::Gzip(encoder) => encoder.write_all(bytes),
-            Encoder::Bzip2(encoder) => encoder.write_all(bytes),
-            Encoder::Xz(encoder) => encoder.write_all(bytes),
-            Encoder::Zstd(encoder) => encoder.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        let mut file = match self {
-            Encoder::Plain(file) => file,
-            Encoder::Gzip(encoder) => encoder.finish()?,
-            Encoder::Bzip2(encoder) => encoder.finish()?,
-            Encoder::Xz(encoder) => encoder.finish()?,
-            Encoder::Zstd(encoder) => encoder.finish()?,
-        };
-        file.flush()
-    }
+    finish(writer)?.flush()
 }

@@ -59,11 +59,6 @@ impl Pairs {
         self.by_key.len()
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.by_key.is_empty()
-    }
-
     /// The pairs, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let mut at = 0;

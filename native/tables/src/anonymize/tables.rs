@@ -9,7 +9,7 @@ use arrow_array::{
     new_null_array, Array, ArrayRef, DictionaryArray, ListArray, RecordBatch, StringArray,
     StructArray, UInt32Array,
 };
-use arrow_schema::DataType;
+use arrow_schema::{DataType, FieldRef, Fields};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -72,13 +72,23 @@ impl Mapping {
         treatments: &Treatments,
     ) -> Result<RecordBatch, Error> {
         let schema = batch.schema();
-        let columns: Result<Vec<ArrayRef>, Error> = schema
-            .fields()
-            .iter()
-            .zip(batch.columns())
-            .map(|(field, column)| self.array(field.name(), column, treatments))
-            .collect();
-        Ok(RecordBatch::try_new(schema, columns?)?)
+        let columns = self.fields("", schema.fields(), batch.columns(), treatments)?;
+        Ok(RecordBatch::try_new(schema, columns)?)
+    }
+
+    /// Maps columns whose paths begin with `above`.
+    fn fields(
+        &mut self,
+        above: &str,
+        fields: &Fields,
+        columns: &[ArrayRef],
+        treatments: &Treatments,
+    ) -> Result<Vec<ArrayRef>, Error> {
+        let columns = fields.iter().zip(columns);
+        let mut mapped = |(field, column): (&FieldRef, &ArrayRef)| {
+            self.array(&format!("{above}{}", field.name()), column, treatments)
+        };
+        columns.map(&mut mapped).collect()
     }
 
     fn array(
@@ -96,15 +106,10 @@ impl Mapping {
             }
             DataType::Struct(fields) => {
                 let group = array.as_struct();
-                let columns: Result<Vec<ArrayRef>, Error> = fields
-                    .iter()
-                    .zip(group.columns())
-                    .map(|(field, child)| {
-                        self.array(&format!("{path}.{}", field.name()), child, treatments)
-                    })
-                    .collect();
+                let above = format!("{path}.");
+                let columns = self.fields(&above, fields, group.columns(), treatments)?;
                 let nulls = group.nulls().cloned();
-                Ok(Arc::new(StructArray::try_new(fields.clone(), columns?, nulls)?))
+                Ok(Arc::new(StructArray::try_new(fields.clone(), columns, nulls)?))
             }
             _ => self.leaf(path, array, treatments),
         }

@@ -30,17 +30,16 @@ pub struct Key {
     pub op: u32,
 }
 
+/// What is counted and added up, in the order of a tally's sums and of the columns of a scan's table.
+pub const SUMS: [&str; 7] =
+    ["ops", "retransmits", "errors", "unanswered", "bytes_read", "bytes_written", "latency_sum"];
+
 /// What is counted. Times are in microseconds.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs)]
 pub struct Tally {
-    pub ops: u64,
-    pub retransmits: u64,
-    pub errors: u64,
-    pub unanswered: u64,
-    pub bytes_read: u64,
-    pub bytes_written: u64,
-    pub latency_sum: u64,
+    /// As [`SUMS`] names them.
+    pub sums: [u64; SUMS.len()],
     pub latency_max: u64,
     pub latency: Histogram,
 }
@@ -49,23 +48,15 @@ impl Tally {
     /// Counts how long a reply took.
     #[inline]
     pub fn took(&mut self, micros: u64) {
-        self.latency_sum = self.latency_sum.saturating_add(micros);
+        let [.., latency_sum] = &mut self.sums;
+        *latency_sum = latency_sum.saturating_add(micros);
         self.latency_max = self.latency_max.max(micros);
         self.latency.add(bucket(micros), 1);
     }
 
     /// Adds another's counts.
     pub fn merge(&mut self, other: &Tally) {
-        let sums = [
-            (&mut self.ops, other.ops),
-            (&mut self.retransmits, other.retransmits),
-            (&mut self.errors, other.errors),
-            (&mut self.unanswered, other.unanswered),
-            (&mut self.bytes_read, other.bytes_read),
-            (&mut self.bytes_written, other.bytes_written),
-            (&mut self.latency_sum, other.latency_sum),
-        ];
-        for (sum, more) in sums {
+        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
             *sum = sum.saturating_add(more);
         }
         self.latency_max = self.latency_max.max(other.latency_max);
@@ -144,7 +135,7 @@ mod tests {
     use super::*;
 
     fn count(periods: &mut Periods, time: i64) {
-        periods.at(time).entry(Key::default()).or_default().ops += 1;
+        periods.at(time).entry(Key::default()).or_default().sums[0] += 1;
     }
 
     #[test]
@@ -155,7 +146,7 @@ mod tests {
         let taken: Vec<(i64, u64)> = periods
             .take(20)
             .into_iter()
-            .map(|(at, cells)| (at, cells[&Key::default()].ops))
+            .map(|(at, cells)| (at, cells[&Key::default()].sums[0]))
             .collect();
         assert_eq!(taken, [(-10, 2), (0, 3), (10, 1)]);
         assert_eq!(periods.first_end(), 30);
@@ -170,7 +161,7 @@ mod tests {
             count(&mut periods, time);
         }
         let total: u64 =
-            periods.take(i64::MAX).iter().map(|(_, cells)| cells[&Key::default()].ops).sum();
+            periods.take(i64::MAX).iter().map(|(_, cells)| cells[&Key::default()].sums[0]).sum();
         assert_eq!(total, 4);
     }
 }

@@ -300,21 +300,22 @@ impl Counter {
 /// Counts an operation.
 #[inline]
 fn count(tally: &mut Tally, columns: &Columns, row: usize, op: Op) {
-    tally.ops += 1;
-    tally.retransmits += u64::from(columns.retransmits.value(row));
+    let [ops, retransmits, errors, unanswered, bytes_read, bytes_written, _] = &mut tally.sums;
+    *ops += 1;
+    *retransmits += u64::from(columns.retransmits.value(row));
     let status = get(columns.status, row);
-    tally.errors += u64::from(status.is_some_and(|status| status != 0));
+    *errors += u64::from(status.is_some_and(|status| status != 0));
     if status == Some(0) {
         if op.reads {
-            tally.bytes_read += get(columns.reply_count, row).map_or(0, u64::from);
+            *bytes_read += get(columns.reply_count, row).map_or(0, u64::from);
         } else if op.writes {
             // the reply of version 2 does not say how many bytes were written
             let count = get(columns.reply_count, row).or(get(columns.count, row));
-            tally.bytes_written += count.map_or(0, u64::from);
+            *bytes_written += count.map_or(0, u64::from);
         }
     }
     match get(columns.reply_time, row) {
-        None => tally.unanswered += 1,
+        None => *unanswered += 1,
         Some(at) => {
             let micros = at.saturating_sub(columns.time.value(row));
             if let Ok(micros) = u64::try_from(micros) {

@@ -1,8 +1,8 @@
 //! Counts added up: rows of a scan's table, into wider periods and fewer keys.
 
-use super::cells::{By, Key, Periods, Tally};
+use super::cells::{By, Key, Periods, Tally, SUMS};
 use super::histogram::bucket;
-use super::rows::{Rows, Words, SUMS};
+use super::rows::{Rows, Words};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
 use arrow_array::{PrimitiveArray, RecordBatch, StringArray, StructArray};
@@ -124,15 +124,8 @@ impl<'a> Columns<'a> {
     }
 
     fn tally(&self, row: usize) -> Tally {
-        let sum = |at: usize| self.sums[at].value(row);
         let mut tally = Tally {
-            ops: sum(0),
-            retransmits: sum(1),
-            errors: sum(2),
-            unanswered: sum(3),
-            bytes_read: sum(4),
-            bytes_written: sum(5),
-            latency_sum: sum(6),
+            sums: std::array::from_fn(|at| self.sums[at].value(row)),
             latency_max: get(self.latency_max, row).unwrap_or(0),
             ..Tally::default()
         };

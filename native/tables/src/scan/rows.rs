@@ -1,6 +1,6 @@
 //! The rows of a scan's table (`data/scan/tables.py` says what its columns mean).
 
-use super::cells::{By, Cells, Key, Tally};
+use super::cells::{By, Cells, Key, Tally, SUMS};
 use super::histogram::low;
 use arrow_array::builder::{
     Float64Builder, ListBuilder, StringBuilder, StructBuilder, UInt32Builder, UInt64Builder,
@@ -10,10 +10,6 @@ use arrow_array::{ArrayRef, Float64Array, PrimitiveArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use birthmark_trace::message::Interner;
 use std::sync::Arc;
-
-/// The counts and sums of a row, in order.
-pub const SUMS: [&str; 7] =
-    ["ops", "retransmits", "errors", "unanswered", "bytes_read", "bytes_written", "latency_sum"];
 
 /// The words that stand for a key's numbers.
 #[derive(Clone, Copy)]
@@ -136,18 +132,9 @@ impl Rows {
     }
 
     fn tally(&mut self, tally: &Tally) {
-        let sums = [
-            tally.ops,
-            tally.retransmits,
-            tally.errors,
-            tally.unanswered,
-            tally.bytes_read,
-            tally.bytes_written,
-            tally.latency_sum,
-        ];
-        self.sums.iter_mut().zip(sums).for_each(|(builder, sum)| builder.append_value(sum));
-        let answered = tally.latency.total();
-        let mean = tally.latency_sum as f64 / answered as f64;
+        self.sums.iter_mut().zip(tally.sums).for_each(|(builder, sum)| builder.append_value(sum));
+        let ([.., latency_sum], answered) = (tally.sums, tally.latency.total());
+        let mean = latency_sum as f64 / answered as f64;
         self.mean.append_option((answered > 0).then_some(mean));
         let quantile = |percent| tally.latency.quantile(percent).min(tally.latency_max);
         let numbers = [quantile(50), quantile(90), quantile(99), tally.latency_max];
