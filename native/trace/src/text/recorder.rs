@@ -91,7 +91,7 @@ fn message(kind: Kind, event: &Event, line: Vec<u8>) -> Message {
         What::Orphan { .. } => (true, None, None),
     };
     let op = match (event.what, procedure) {
-        (What::Orphan { kind, .. }, _) => Op::ALL.iter().find(|op| op.word() == kind).copied(),
+        (What::Orphan { kind, .. }, _) => Op::of(kind),
         (_, Some(Procedure::Nfs(op, _))) => Some(op),
         _ => None,
     };
