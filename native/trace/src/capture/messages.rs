@@ -1,5 +1,6 @@
 //! RPC messages, whole or cut, made into calls and replies for the [`Joiner`].
 
+use super::codec::Reader;
 use super::counts::CaptureCounts;
 use super::rpc::{self, Body, Call};
 use super::xdr::{Decoded, Fault, Xdr};
@@ -196,8 +197,8 @@ impl Messages {
                 self.remember_wrapped(*key);
                 return Ok(true);
             }
-            (Body::Plain, 2) => nfs2::arguments(op, x, &mut self.fields)?,
-            (Body::Plain, 3) => nfs3::arguments(op, x, &mut self.fields)?,
+            (Body::Plain, 2) => nfs2::arguments(op, &mut Reader { x, f: &mut self.fields })?,
+            (Body::Plain, 3) => nfs3::arguments(op, &mut Reader { x, f: &mut self.fields })?,
             (Body::Plain, _) => return nfs4::arguments(x, &mut self.fields),
         }
         Ok(false)
@@ -266,10 +267,10 @@ impl Messages {
                 Ok(unknown) => return Ok((Some(status), unknown)),
                 Err(fault) => Err(fault),
             },
-            (2, 0) => nfs2::results(op, &mut x, f),
+            (2, 0) => nfs2::results(op, &mut Reader { x: &mut x, f }),
             // some servers leave out what RFC 1813 wants to follow an error
             (3, 1..) if x.rest().is_empty() && extent == Extent::Whole => Ok(()),
-            (3, _) => nfs3::results(op, status == 0, &mut x, f),
+            (3, _) => nfs3::results(op, status == 0, &mut Reader { x: &mut x, f }),
             _ => Ok(()),
         };
         read.map(|()| (Some(status), false)).map_err(|fault| (Some(status), fault))

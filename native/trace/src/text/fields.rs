@@ -240,12 +240,13 @@ impl<'a> Reader<'a> {
             return Err(("bad-entry", "the entries of a directory, counted from 0"));
         }
         let column = match &key[..dash] {
-            b"uid" => EntryColumn::Owner,
-            b"gid" => EntryColumn::Group,
-            b"rdev" => EntryColumn::RdevMajor,
-            b"rdev2" => EntryColumn::RdevMinor,
-            b"owner" | b"group" | b"rdev_major" | b"rdev_minor" => return Err(UNKNOWN),
-            name => crate::schema::entry_column(name).ok_or(UNKNOWN)?,
+            b"name" => EntryColumn::Name,
+            b"cookie" => EntryColumn::Cookie,
+            b"fh" => EntryColumn::Fh,
+            name => {
+                let attribute = attributes::entry().find(|(attribute, _)| attribute.key() == name);
+                attribute.ok_or(UNKNOWN)?.1
+            }
         };
         self.plain &= !self.out.entry_has(column);
         match ENTRY_COLUMNS[column as usize].2 {
