@@ -1,6 +1,6 @@
 //! `birthmark_native.Trace`: a trace decoded in a thread of its own, batch by batch.
 
-use super::errors::{raise_at, BROKEN, NOT_YET};
+use super::errors::{raise, raise_at, BROKEN, NOT_YET};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::ToPyArrow;
 use birthmark_trace::join::{Counts, Tally};
@@ -233,7 +233,7 @@ fn tallied<'py>(py: Python<'py>, tallies: &[Tally]) -> PyResult<Bound<'py, PyDic
 
 #[pyfunction]
 fn messages_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    messages::schema().to_pyarrow(py)
+    messages::schema().map_err(|error| raise(TraceError::from(error)))?.to_pyarrow(py)
 }
 
 #[pyfunction]

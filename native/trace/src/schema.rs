@@ -16,7 +16,7 @@ impl Column {
 }
 
 /// How a column is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Boolean.
     Bool,
