@@ -41,8 +41,6 @@ pub mod records;
 pub mod rpc;
 pub mod stream;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
 pub mod write;
 pub mod xdr;

@@ -1,8 +1,8 @@
 //! The procedures of NFS version 2, column by column (RFC 1094 section 2.2).
 
+use super::testing::Words;
 use crate::capture::codec::Reader;
 use crate::capture::nfs2::{arguments, results};
-use crate::capture::testing::Words;
 use crate::capture::xdr::Xdr;
 use crate::fields::Fields;
 use crate::schema::Column::{self, *};

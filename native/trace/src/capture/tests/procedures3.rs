@@ -1,8 +1,8 @@
 //! The procedures of NFS version 3, column by column (RFC 1813 section 3.3).
 
+use super::testing::Words;
 use crate::capture::codec::Reader;
 use crate::capture::nfs3::{arguments, results};
-use crate::capture::testing::Words;
 use crate::capture::xdr::{Fault, Xdr};
 use crate::fields::Fields;
 use crate::schema::Column::{self, *};
