@@ -78,21 +78,21 @@ impl Messages {
     ) -> bool {
         let mut x = Xdr::new(bytes);
         let dealt_with = match (x.u32(), x.u32()) {
-            (Ok(xid), Ok(rpc::CALL)) => {
-                let (client, server) = (end(flow.from, joiner), end(flow.to, joiner));
+            (Ok(xid), Ok(kind @ (rpc::CALL | rpc::REPLY))) => {
+                let call = kind == rpc::CALL;
+                let ends = if call { [flow.from, flow.to] } else { [flow.to, flow.from] };
+                let [client, server] = ends.map(|of| end(of, joiner));
                 let key = CallKey { client, server, xid };
                 let envelope = Envelope { time: origin.time, key, transport: flow.transport };
-                let called = self.call(envelope, x, extent, joiner);
-                if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
-                    self.servers.insert(flow.to);
+                if call {
+                    let called = self.call(envelope, x, extent, joiner);
+                    if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
+                        self.servers.insert(flow.to);
+                    }
+                    called
+                } else {
+                    self.reply(envelope, bytes, extent, joiner)
                 }
-                called
-            }
-            (Ok(xid), Ok(rpc::REPLY)) => {
-                let (client, server) = (end(flow.to, joiner), end(flow.from, joiner));
-                let key = CallKey { client, server, xid };
-                let envelope = Envelope { time: origin.time, key, transport: flow.transport };
-                self.reply(envelope, bytes, extent, joiner)
             }
             (Ok(_), Ok(_)) => Err(Fault::Bad("a call or a reply")),
             _ => Err(Fault::Short),

@@ -1,9 +1,10 @@
 //! Numbers in the byte order of the host that wrote a capture.
 
 /// A byte order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// The lowest byte first.
+    #[default]
     Little,
     /// The highest byte first.
     Big,
