@@ -20,9 +20,9 @@ pub struct Encoder<'a> {
     /// The most data that are written.
     most_data: usize,
     /// Where the last value that the row has ends.
-    known: usize,
+    pub known: usize,
     /// Whether a value that the message must have is not in the row.
-    lacking: bool,
+    pub lacking: bool,
 }
 
 impl<'a> Encoder<'a> {
@@ -38,16 +38,6 @@ impl<'a> Encoder<'a> {
         if known {
             self.known = self.words.0.len();
         }
-    }
-
-    /// Whether a value that the message must have is not in the row.
-    pub fn lacking(&self) -> bool {
-        self.lacking
-    }
-
-    /// How much of the message the row knows.
-    pub fn known(&self) -> usize {
-        self.known
     }
 
     fn numbers(&mut self, columns: &[Column], put: impl Fn(&mut Words, u64)) -> Written {

@@ -38,10 +38,9 @@ pub fn messages(row: Row, op: Op, most_data: usize) -> (Message, Option<Message>
     let reply = row.number(Column::ReplyTime).map(|_| reply(row, op, most_data));
     let short = row.number(Column::Short) == Some(1);
     // that a message was cut shows where what it must have is missing; a reply may end anywhere
-    let call_cut = short && (call.lacking() || reply.is_none());
-    let reply_cut = |reply: &Encoder| short && (reply.lacking() || !call_cut);
+    let call_cut = short && (call.lacking || reply.is_none());
     let reply = reply.map(|reply| {
-        let cut = reply_cut(&reply);
+        let cut = short && (reply.lacking || !call_cut);
         message(reply, cut)
     });
     (message(call, call_cut), reply)
@@ -49,7 +48,7 @@ pub fn messages(row: Row, op: Op, most_data: usize) -> (Message, Option<Message>
 
 fn message(e: Encoder, cut: bool) -> Message {
     let whole = e.words.0.len() + e.zeros;
-    let captured = if cut { e.known() } else { whole };
+    let captured = if cut { e.known } else { whole };
     Message { zeros: e.zeros, captured, bytes: e.words.0 }
 }
 
