@@ -3,7 +3,6 @@
 
 pub mod create;
 mod group;
-pub mod header;
 pub mod hints;
 pub mod image;
 

@@ -1,6 +1,9 @@
 //! The headers that are checked in are those of the declarations.
 
-use birthmark_contract::header::{headers, renewed};
+#[path = "../examples/headers/blocks.rs"]
+mod blocks;
+
+use blocks::{headers, renewed};
 use std::fs;
 use std::path::Path;
 

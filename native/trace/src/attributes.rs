@@ -1,6 +1,6 @@
 //! Attributes of the objects that a reply speaks of, in the order in which nfsdump prints them.
 
-use crate::schema::Column;
+use crate::schema::{Column, EntryColumn};
 
 /// Whose attributes they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,27 +72,13 @@ attributes! {
 
 impl Attribute {
     /// All of them, in the orders in which nfsdump prints those of version 2 and of version 3.
-    pub const PRINTED: [Attribute; 19] = [
-        Attribute::PreSize,
-        Attribute::PreMtime,
-        Attribute::PreCtime,
-        Attribute::Ftype,
-        Attribute::Mode,
-        Attribute::Nlink,
-        Attribute::Owner,
-        Attribute::Group,
-        Attribute::Size,
-        Attribute::Used,
-        Attribute::Blksize,
-        Attribute::RdevMajor,
-        Attribute::RdevMinor,
-        Attribute::Blocks,
-        Attribute::Fsid,
-        Attribute::Fileid,
-        Attribute::Atime,
-        Attribute::Mtime,
-        Attribute::Ctime,
-    ];
+    pub const PRINTED: [Attribute; 19] = {
+        use Attribute::*;
+        [
+            PreSize, PreMtime, PreCtime, Ftype, Mode, Nlink, Owner, Group, Size, Used, Blksize,
+            RdevMajor, RdevMinor, Blocks, Fsid, Fileid, Atime, Mtime, Ctime,
+        ]
+    };
 
     /// The one after it in the order of version 3.
     #[inline]
@@ -113,7 +99,54 @@ pub fn column(subject: Subject, attribute: Attribute) -> Column {
     COLUMNS[attribute as usize][subject as usize]
 }
 
-/// The columns in which a subject's attributes are kept, from one of them on.
-pub fn columns(subject: Subject, from: Attribute) -> impl Iterator<Item = Column> {
-    COLUMNS[from as usize..].iter().map(move |columns| columns[subject as usize])
+/// The columns of `fattr3` of a directory's entry, in its order.
+pub const ENTRY: [EntryColumn; 14] = {
+    use EntryColumn::*;
+    [
+        Ftype, Mode, Nlink, Owner, Group, Size, Used, RdevMajor, RdevMinor, Fsid, Fileid, Atime,
+        Mtime, Ctime,
+    ]
+};
+
+/// Those of a directory's entry, with the attributes that they are of.
+pub fn entry() -> impl Iterator<Item = (Attribute, EntryColumn)> {
+    ALL[Attribute::Ftype as usize..].iter().copied().zip(ENTRY)
+}
+
+/// The column of a directory's entry that holds what the object's does.
+#[inline]
+pub fn of_entry(column: Column) -> Option<EntryColumn> {
+    // those of the object, too, follow each other in the order of `fattr3`
+    ENTRY.get((column as usize).checked_sub(Column::Ftype as usize)?).copied()
+}
+
+/// Those of `fattr3` of a subject, in its order.
+pub fn attributes(subject: Subject) -> impl Iterator<Item = Column> {
+    columns(subject, Attribute::Ftype, ENTRY.len())
+}
+
+/// Those of `wcc_attr` of a subject, in its order.
+pub fn before(subject: Subject) -> impl Iterator<Item = Column> {
+    columns(subject, Attribute::PreSize, 3)
+}
+
+/// The columns of so many of a subject's attributes, from one of them on.
+fn columns(subject: Subject, from: Attribute, count: usize) -> impl Iterator<Item = Column> {
+    let columns = COLUMNS[from as usize..].iter().take(count);
+    columns.map(move |columns| columns[subject as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_of_an_entry_hold_what_those_of_the_object_do() {
+        use crate::schema::{COLUMNS, ENTRY_COLUMNS};
+        let name = |column: EntryColumn| ENTRY_COLUMNS[column as usize].1;
+        for (column, text, ..) in COLUMNS {
+            let own = attributes(Subject::Object).any(|of| of == *column).then_some(*text);
+            assert_eq!(of_entry(*column).map(name), own, "{text}");
+        }
+    }
 }

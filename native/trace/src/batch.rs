@@ -13,7 +13,8 @@ use arrow_array::{
     DictionaryArray, ListArray, PrimitiveArray, RecordBatch, StringArray, StructArray, UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef};
+use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -53,6 +54,23 @@ fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
     }
 }
 
+/// Notes that a row has a value.
+#[inline]
+fn mark(valid: &mut Vec<u64>, row: usize) {
+    let word = row / 64;
+    if valid.len() <= word {
+        valid.resize(word + 1, 0);
+    }
+    valid[word] |= 1 << (row % 64);
+}
+
+/// The rows that have no value, if there are any.
+fn nulls(mut valid: Vec<u64>, rows: usize) -> Option<NullBuffer> {
+    valid.resize(rows.div_ceil(64), 0);
+    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
+    (nulls.null_count() > 0).then_some(nulls)
+}
+
 impl Builder {
     fn new(kind: Kind) -> Builder {
         let values = match kind {
@@ -66,17 +84,8 @@ impl Builder {
     }
 
     #[inline]
-    fn mark(&mut self, row: usize) {
-        let word = row / 64;
-        if self.valid.len() <= word {
-            self.valid.resize(word + 1, 0);
-        }
-        self.valid[word] |= 1 << (row % 64);
-    }
-
-    #[inline]
     fn number(&mut self, row: usize, value: u64) {
-        self.mark(row);
+        mark(&mut self.valid, row);
         match &mut self.values {
             Values::U8(values) => put(values, row, value as u8),
             Values::U16(values) => put(values, row, value as u16),
@@ -88,7 +97,7 @@ impl Builder {
 
     #[inline]
     fn text(&mut self, row: usize, value: &[u8]) {
-        self.mark(row);
+        mark(&mut self.valid, row);
         let Values::Bytes { offsets, data } = &mut self.values else {
             debug_assert!(false, "bytes for a column of numbers");
             return;
@@ -111,11 +120,9 @@ impl Builder {
         }
     }
 
-    fn finish(self, kind: Kind, rows: usize, words: &[ArrayRef]) -> ArrayRef {
-        let mut valid = self.valid;
-        valid.resize(rows.div_ceil(64), 0);
-        let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
-        let nulls = (nulls.null_count() > 0).then_some(nulls);
+    /// The array of a column; `words` are those of one that has words.
+    fn finish(self, kind: Kind, rows: usize, words: &ArrayRef) -> ArrayRef {
+        let nulls = nulls(self.valid, rows);
         match (kind, self.values) {
             (Kind::Bool, Values::U8(mut values)) => {
                 values.resize(rows, 0);
@@ -128,7 +135,7 @@ impl Builder {
                 values.resize(rows, 0);
                 let keys: Vec<i32> = values.into_iter().map(|code| code as i32).collect();
                 let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
-                Arc::new(DictionaryArray::new(keys, words[0].clone()))
+                Arc::new(DictionaryArray::new(keys, words.clone()))
             }
             (_, Values::U32(values)) => primitive::<UInt32Type>(values, rows, nulls),
             (Kind::Time, Values::U64(mut values)) => {
@@ -164,39 +171,71 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
 }
 
+/// A column of lists while it grows.
+#[derive(Default)]
+struct Lists {
+    offsets: Vec<i32>,
+    valid: Vec<u64>,
+}
+
+impl Lists {
+    /// The items of all lists so far.
+    fn items(&self) -> usize {
+        self.offsets.last().copied().unwrap_or_default() as usize
+    }
+
+    /// Gives a row a list of so many more items.
+    fn add(&mut self, row: usize, items: usize) {
+        let before = self.items();
+        mark(&mut self.valid, row);
+        self.offsets.resize(row + 1, before as i32);
+        self.offsets.push((before + items) as i32);
+    }
+
+    /// The array; null where its row was given no list.
+    fn finish(
+        mut self,
+        item: FieldRef,
+        values: ArrayRef,
+        rows: usize,
+    ) -> Result<ArrayRef, ArrowError> {
+        if self.valid.is_empty() {
+            return Ok(new_null_array(&DataType::List(item), rows));
+        }
+        self.offsets.resize(rows + 1, values.len() as i32);
+        let offsets = OffsetBuffer::new(self.offsets.into());
+        Ok(Arc::new(ListArray::try_new(item, offsets, values, nulls(self.valid, rows))?))
+    }
+}
+
 /// The rows of one batch while it grows.
 struct Open {
     rows: usize,
     columns: Vec<Builder>,
     gids: Vec<u32>,
-    gid_offsets: Vec<i32>,
-    gid_rows: Builder,
+    gid_lists: Lists,
     entries: Vec<Builder>,
-    entry_offsets: Vec<i32>,
-    entry_rows: Builder,
+    entry_lists: Lists,
 }
 
-impl Open {
-    fn new() -> Open {
+impl Default for Open {
+    fn default() -> Open {
         Open {
             rows: 0,
             columns: COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
             gids: Vec::new(),
-            gid_offsets: vec![0],
-            gid_rows: Builder::new(Kind::U8),
+            gid_lists: Lists::default(),
             entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
-            entry_offsets: vec![0],
-            entry_rows: Builder::new(Kind::U8),
+            entry_lists: Lists::default(),
         }
     }
+}
 
+impl Open {
     fn fields(&mut self, fields: &Fields) {
-        let row = self.rows;
         if let Some(gids) = &fields.gids {
-            self.gid_rows.mark(row);
-            self.gid_offsets.resize(row + 1, self.gids.len() as i32);
+            self.gid_lists.add(self.rows, gids.len());
             self.gids.extend_from_slice(gids);
-            self.gid_offsets.push(self.gids.len() as i32);
         }
         self.section(&fields.whole());
     }
@@ -215,129 +254,68 @@ impl Open {
     }
 
     fn listing(&mut self, row: usize, fields: &Fields, entries: &Entries) {
-        self.entry_rows.mark(row);
-        let last = self.entry_offsets.last().copied().unwrap_or_default();
-        self.entry_offsets.resize(row + 1, last);
-        let base = last as usize;
+        let base = self.entry_lists.items();
         for &(entry, column, value) in &entries.numbers {
             self.entries[column as usize].number(base + entry as usize, value);
         }
         for &(entry, column, start, len) in &entries.bytes {
             self.entries[column as usize].text(base + entry as usize, fields.slice(start, len));
         }
-        self.entry_offsets.push(last + entries.count as i32);
+        self.entry_lists.add(row, entries.count as usize);
     }
 
     /// Whether the batch is large enough, in rows or in bytes of strings or entries.
     fn full(&self) -> bool {
         // names and handles may be long, and listings too: a batch stays below some 100 MB
         const TEXT: usize = 32 << 20;
-        const ENTRIES: i32 = 1 << 18;
+        const ENTRIES: usize = 1 << 18;
         self.rows >= BATCH_ROWS
-            || self.entry_offsets.last().is_some_and(|last| *last > ENTRIES)
+            || self.entry_lists.items() > ENTRIES
             || (self.rows.is_multiple_of(256)
                 && self.columns.iter().map(Builder::text_len).sum::<usize>() > TEXT)
     }
 
-    fn finish(self, schema: &SchemaRef, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
+    fn finish(self, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let rows = self.rows;
-        let words = |list: &[&str]| -> Vec<ArrayRef> {
-            vec![Arc::new(StringArray::from_iter_values(list))]
-        };
-        let hosts: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
-        let (hosts, ops, transports) = (words(&hosts), words(&OPS), words(&TRANSPORTS));
+        let hosts: ArrayRef = Arc::new(StringArray::from_iter_values(hosts.names()));
+        let ops: ArrayRef = Arc::new(StringArray::from_iter_values(OPS));
+        let transports: ArrayRef = Arc::new(StringArray::from_iter_values(TRANSPORTS));
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(COLUMNS.len() + 2);
-        let mut nulls = Nulls::default();
-        for ((column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
+        // columns that no row set: those of one kind are one array
+        let mut unset = HashMap::new();
+        for (&(column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
             let words = match column {
                 Column::Op => &ops,
                 Column::Transport => &transports,
                 _ => &hosts,
             };
+            let null = || new_null_array(&kind.data_type(), rows);
             arrays.push(match builder.valid.is_empty() {
-                true => nulls.of(*kind, rows),
-                false => builder.finish(*kind, rows, words),
+                true => unset.entry(kind).or_insert_with(null).clone(),
+                false => builder.finish(kind, rows, words),
             });
         }
         let gids: ArrayRef = Arc::new(UInt32Array::from(self.gids));
-        arrays.push(list(schema::gid_item(), gids, self.gid_offsets, self.gid_rows, rows)?);
-        let count = self.entry_offsets.last().copied().unwrap_or_default() as usize;
-        let children = ENTRY_COLUMNS
-            .iter()
-            .zip(self.entries)
-            .map(|((_, _, kind, _), builder)| match builder.valid.is_empty() {
-                true => new_null_array(&kind.data_type(), count),
-                false => builder.finish(*kind, count, &[]),
-            })
-            .collect();
-        let entries: ArrayRef = Arc::new(StructArray::try_new_with_length(
-            schema::entry_fields(),
-            children,
-            None,
-            count,
-        )?);
-        arrays.push(list(
-            schema::entry_item(),
-            entries,
-            self.entry_offsets,
-            self.entry_rows,
-            rows,
-        )?);
-        RecordBatch::try_new(schema.clone(), arrays)
+        arrays.push(self.gid_lists.finish(schema::gid_item(), gids, rows)?);
+        let count = self.entry_lists.items();
+        let entries = ENTRY_COLUMNS.iter().zip(self.entries);
+        let children = entries.map(|(&(_, _, kind, _), builder)| match builder.valid.is_empty() {
+            true => new_null_array(&kind.data_type(), count),
+            false => builder.finish(kind, count, &hosts),
+        });
+        let (fields, children) = (schema::entry_fields(), children.collect());
+        let entries = StructArray::try_new_with_length(fields, children, None, count)?;
+        arrays.push(self.entry_lists.finish(schema::entry_item(), Arc::new(entries), rows)?);
+        RecordBatch::try_new(schema::operations(), arrays)
     }
-}
-
-/// Columns that no row set: those of one kind are one array.
-#[derive(Default)]
-struct Nulls(Vec<(Kind, ArrayRef)>);
-
-impl Nulls {
-    fn of(&mut self, kind: Kind, rows: usize) -> ArrayRef {
-        if let Some((_, array)) = self.0.iter().find(|(known, _)| *known == kind) {
-            return array.clone();
-        }
-        let array = new_null_array(&kind.data_type(), rows);
-        self.0.push((kind, array.clone()));
-        array
-    }
-}
-
-/// A list column; null where its row was not marked.
-fn list(
-    item: arrow_schema::FieldRef,
-    values: ArrayRef,
-    mut offsets: Vec<i32>,
-    marked: Builder,
-    rows: usize,
-) -> Result<ArrayRef, ArrowError> {
-    if marked.valid.is_empty() {
-        return Ok(new_null_array(&DataType::List(item), rows));
-    }
-    offsets.resize(rows + 1, values.len() as i32);
-    let mut valid = marked.valid;
-    valid.resize(rows.div_ceil(64), 0);
-    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
-    let array = ListArray::try_new(item, OffsetBuffer::new(offsets.into()), values, Some(nulls))?;
-    Ok(Arc::new(array))
 }
 
 /// The rows of the operations table, in the order in which they were finished.
+#[derive(Default)]
 pub struct Batches {
-    schema: SchemaRef,
     open: Open,
     before: u64,
     ready: VecDeque<Open>,
-}
-
-impl Default for Batches {
-    fn default() -> Batches {
-        Batches {
-            schema: schema::operations(),
-            open: Open::new(),
-            before: 0,
-            ready: VecDeque::new(),
-        }
-    }
 }
 
 impl Batches {
@@ -401,29 +379,20 @@ impl Batches {
         row
     }
 
-    /// Adds one to a counter of a row already ended; false if its batch has been closed.
+    /// Adds one to a counter of a row already ended; false if its batch has been taken.
     pub fn add(&mut self, column: Column, row: u64) -> bool {
-        match row.checked_sub(self.before) {
-            Some(row) => {
-                self.open.columns[column as usize].add(row as usize);
-                true
-            }
-            None => match self.ready.back_mut() {
-                Some(last) if row + last.rows as u64 >= self.before => {
-                    let row = row + last.rows as u64 - self.before;
-                    last.columns[column as usize].add(row as usize);
-                    true
-                }
-                _ => false,
-            },
-        }
+        let closed = self.ready.back_mut().map(|last| (self.before - last.rows as u64, last));
+        let mut batches = [Some((self.before, &mut self.open)), closed].into_iter().flatten();
+        let of = batches.find(|(first, _)| *first <= row);
+        of.map(|(first, batch)| batch.columns[column as usize].add((row - first) as usize))
+            .is_some()
     }
 
     /// Closes the batch being filled, full or not.
     pub fn close(&mut self) {
         if self.open.rows > 0 {
             self.before += self.open.rows as u64;
-            self.ready.push_back(std::mem::replace(&mut self.open, Open::new()));
+            self.ready.push_back(std::mem::take(&mut self.open));
         }
     }
 
@@ -438,7 +407,7 @@ impl Batches {
         if self.ready.len() <= usize::from(!all) {
             return None;
         }
-        Some(self.ready.pop_front()?.finish(&self.schema, hosts))
+        Some(self.ready.pop_front()?.finish(hosts))
     }
 }
 

@@ -1,19 +1,51 @@
-//! Columns of Arrow found by name, and checked: those of the operations table and of its listings.
+//! Columns of Arrow tables, found by name and checked.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int32Type};
-use arrow_array::{Array, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch, StructArray};
+use arrow_array::types::{ArrowPrimitiveType, ByteArrayType, Int32Type};
+use arrow_array::{
+    Array, BinaryArray, BooleanArray, GenericByteArray, ListArray, PrimitiveArray, RecordBatch,
+    StructArray,
+};
+use arrow_schema::DataType;
+use std::ops::Range;
 
-/// Why a batch of operations cannot be read.
+/// Why a table cannot be read. A column is named with its table: `operations: column "time"`.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ColumnError {
-    #[error("operations: column {0:?} is missing")]
+    #[error("{0} is missing")]
     Missing(String),
-    #[error("operations: column {column:?} is {found}, expected {expected}")]
+    #[error("{column} is {found}, expected {expected}")]
     Type { column: String, found: String, expected: String },
-    #[error("operations: column {0:?} has nulls, where every row must have a value")]
+    #[error("{0} has nulls, where every row must have a value")]
     Null(String),
+}
+
+/// An array that a column can be read as.
+pub trait Typed: Array + Sized + 'static {
+    /// Its type, as errors name it.
+    fn expected() -> String;
+}
+
+impl<T: ArrowPrimitiveType> Typed for PrimitiveArray<T> {
+    fn expected() -> String {
+        match T::DATA_TYPE {
+            DataType::Timestamp(..) => "timestamp[us, tz=UTC]".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl<T: ByteArrayType> Typed for GenericByteArray<T> {
+    fn expected() -> String {
+        T::DATA_TYPE.to_string()
+    }
+}
+
+impl Typed for BooleanArray {
+    fn expected() -> String {
+        DataType::Boolean.to_string()
+    }
 }
 
 /// The value of a column in a row, if it is not null.
@@ -22,10 +54,20 @@ pub fn get<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> Opt
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// The bytes of a column in a row, if they are not null.
+/// The bytes of a column in a row, or its text, if they are not null.
 #[inline]
-pub fn bytes(column: &BinaryArray, row: usize) -> Option<&[u8]> {
+pub fn bytes<T: ByteArrayType>(column: &GenericByteArray<T>, row: usize) -> Option<&T::Native> {
     column.is_valid(row).then(|| column.value(row))
+}
+
+/// The places of a row's items among those of all lists.
+#[inline]
+pub fn places(lists: &ListArray, row: usize) -> Range<usize> {
+    if lists.is_null(row) {
+        return 0..0;
+    }
+    let offsets = lists.value_offsets();
+    offsets[row] as usize..offsets[row + 1] as usize
 }
 
 /// Where columns are looked for.
@@ -35,16 +77,24 @@ pub enum Source<'a> {
     Batch(&'a RecordBatch),
     /// In the entries of its listings.
     Entries(&'a StructArray),
+    /// In another table.
+    Table(&'a RecordBatch),
 }
 
 impl<'a> Source<'a> {
     /// A column of any type.
     pub fn column(&self, name: &str) -> Result<&'a dyn Array, ColumnError> {
         let found = match self {
-            Source::Batch(batch) => batch.column_by_name(name),
+            Source::Batch(batch) | Source::Table(batch) => batch.column_by_name(name),
             Source::Entries(entries) => entries.column_by_name(name),
         };
         found.map(AsRef::as_ref).ok_or_else(|| ColumnError::Missing(self.path(name)))
+    }
+
+    /// A column of one type.
+    pub fn array<T: Typed>(&self, name: &str) -> Result<&'a T, ColumnError> {
+        let array = self.column(name)?;
+        array.as_any().downcast_ref().ok_or_else(|| self.wrong(name, array, &T::expected()))
     }
 
     /// Numbers or times.
@@ -52,12 +102,7 @@ impl<'a> Source<'a> {
         &self,
         name: &str,
     ) -> Result<&'a PrimitiveArray<T>, ColumnError> {
-        let array = self.column(name)?;
-        let expected = match T::DATA_TYPE {
-            arrow_schema::DataType::Timestamp(..) => "timestamp[us, tz=UTC]".to_owned(),
-            other => other.to_string(),
-        };
-        array.as_primitive_opt().ok_or_else(|| self.wrong(name, array, &expected))
+        self.array(name)
     }
 
     /// Numbers or times of which none is null.
@@ -66,22 +111,18 @@ impl<'a> Source<'a> {
         name: &str,
     ) -> Result<&'a PrimitiveArray<T>, ColumnError> {
         let array = self.primitive(name)?;
-        match array.null_count() {
-            0 => Ok(array),
-            _ => Err(ColumnError::Null(self.path(name))),
-        }
+        self.known(name, array)?;
+        Ok(array)
     }
 
     /// Truth values.
     pub fn flags(&self, name: &str) -> Result<&'a BooleanArray, ColumnError> {
-        let array = self.column(name)?;
-        array.as_boolean_opt().ok_or_else(|| self.wrong(name, array, "Boolean"))
+        self.array(name)
     }
 
     /// Byte strings.
     pub fn bytes(&self, name: &str) -> Result<&'a BinaryArray, ColumnError> {
-        let array = self.column(name)?;
-        array.as_binary_opt().ok_or_else(|| self.wrong(name, array, "Binary"))
+        self.array(name)
     }
 
     /// The rows of a dictionary column, each word of the dictionary looked up once.
@@ -94,9 +135,8 @@ impl<'a> Source<'a> {
         let wrong = || self.wrong(name, array, "Dictionary(Int32, Utf8)");
         let words = array.as_dictionary_opt::<Int32Type>().ok_or_else(wrong)?;
         let values = words.values().as_string_opt::<i32>().ok_or_else(wrong)?;
-        if words.null_count() > 0 || values.null_count() > 0 {
-            return Err(ColumnError::Null(self.path(name)));
-        }
+        self.known(name, words)?;
+        self.known(name, values)?;
         let meanings: Vec<T> = values.iter().flatten().map(meaning).collect();
         let keys = words.keys().values().iter();
         keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong)).collect()
@@ -111,10 +151,20 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn path(&self, name: &str) -> String {
+    /// Checks that none of a column's values is null.
+    pub fn known(&self, name: &str, array: &dyn Array) -> Result<(), ColumnError> {
+        match array.null_count() {
+            0 => Ok(()),
+            _ => Err(ColumnError::Null(self.path(name))),
+        }
+    }
+
+    /// A column's name, and that of its table.
+    pub fn path(&self, name: &str) -> String {
         match self {
-            Source::Batch(_) => name.to_owned(),
-            Source::Entries(_) => format!("entries.{name}"),
+            Source::Batch(_) => format!("operations: column {name:?}"),
+            Source::Entries(_) => format!("operations: column {:?}", format!("entries.{name}")),
+            Source::Table(_) => format!("column {name:?}"),
         }
     }
 }

@@ -228,13 +228,17 @@ impl Fields {
 
     /// The last value set for a numeric column.
     pub fn get(&self, column: Column) -> Option<u64> {
-        self.numbers.iter().rev().find(|(c, _)| *c == column).map(|(_, v)| *v)
+        self.all().get(column)
     }
 
     /// The last value set for a byte column.
     pub fn get_text(&self, column: Column) -> Option<&[u8]> {
-        let (_, start, len) = self.bytes.iter().rev().find(|(c, _, _)| *c == column)?;
-        Some(self.slice(*start, *len))
+        self.all().get_text(column)
+    }
+
+    fn all(&self) -> Section<'_> {
+        let Fields { numbers, bytes, entries, .. } = self;
+        Section { numbers, bytes, entries: entries.as_ref(), fields: self }
     }
 
     fn store(&mut self, value: &[u8]) -> (u32, u32) {

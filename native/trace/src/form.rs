@@ -27,8 +27,6 @@ impl Form {
     pub const EXCHANGED_SIZE: Form = Form(128);
     /// Two spaces stand before a reply's trailer.
     pub const TWO_SPACES: Form = Form(256);
-    /// The reply went by the other transport.
-    pub const OTHER_TRANSPORT: Form = Form(512);
     /// The message was cut.
     pub const SHORT: Form = Form(1024);
 
@@ -41,10 +39,9 @@ impl Form {
     /// It and another, if `and`.
     #[inline]
     pub fn with(self, other: Form, and: bool) -> Form {
-        if and {
-            self | other
-        } else {
-            self
+        match and {
+            true => self | other,
+            false => self,
         }
     }
 }

@@ -79,11 +79,6 @@ impl Input {
         self.position
     }
 
-    /// Whether the stream has ended, so that what is at hand is all that is left.
-    pub fn ended(&self) -> bool {
-        self.ended
-    }
-
     /// What ended the stream early (a compressed file cut short or damaged), once.
     pub fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()

@@ -21,7 +21,6 @@ use std::ops::{Deref, DerefMut, Range};
 mod compound;
 mod events;
 
-use events::Told;
 pub use events::{Event, Listener, What};
 
 /// The most calls remembered at once, so that memory is bounded at any rate.
@@ -156,7 +155,8 @@ pub struct Joiner {
     pub counts: Counts,
     /// What was lost so far.
     pub losses: Losses,
-    told: Told,
+    /// Who is told of messages, and whether of those that rows are made of, too.
+    told: Option<(Box<dyn Listener>, bool)>,
     slots: HashMap<CallKey, Slot>,
     order: VecDeque<(i64, CallKey)>,
     waiting: Vec<WaitingCall>,
@@ -189,7 +189,7 @@ impl Joiner {
         self.counts.called(&fields.parts);
         let fingerprint = self.fingerprint(fields);
         let again = self.retransmitted(&envelope, procedure, fingerprint);
-        self.tell_call(&envelope, procedure, (again, short), fields);
+        self.emit(&envelope, again, What::Call { procedure, short, fields });
         if again {
             fields.clear();
             return None;
@@ -236,7 +236,7 @@ impl Joiner {
             return;
         };
         let (procedure, again) = (slot.procedure, matches!(slot.state, State::Answered(..)));
-        self.tell_reply((&envelope, procedure), again, (status, short), fields);
+        self.emit(&envelope, again, What::Reply { procedure, status, short, fields });
         let Some(slot) = self.slots.get_mut(&envelope.key) else {
             return;
         };
@@ -442,7 +442,7 @@ impl Joiner {
     fn orphan(&mut self, envelope: &Envelope, kind: &'static str, bytes: &[u8]) {
         self.losses.orphan(envelope);
         *self.counts.orphans.entry(kind).or_default() += 1;
-        self.tell_orphan(envelope, kind, bytes);
+        self.emit(envelope, false, What::Orphan { kind, bytes });
     }
 }
 

@@ -33,12 +33,17 @@ impl Interner {
 
     /// The number of a host with an address.
     pub fn address(&mut self, address: IpAddr) -> HostId {
-        if let Some(&id) = self.addresses.get(&address) {
+        if let Some(id) = self.known(address) {
             return id;
         }
         let id = self.intern(&address.to_string());
         self.addresses.insert(address, id);
         id
+    }
+
+    /// The number of a host with an address, if it has one.
+    pub fn known(&self, address: IpAddr) -> Option<HostId> {
+        self.addresses.get(&address).copied()
     }
 
     /// All names, by number.

@@ -1,13 +1,12 @@
 //! The messages table: calls and replies that are not the ones that an operation's row is made of.
 
+use crate::arrays::{times, words};
 use crate::message::{Envelope, Interner, Procedure, TRANSPORTS};
-use crate::schema::{Kind as ColumnKind, Op, OPS};
-use arrow_array::types::Int32Type;
+use crate::schema::{Op, OPS};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch, StringArray,
-    TimestampMicrosecondArray, UInt16Array, UInt32Array, UInt8Array,
+    ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt16Array, UInt32Array, UInt8Array,
 };
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 use std::sync::Arc;
 
 /// How many wait until they are taken.
@@ -68,8 +67,6 @@ impl Messages {
     /// The rows since the last time.
     pub fn take(&mut self, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let rows = std::mem::take(&mut self.0);
-        let key = |row: &Message| row.envelope.key;
-        let hosts: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
         let version = |row: &Message| match row.procedure {
             Some(Procedure::Nfs(_, version)) => Some(version),
             _ => None,
@@ -78,8 +75,6 @@ impl Messages {
             Some(Procedure::Other(program)) => Some(program).filter(|program| *program > 0),
             _ => None,
         };
-        let times: TimestampMicrosecondArray =
-            rows.iter().map(|row| Some(row.envelope.time)).collect();
         let text = |row: &Message| row.line.strip_suffix(b"\n").map(<[u8]>::to_vec);
         let port = |end: fn(&Message) -> u16| -> ArrayRef {
             Arc::new(rows.iter().map(|row| Some(end(row))).collect::<UInt16Array>())
@@ -87,58 +82,38 @@ impl Messages {
         let number = |value: &dyn Fn(&Message) -> Option<u32>| -> ArrayRef {
             Arc::new(rows.iter().map(value).collect::<UInt32Array>())
         };
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(times.with_timezone("UTC")),
-            words(&rows, &hosts, |row| Some(key(row).server.host as usize))?,
-            port(|row| row.envelope.key.server.port),
-            words(&rows, &hosts, |row| Some(key(row).client.host as usize))?,
-            port(|row| row.envelope.key.client.port),
-            words(&rows, &TRANSPORTS, |row| Some(row.envelope.transport as usize))?,
-            words(&rows, &KINDS, |row| Some(row.kind as usize))?,
-            Arc::new(rows.iter().map(|row| Some(row.reply)).collect::<BooleanArray>()),
-            number(&|row| Some(key(row).xid)),
-            number(&program),
-            Arc::new(rows.iter().map(version).collect::<UInt8Array>()),
-            words(&rows, &OPS, |row| row.op.map(|op| op as usize))?,
-            number(&|row| row.status),
-            Arc::new(rows.iter().map(text).collect::<BinaryArray>()),
-        ];
-        RecordBatch::try_new(schema(), columns)
+        let word = |place: &dyn Fn(&Message) -> Option<u32>, all: &[&str]| {
+            words(rows.iter().map(place), all)
+        };
+        let host =
+            |end: fn(&Message) -> u32| words(rows.iter().map(|row| Some(end(row))), hosts.names());
+        let replies: BooleanArray = rows.iter().map(|row| Some(row.reply)).collect();
+        let versions: UInt8Array = rows.iter().map(version).collect();
+        let lines: BinaryArray = rows.iter().map(text).collect();
+        RecordBatch::try_from_iter_with_nullable([
+            ("time", times(rows.iter().map(|row| row.envelope.time)), false),
+            ("server", host(|row| row.envelope.key.server.host)?, false),
+            ("server_port", port(|row| row.envelope.key.server.port), false),
+            ("client", host(|row| row.envelope.key.client.host)?, false),
+            ("client_port", port(|row| row.envelope.key.client.port), false),
+            ("transport", word(&|row| Some(row.envelope.transport as u32), &TRANSPORTS)?, false),
+            ("kind", word(&|row| Some(row.kind as u32), &KINDS)?, false),
+            ("reply", Arc::new(replies), false),
+            ("xid", number(&|row| Some(row.envelope.key.xid)), false),
+            ("program", number(&program), true),
+            ("version", Arc::new(versions), true),
+            ("op", word(&|row| row.op.map(|op| op as u32), &OPS)?, true),
+            ("status", number(&|row| row.status), true),
+            ("line", Arc::new(lines), true),
+        ])
     }
 }
 
-/// A column of words, by their places among `all`.
-fn words(
-    rows: &[Message],
-    all: &[&str],
-    word: impl Fn(&Message) -> Option<usize>,
-) -> Result<ArrayRef, ArrowError> {
-    let keys: PrimitiveArray<Int32Type> =
-        rows.iter().map(|row| word(row).map(|word| word as i32)).collect();
-    let words = Arc::new(StringArray::from_iter_values(all));
-    Ok(Arc::new(DictionaryArray::try_new(keys, words)?))
-}
-
 /// The Arrow schema of the messages table; `data/schema.py` says what each column means.
-pub fn schema() -> SchemaRef {
-    let columns = [
-        ("time", ColumnKind::Time, false),
-        ("server", ColumnKind::Word, false),
-        ("server_port", ColumnKind::U16, false),
-        ("client", ColumnKind::Word, false),
-        ("client_port", ColumnKind::U16, false),
-        ("transport", ColumnKind::Word, false),
-        ("kind", ColumnKind::Word, false),
-        ("reply", ColumnKind::Bool, false),
-        ("xid", ColumnKind::U32, false),
-        ("program", ColumnKind::U32, true),
-        ("version", ColumnKind::U8, true),
-        ("op", ColumnKind::Word, true),
-        ("status", ColumnKind::U32, true),
-        ("line", ColumnKind::Bytes, true),
-    ];
-    let field = |(name, kind, nullable): (&str, ColumnKind, bool)| {
-        Field::new(name, kind.data_type(), nullable)
-    };
-    Arc::new(Schema::new(columns.map(field).to_vec()))
+///
+/// # Errors
+///
+/// If Arrow refuses a table of no rows, which is a defect.
+pub fn schema() -> Result<SchemaRef, ArrowError> {
+    Ok(Messages::default().take(&Interner::default())?.schema())
 }

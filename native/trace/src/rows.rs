@@ -1,17 +1,16 @@
 //! The operations table read again, by those who write it in other forms: values by column and
 //! row, the columns found once per batch.
 
-use crate::columns::ColumnError;
-use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS, OPS};
+use crate::columns::{bytes, get, places, ColumnError, Source};
+use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Int32Type, TimestampMicrosecondType, UInt16Type, UInt32Type, UInt64Type, UInt8Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch,
-    StringArray, UInt32Array,
+    Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
+    UInt32Array,
 };
-use std::ops::Range;
 
 /// A column's values.
 #[allow(missing_docs)]
@@ -43,41 +42,25 @@ impl<'a> Values<'a> {
         })
     }
 
-    fn array(&self) -> &dyn Array {
-        match self {
-            Values::Bool(array) => array,
-            Values::U8(array) => array,
-            Values::U16(array) => array,
-            Values::U32(array) => array,
-            Values::U64(array) => array,
-            Values::Time(array) => array,
-            Values::Bytes(array) => array,
-            Values::Word(keys, _) => keys,
-        }
-    }
-
     /// A number, a time (`i64` carried as `u64`) or a boolean.
     #[inline]
     pub fn number(&self, row: usize) -> Option<u64> {
-        if self.array().is_null(row) {
-            return None;
+        match self {
+            Values::Bool(array) => array.is_valid(row).then(|| array.value(row).into()),
+            Values::U8(array) => get(array, row).map(u64::from),
+            Values::U16(array) => get(array, row).map(u64::from),
+            Values::U32(array) => get(array, row).map(u64::from),
+            Values::U64(array) => get(array, row),
+            Values::Time(array) => get(array, row).map(|time| time as u64),
+            Values::Bytes(_) | Values::Word(..) => None,
         }
-        Some(match self {
-            Values::Bool(array) => array.value(row).into(),
-            Values::U8(array) => array.value(row).into(),
-            Values::U16(array) => array.value(row).into(),
-            Values::U32(array) => array.value(row).into(),
-            Values::U64(array) => array.value(row),
-            Values::Time(array) => array.value(row) as u64,
-            Values::Bytes(_) | Values::Word(..) => return None,
-        })
     }
 
     /// Bytes.
     #[inline]
     pub fn bytes(&self, row: usize) -> Option<&'a [u8]> {
         match self {
-            Values::Bytes(array) if array.is_valid(row) => Some(array.value(row)),
+            Values::Bytes(array) => bytes(array, row),
             _ => None,
         }
     }
@@ -97,7 +80,7 @@ impl<'a> Values<'a> {
 pub struct Rows<'a> {
     /// By [`Column`]; none where there is no value. What may be null may be missing.
     columns: Vec<Option<Values<'a>>>,
-    entries: Option<(&'a ListArray, Vec<Option<Values<'a>>>)>,
+    entries: Option<Entries<'a>>,
     gids: Option<(&'a ListArray, &'a UInt32Array)>,
     count: usize,
 }
@@ -110,10 +93,11 @@ impl<'a> Rows<'a> {
     /// If one is of another type, or null or missing where it must not be.
     pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, ColumnError> {
         let mut columns = Vec::with_capacity(COLUMNS.len());
+        let source = Source::Batch(batch);
         for &(_, name, kind, required) in COLUMNS {
-            columns.push(values(name, kind, required, batch.column_by_name(name))?);
+            columns.push(values(&source, name, kind, required)?);
         }
-        let (gids, entries) = (gids(batch)?, entries(batch)?);
+        let (gids, entries) = (gids(&source)?, entries(&source)?);
         Ok(Rows { columns, entries, gids, count: batch.num_rows() })
     }
 
@@ -152,55 +136,49 @@ impl<T> Words<'_, T> {
 ///
 /// As [`Rows::new`].
 pub fn values<'a>(
+    source: &Source<'a>,
     name: &str,
     kind: Kind,
     required: bool,
-    array: Option<&'a ArrayRef>,
 ) -> Result<Option<Values<'a>>, ColumnError> {
-    let Some(array) = array else {
-        return if required { Err(ColumnError::Missing(name.to_owned())) } else { Ok(None) };
+    let array = match source.column(name) {
+        Err(_) if !required => return Ok(None),
+        found => found?,
     };
-    let wrong = || wrong(name, array, &kind.data_type().to_string());
+    let wrong = || source.wrong(name, array, &kind.data_type().to_string());
     let values = Values::new(array, kind).ok_or_else(wrong)?;
-    if required && array.null_count() > 0 {
-        return Err(ColumnError::Null(name.to_owned()));
+    if required {
+        source.known(name, array)?;
     }
     Ok((array.null_count() < array.len()).then_some(values))
 }
 
-fn wrong(name: &str, array: &dyn Array, expected: &str) -> ColumnError {
-    let (column, found) = (name.to_owned(), array.data_type().to_string());
-    ColumnError::Type { column, found, expected: expected.to_owned() }
-}
-
 /// A column of lists, if any row has one.
-fn lists<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a ListArray>, ColumnError> {
-    let Some(array) = batch.column_by_name(name) else {
+fn lists<'a>(source: &Source<'a>, name: &str) -> Result<Option<&'a ListArray>, ColumnError> {
+    let Ok(array) = source.column(name) else {
         return Ok(None);
     };
-    let lists = array.as_list_opt::<i32>().ok_or_else(|| wrong(name, array, "List"))?;
+    let lists = array.as_list_opt::<i32>().ok_or_else(|| source.wrong(name, array, "List"))?;
     Ok((lists.null_count() < lists.len()).then_some(lists))
 }
 
-fn gids(batch: &RecordBatch) -> Result<Option<(&ListArray, &UInt32Array)>, ColumnError> {
-    let Some(lists) = lists(batch, "gids")? else {
+fn gids<'a>(source: &Source<'a>) -> Result<Option<(&'a ListArray, &'a UInt32Array)>, ColumnError> {
+    let Some(lists) = lists(source, "gids")? else {
         return Ok(None);
     };
-    let wrong = || wrong("gids", lists.values(), "UInt32");
+    let wrong = || source.wrong("gids", lists.values(), "UInt32");
     Ok(Some((lists, lists.values().as_primitive_opt().ok_or_else(wrong)?)))
 }
 
 type Entries<'a> = (&'a ListArray, Vec<Option<Values<'a>>>);
 
-fn entries(batch: &RecordBatch) -> Result<Option<Entries<'_>>, ColumnError> {
-    let Some(lists) = lists(batch, "entries")? else {
+fn entries<'a>(source: &Source<'a>) -> Result<Option<Entries<'a>>, ColumnError> {
+    let Some(lists) = lists(source, "entries")? else {
         return Ok(None);
     };
-    let wrong = || wrong("entries", lists.values(), "Struct");
-    let items = lists.values().as_struct_opt().ok_or_else(wrong)?;
-    let columns = ENTRY_COLUMNS.iter().map(|&(_, name, kind, _)| {
-        values(&format!("entries.{name}"), kind, false, items.column_by_name(name))
-    });
+    let wrong = || source.wrong("entries", lists.values(), "Struct");
+    let items = Source::Entries(lists.values().as_struct_opt().ok_or_else(wrong)?);
+    let columns = ENTRY_COLUMNS.iter().map(|&(_, name, kind, _)| values(&items, name, kind, false));
     Ok(Some((lists, columns.collect::<Result<_, _>>()?)))
 }
 
@@ -232,8 +210,7 @@ impl<'a> Row<'a> {
 
     /// The procedure; none for a word that is not NFS's.
     pub fn op(&self) -> Option<Op> {
-        let word = self.word(Column::Op);
-        OPS.iter().position(|op| *op == word).map(|at| Op::ALL[at])
+        Op::of(self.word(Column::Op))
     }
 
     /// The caller's further groups.
@@ -241,26 +218,19 @@ impl<'a> Row<'a> {
         let Some((lists, gids)) = self.rows.gids else {
             return Vec::new();
         };
-        let at = places(lists, self.row).unwrap_or_default();
-        at.filter_map(|at| gids.values().get(at)).copied().collect()
+        places(lists, self.row).filter_map(|at| gids.values().get(at)).copied().collect()
     }
 
     /// One entry of a listing, by its number.
     pub fn entry(&self, number: usize) -> Option<Entry<'a>> {
         let (lists, values) = self.rows.entries.as_ref()?;
-        places(lists, self.row)?.nth(number).map(|at| Entry { values, at })
+        places(lists, self.row).nth(number).map(|at| Entry { values, at })
     }
 
-    /// The entries of a listing, if the row is one.
-    pub fn entries(&self) -> Option<impl Iterator<Item = Entry<'a>>> {
-        let (lists, values) = self.rows.entries.as_ref()?;
-        Some(places(lists, self.row)?.map(|at| Entry { values, at }))
+    /// How many entries a listing has.
+    pub fn entries(&self) -> usize {
+        self.rows.entries.as_ref().map_or(0, |(lists, _)| places(lists, self.row).len())
     }
-}
-
-fn places(lists: &ListArray, row: usize) -> Option<Range<usize>> {
-    let offsets = lists.value_offsets();
-    lists.is_valid(row).then(|| offsets[row] as usize..offsets[row + 1] as usize)
 }
 
 /// One entry of a listing.

@@ -16,7 +16,7 @@ impl Column {
 }
 
 /// How a column is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Boolean.
     Bool,
@@ -296,11 +296,6 @@ columns! {
     Ctime "ctime" Time,
 }
 
-/// The entry column of a name, for readers of text.
-pub fn entry_column(name: &[u8]) -> Option<EntryColumn> {
-    ENTRY_COLUMNS.iter().find(|(_, text, _, _)| text.as_bytes() == name).map(|(column, ..)| *column)
-}
-
 /// The Arrow fields of one directory entry.
 pub fn entry_fields() -> Fields {
     ENTRY_COLUMNS
@@ -331,7 +326,7 @@ pub fn operations() -> Arc<Schema> {
 }
 
 macro_rules! ops {
-    ($($(#[$meta:meta])* $name:ident $word:literal,)+) => {
+    ($($name:ident $word:literal $(v2 $v2:literal)? $(v4 $v4:literal)?,)+) => {
         /// The procedures and operations of the operations table: v3's names in lower case, v2
         /// and v4 mapped to them where they mean the same, else their own.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -345,102 +340,120 @@ macro_rules! ops {
         impl Op {
             /// All of them, in order.
             pub const ALL: &[Op] = &[$(Op::$name,)+];
+
+            /// The procedure of that number in NFS version 2 (RFC 1094 section 2.2).
+            pub fn from_v2(procedure: u32) -> Option<Op> {
+                match procedure {
+                    $($($v2 => Some(Op::$name),)?)+
+                    _ => None,
+                }
+            }
+
+            /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC 8276).
+            /// CREATE is the making of what is no regular file: [`Op::Mknod`] stands for all of it.
+            pub fn from_v4(opcode: u32) -> Option<Op> {
+                match opcode {
+                    $($($v4 => Some(Op::$name),)?)+
+                    _ => None,
+                }
+            }
         }
     };
 }
 
-// Append: the first 22 are numbered as NFS version 3's procedures (RFC 1813 section 3).
+// Words, and numbers in versions 2 and 4. Append: the first 22 are numbered as NFS version 3's
+// procedures (RFC 1813 section 3).
 ops! {
-    Null "null",
-    Getattr "getattr",
-    Setattr "setattr",
-    Lookup "lookup",
-    Access "access",
-    Readlink "readlink",
-    Read "read",
-    Write "write",
-    Create "create",
-    Mkdir "mkdir",
-    Symlink "symlink",
-    Mknod "mknod",
-    Remove "remove",
-    Rmdir "rmdir",
-    Rename "rename",
-    Link "link",
-    Readdir "readdir",
+    Null "null" v2 0,
+    Getattr "getattr" v2 1 v4 9,
+    Setattr "setattr" v2 2 v4 34,
+    Lookup "lookup" v2 4 v4 15,
+    Access "access" v4 3,
+    Readlink "readlink" v2 5 v4 27,
+    Read "read" v2 6 v4 25,
+    Write "write" v2 8 v4 38,
+    Create "create" v2 9,
+    Mkdir "mkdir" v2 14,
+    Symlink "symlink" v2 13,
+    Mknod "mknod" v4 6,
+    Remove "remove" v2 10 v4 28,
+    Rmdir "rmdir" v2 15,
+    Rename "rename" v2 11 v4 29,
+    Link "link" v2 12 v4 11,
+    Readdir "readdir" v2 16 v4 26,
     Readdirplus "readdirplus",
-    Fsstat "fsstat",
+    Fsstat "fsstat" v2 17,
     Fsinfo "fsinfo",
     Pathconf "pathconf",
-    Commit "commit",
-    Root "root",
-    Writecache "writecache",
+    Commit "commit" v4 5,
+    Root "root" v2 3,
+    Writecache "writecache" v2 7,
     Compound "compound",
     // NFS version 4.0 (RFC 7530 section 16)
-    Close "close",
-    Delegpurge "delegpurge",
-    Delegreturn "delegreturn",
-    Getfh "getfh",
-    Lock "lock",
-    Lockt "lockt",
-    Locku "locku",
-    Lookupp "lookupp",
-    Nverify "nverify",
-    Open "open",
-    Openattr "openattr",
-    OpenConfirm "open_confirm",
-    OpenDowngrade "open_downgrade",
-    Putfh "putfh",
-    Putpubfh "putpubfh",
-    Putrootfh "putrootfh",
-    Renew "renew",
-    Restorefh "restorefh",
-    Savefh "savefh",
-    Secinfo "secinfo",
-    Setclientid "setclientid",
-    SetclientidConfirm "setclientid_confirm",
-    Verify "verify",
-    ReleaseLockowner "release_lockowner",
+    Close "close" v4 4,
+    Delegpurge "delegpurge" v4 7,
+    Delegreturn "delegreturn" v4 8,
+    Getfh "getfh" v4 10,
+    Lock "lock" v4 12,
+    Lockt "lockt" v4 13,
+    Locku "locku" v4 14,
+    Lookupp "lookupp" v4 16,
+    Nverify "nverify" v4 17,
+    Open "open" v4 18,
+    Openattr "openattr" v4 19,
+    OpenConfirm "open_confirm" v4 20,
+    OpenDowngrade "open_downgrade" v4 21,
+    Putfh "putfh" v4 22,
+    Putpubfh "putpubfh" v4 23,
+    Putrootfh "putrootfh" v4 24,
+    Renew "renew" v4 30,
+    Restorefh "restorefh" v4 31,
+    Savefh "savefh" v4 32,
+    Secinfo "secinfo" v4 33,
+    Setclientid "setclientid" v4 35,
+    SetclientidConfirm "setclientid_confirm" v4 36,
+    Verify "verify" v4 37,
+    ReleaseLockowner "release_lockowner" v4 39,
     // 4.1 (RFC 8881 section 18)
-    BackchannelCtl "backchannel_ctl",
-    BindConnToSession "bind_conn_to_session",
-    ExchangeId "exchange_id",
-    CreateSession "create_session",
-    DestroySession "destroy_session",
-    FreeStateid "free_stateid",
-    GetDirDelegation "get_dir_delegation",
-    Getdeviceinfo "getdeviceinfo",
-    Getdevicelist "getdevicelist",
-    Layoutcommit "layoutcommit",
-    Layoutget "layoutget",
-    Layoutreturn "layoutreturn",
-    SecinfoNoName "secinfo_no_name",
-    Sequence "sequence",
-    SetSsv "set_ssv",
-    TestStateid "test_stateid",
-    WantDelegation "want_delegation",
-    DestroyClientid "destroy_clientid",
-    ReclaimComplete "reclaim_complete",
+    BackchannelCtl "backchannel_ctl" v4 40,
+    BindConnToSession "bind_conn_to_session" v4 41,
+    ExchangeId "exchange_id" v4 42,
+    CreateSession "create_session" v4 43,
+    DestroySession "destroy_session" v4 44,
+    FreeStateid "free_stateid" v4 45,
+    GetDirDelegation "get_dir_delegation" v4 46,
+    Getdeviceinfo "getdeviceinfo" v4 47,
+    Getdevicelist "getdevicelist" v4 48,
+    Layoutcommit "layoutcommit" v4 49,
+    Layoutget "layoutget" v4 50,
+    Layoutreturn "layoutreturn" v4 51,
+    SecinfoNoName "secinfo_no_name" v4 52,
+    Sequence "sequence" v4 53,
+    SetSsv "set_ssv" v4 54,
+    TestStateid "test_stateid" v4 55,
+    WantDelegation "want_delegation" v4 56,
+    DestroyClientid "destroy_clientid" v4 57,
+    ReclaimComplete "reclaim_complete" v4 58,
     // 4.2 (RFC 7862 section 15, RFC 8276)
-    Allocate "allocate",
-    Copy "copy",
-    CopyNotify "copy_notify",
-    Deallocate "deallocate",
-    IoAdvise "io_advise",
-    Layouterror "layouterror",
-    Layoutstats "layoutstats",
-    OffloadCancel "offload_cancel",
-    OffloadStatus "offload_status",
-    ReadPlus "read_plus",
-    Seek "seek",
-    WriteSame "write_same",
-    Clone "clone",
-    Getxattr "getxattr",
-    Setxattr "setxattr",
-    Listxattrs "listxattrs",
-    Removexattr "removexattr",
+    Allocate "allocate" v4 59,
+    Copy "copy" v4 60,
+    CopyNotify "copy_notify" v4 61,
+    Deallocate "deallocate" v4 62,
+    IoAdvise "io_advise" v4 63,
+    Layouterror "layouterror" v4 64,
+    Layoutstats "layoutstats" v4 65,
+    OffloadCancel "offload_cancel" v4 66,
+    OffloadStatus "offload_status" v4 67,
+    ReadPlus "read_plus" v4 68,
+    Seek "seek" v4 69,
+    WriteSame "write_same" v4 70,
+    Clone "clone" v4 71,
+    Getxattr "getxattr" v4 72,
+    Setxattr "setxattr" v4 73,
+    Listxattrs "listxattrs" v4 74,
+    Removexattr "removexattr" v4 75,
     // what the server answers to an operation that there is not
-    Illegal "illegal",
+    Illegal "illegal" v4 10_044,
 }
 
 impl Op {
@@ -449,119 +462,13 @@ impl Op {
         OPS[self as usize]
     }
 
+    /// The one whose word that is.
+    pub fn of(word: &str) -> Option<Op> {
+        Op::ALL.iter().copied().find(|op| op.word() == word)
+    }
+
     /// The procedure of that number in NFS version 3 (RFC 1813 section 3.3).
     pub fn from_v3(procedure: u32) -> Option<Op> {
         (procedure <= 21).then(|| Op::ALL[procedure as usize])
-    }
-
-    /// The procedure of that number in NFS version 2 (RFC 1094 section 2.2).
-    pub fn from_v2(procedure: u32) -> Option<Op> {
-        const V2: [Op; 18] = [
-            Op::Null,
-            Op::Getattr,
-            Op::Setattr,
-            Op::Root,
-            Op::Lookup,
-            Op::Readlink,
-            Op::Read,
-            Op::Writecache,
-            Op::Write,
-            Op::Create,
-            Op::Remove,
-            Op::Rename,
-            Op::Link,
-            Op::Symlink,
-            Op::Mkdir,
-            Op::Rmdir,
-            Op::Readdir,
-            Op::Fsstat,
-        ];
-        V2.get(procedure as usize).copied()
-    }
-    /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC 8276).
-    /// CREATE is the making of what is no regular file: [`Op::Mknod`] stands for all of it.
-    pub fn from_v4(opcode: u32) -> Option<Op> {
-        // ACCESS is the first operation, and 10044 is OP_ILLEGAL (RFC 7531)
-        const FIRST: u32 = 3;
-        const ILLEGAL: u32 = 10_044;
-        const V4: [Op; 73] = [
-            Op::Access,
-            Op::Close,
-            Op::Commit,
-            Op::Mknod,
-            Op::Delegpurge,
-            Op::Delegreturn,
-            Op::Getattr,
-            Op::Getfh,
-            Op::Link,
-            Op::Lock,
-            Op::Lockt,
-            Op::Locku,
-            Op::Lookup,
-            Op::Lookupp,
-            Op::Nverify,
-            Op::Open,
-            Op::Openattr,
-            Op::OpenConfirm,
-            Op::OpenDowngrade,
-            Op::Putfh,
-            Op::Putpubfh,
-            Op::Putrootfh,
-            Op::Read,
-            Op::Readdir,
-            Op::Readlink,
-            Op::Remove,
-            Op::Rename,
-            Op::Renew,
-            Op::Restorefh,
-            Op::Savefh,
-            Op::Secinfo,
-            Op::Setattr,
-            Op::Setclientid,
-            Op::SetclientidConfirm,
-            Op::Verify,
-            Op::Write,
-            Op::ReleaseLockowner,
-            Op::BackchannelCtl,
-            Op::BindConnToSession,
-            Op::ExchangeId,
-            Op::CreateSession,
-            Op::DestroySession,
-            Op::FreeStateid,
-            Op::GetDirDelegation,
-            Op::Getdeviceinfo,
-            Op::Getdevicelist,
-            Op::Layoutcommit,
-            Op::Layoutget,
-            Op::Layoutreturn,
-            Op::SecinfoNoName,
-            Op::Sequence,
-            Op::SetSsv,
-            Op::TestStateid,
-            Op::WantDelegation,
-            Op::DestroyClientid,
-            Op::ReclaimComplete,
-            Op::Allocate,
-            Op::Copy,
-            Op::CopyNotify,
-            Op::Deallocate,
-            Op::IoAdvise,
-            Op::Layouterror,
-            Op::Layoutstats,
-            Op::OffloadCancel,
-            Op::OffloadStatus,
-            Op::ReadPlus,
-            Op::Seek,
-            Op::WriteSame,
-            Op::Clone,
-            Op::Getxattr,
-            Op::Setxattr,
-            Op::Listxattrs,
-            Op::Removexattr,
-        ];
-        match opcode {
-            ILLEGAL => Some(Op::Illegal),
-            _ => V4.get(opcode.checked_sub(FIRST)? as usize).copied(),
-        }
     }
 }

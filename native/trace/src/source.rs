@@ -98,12 +98,13 @@ impl Ahead {
     fn new(mut reader: Box<dyn Read + Send>) -> Ahead {
         let (sender, chunks) = bounded(WAITING);
         thread::spawn(move || loop {
-            let (chunk, error) = fill(&mut reader);
-            let ended = chunk.is_empty() || error.is_some();
+            let mut chunk = Vec::with_capacity(CHUNK);
+            let read = reader.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
+            let ended = chunk.is_empty() || read.is_err();
             if !chunk.is_empty() && sender.send(Ok(chunk)).is_err() {
                 return; // nobody reads on
             }
-            if let Some(error) = error {
+            if let Err(error) = read {
                 let _ = sender.send(Err(error)); // likewise
             }
             if ended {
@@ -112,25 +113,6 @@ impl Ahead {
         });
         Ahead { chunks, current: Cursor::default() }
     }
-}
-
-/// A chunk, shorter only at the end or before an error.
-fn fill(reader: &mut dyn Read) -> (Vec<u8>, Option<io::Error>) {
-    let mut chunk = vec![0; CHUNK];
-    let mut filled = 0;
-    while filled < CHUNK {
-        match reader.read(&mut chunk[filled..]) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                chunk.truncate(filled);
-                return (chunk, Some(error));
-            }
-        }
-    }
-    chunk.truncate(filled);
-    (chunk, None)
 }
 
 impl Read for Ahead {

@@ -14,7 +14,7 @@ use super::{Error, Lives};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, TimestampMicrosecondType};
 use arrow_array::RecordBatch;
-use birthmark_trace::columns::{bytes, ColumnError};
+use birthmark_trace::columns::{bytes, ColumnError, Source};
 use birthmark_trace::schema::Op;
 use std::collections::VecDeque;
 
@@ -60,10 +60,10 @@ impl Lives {
             words.downcast_dict::<arrow_array::StringArray>()
         };
         let (Some(since), Some(until)) = (times("since"), times("until")) else {
-            return Err(ColumnError::Missing("since, until".to_owned()).into());
+            return Err(ColumnError::Missing(Source::Batch(batch).path("since, until")).into());
         };
         let (Some(servers), Some(clients)) = (hosts("server"), hosts("client")) else {
-            return Err(ColumnError::Missing("server, client".to_owned()).into());
+            return Err(ColumnError::Missing(Source::Batch(batch).path("server, client")).into());
         };
         let hosts = servers.into_iter().zip(clients);
         for ((since, until), (server, client)) in since.iter().zip(until).zip(hosts) {

@@ -157,11 +157,7 @@ fn reply_at(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> bool {
         && word(bytes, 16) == Some(0)
         && word(bytes, 20) == Some(0)
         && word(bytes, 24) == Some(0)
-        && bytes.get(end..).is_some_and(may_begin_or_end)
-}
-
-fn may_begin_or_end(bytes: &[u8]) -> bool {
-    bytes.is_empty() || may_begin(bytes)
+        && bytes.get(end..).is_some_and(|next| next.is_empty() || may_begin(next))
 }
 
 #[cfg(test)]

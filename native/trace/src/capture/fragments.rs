@@ -3,6 +3,7 @@
 use super::ip::{Fragment, Packet};
 use super::messages::Origin;
 use hashbrown::HashMap;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -30,7 +31,7 @@ struct Key {
 /// A datagram's payload: the bytes known from its beginning on, and how many travelled, if that
 /// is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Datagram {
+pub struct Datagram<'a> {
     /// The sender.
     pub from: IpAddr,
     /// The receiver.
@@ -38,7 +39,7 @@ pub struct Datagram {
     /// The protocol of the payload.
     pub protocol: u8,
     /// The bytes known, up to the first that is not.
-    pub payload: Vec<u8>,
+    pub payload: Cow<'a, [u8]>,
     /// The bytes that travelled, if the last fragment came.
     pub length: Option<usize>,
     /// When its first fragment came, and from where in the file.
@@ -65,7 +66,12 @@ pub struct Fragments {
 
 impl Fragments {
     /// Takes a fragment; gives the datagram that it completes.
-    pub fn take(&mut self, packet: &Packet, part: Fragment, origin: Origin) -> Option<Datagram> {
+    pub fn take(
+        &mut self,
+        packet: &Packet,
+        part: Fragment,
+        origin: Origin,
+    ) -> Option<Datagram<'static>> {
         let end = part.offset + packet.length;
         if end > LONGEST || packet.length == 0 {
             return None;
@@ -95,7 +101,7 @@ impl Fragments {
 
     /// Gives a datagram that has waited too long at the time `now`, or is one too many; all are
     /// when `now` is `i64::MAX`.
-    pub fn expired(&mut self, now: i64) -> Option<Datagram> {
+    pub fn expired(&mut self, now: i64) -> Option<Datagram<'static>> {
         while let Some(&(key, origin)) = self.order.front() {
             let old = now.saturating_sub(origin.time) > PATIENCE;
             if !old && self.partial.len() <= AT_ONCE && self.order.len() <= REMEMBERED {
@@ -128,9 +134,9 @@ impl Partial {
         self.known.insert(offset, end);
     }
 
-    fn datagram(mut self, key: &Key) -> Datagram {
+    fn datagram(mut self, key: &Key) -> Datagram<'static> {
         self.bytes.truncate(self.known.prefix());
-        let (payload, length, origin) = (self.bytes, self.length, self.origin);
+        let (payload, length, origin) = (self.bytes.into(), self.length, self.origin);
         Datagram { from: key.from, to: key.to, protocol: key.protocol, payload, length, origin }
     }
 }
@@ -185,7 +191,7 @@ mod tests {
         more: bool,
         payload: &[u8],
         length: usize,
-    ) -> Option<Datagram> {
+    ) -> Option<Datagram<'static>> {
         let (from, to) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
         let fragment = Fragment { id: 9, offset, more };
         let packet = Packet { from, to, protocol: UDP, payload, length, fragment: Some(fragment) };
@@ -199,7 +205,7 @@ mod tests {
         assert_eq!(take(&mut fragments, 0, true, b"01234567", 8), None);
         assert_eq!(take(&mut fragments, 0, true, b"01234567", 8), None);
         let datagram = take(&mut fragments, 8, true, b"89abcdef", 8).unwrap();
-        assert_eq!(datagram.payload, b"0123456789abcdefend");
+        assert_eq!(datagram.payload, &b"0123456789abcdefend"[..]);
         assert_eq!(datagram.length, Some(19));
         assert_eq!(fragments.expired(i64::MAX), None);
     }
@@ -210,7 +216,7 @@ mod tests {
         take(&mut fragments, 8, true, b"AAAAAAAA", 8);
         take(&mut fragments, 0, true, b"BBBBBBBBBBBBBBBB", 16);
         let datagram = take(&mut fragments, 8, false, b"CCCCCCCCCC", 10).unwrap();
-        assert_eq!(datagram.payload, b"BBBBBBBBAAAAAAAACC");
+        assert_eq!(datagram.payload, &b"BBBBBBBBAAAAAAAACC"[..]);
     }
 
     #[test]

@@ -16,6 +16,10 @@ const MOBILITY: u8 = 135;
 const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 
+/// The headers that stand between that of version 6 and its payload.
+const EXTENSIONS: [u8; 8] =
+    [HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION, MOBILITY, HOST_IDENTITY, SHIM6];
+
 /// The most extension headers that a packet carries.
 const MOST_EXTENSIONS: usize = 16;
 
@@ -107,7 +111,7 @@ fn read6(bytes: &[u8], wire: usize) -> Option<Packet<'_>> {
     let bytes = &bytes[..total.min(bytes.len())];
     let (mut protocol, mut at, mut fragment) = (bytes[6], HEADER, None);
     for _ in 0..MOST_EXTENSIONS {
-        if !is_extension(protocol) {
+        if !EXTENSIONS.contains(&protocol) {
             break;
         }
         let (next, words) = (*bytes.get(at)?, usize::from(*bytes.get(at + 1)?));
@@ -132,20 +136,6 @@ fn read6(bytes: &[u8], wire: usize) -> Option<Packet<'_>> {
     let length = total.checked_sub(at)?;
     let payload = bytes.get(at..).unwrap_or_default();
     Some(Packet { from, to, protocol, payload, length, fragment })
-}
-
-fn is_extension(protocol: u8) -> bool {
-    matches!(
-        protocol,
-        HOP_BY_HOP
-            | ROUTING
-            | FRAGMENT
-            | AUTHENTICATION
-            | DESTINATION
-            | MOBILITY
-            | HOST_IDENTITY
-            | SHIM6
-    )
 }
 
 #[cfg(test)]

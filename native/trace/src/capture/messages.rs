@@ -1,5 +1,6 @@
 //! RPC messages, whole or cut, made into calls and replies for the [`Joiner`].
 
+use super::codec::Reader;
 use super::counts::CaptureCounts;
 use super::rpc::{self, Body, Call};
 use super::xdr::{Decoded, Fault, Xdr};
@@ -7,10 +8,10 @@ use super::{nfs2, nfs3, nfs4};
 use crate::fields::Fields;
 use crate::join::{HeldReply, Joiner};
 use crate::loss::{Gap, Hole};
-use crate::message::{CallKey, Endpoint, Envelope, HostId, Procedure, Transport};
+use crate::message::{CallKey, Endpoint, Envelope, Procedure, Transport};
 use crate::schema::Op;
-use hashbrown::{HashMap, HashSet};
-use std::net::{IpAddr, SocketAddr};
+use hashbrown::HashSet;
+use std::net::SocketAddr;
 
 /// The most bytes of a reply that waits for its call.
 const HELD: usize = 64 << 10;
@@ -59,7 +60,6 @@ pub enum Extent {
 #[derive(Default)]
 pub struct Messages {
     fields: Fields,
-    hosts: HashMap<IpAddr, HostId>,
     wrapped: [HashSet<CallKey>; 2],
     /// Where calls have gone to.
     servers: HashSet<SocketAddr>,
@@ -78,21 +78,21 @@ impl Messages {
     ) -> bool {
         let mut x = Xdr::new(bytes);
         let dealt_with = match (x.u32(), x.u32()) {
-            (Ok(xid), Ok(rpc::CALL)) => {
-                let (client, server) = (self.end(flow.from, joiner), self.end(flow.to, joiner));
+            (Ok(xid), Ok(kind @ (rpc::CALL | rpc::REPLY))) => {
+                let call = kind == rpc::CALL;
+                let ends = if call { [flow.from, flow.to] } else { [flow.to, flow.from] };
+                let [client, server] = ends.map(|of| end(of, joiner));
                 let key = CallKey { client, server, xid };
                 let envelope = Envelope { time: origin.time, key, transport: flow.transport };
-                let called = self.call(envelope, x, extent, joiner);
-                if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
-                    self.servers.insert(flow.to);
+                if call {
+                    let called = self.call(envelope, x, extent, joiner);
+                    if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
+                        self.servers.insert(flow.to);
+                    }
+                    called
+                } else {
+                    self.reply(envelope, bytes, extent, joiner)
                 }
-                called
-            }
-            (Ok(xid), Ok(rpc::REPLY)) => {
-                let (client, server) = (self.end(flow.to, joiner), self.end(flow.from, joiner));
-                let key = CallKey { client, server, xid };
-                let envelope = Envelope { time: origin.time, key, transport: flow.transport };
-                self.reply(envelope, bytes, extent, joiner)
             }
             (Ok(_), Ok(_)) => Err(Fault::Bad("a call or a reply")),
             _ => Err(Fault::Short),
@@ -124,17 +124,6 @@ impl Messages {
         true
     }
 
-    /// Whether a reply with this XID is awaited on this flow.
-    pub fn awaits(&self, flow: &Flow, xid: u32, joiner: &Joiner) -> bool {
-        let end = |end: SocketAddr| {
-            self.hosts.get(&end.ip()).map(|&host| Endpoint { host, port: end.port() })
-        };
-        let (Some(client), Some(server)) = (end(flow.to), end(flow.from)) else {
-            return false;
-        };
-        joiner.pending(&CallKey { client, server, xid }).is_some()
-    }
-
     /// Hears of bytes of a TCP stream that were lost between two times. Where no calls have gone
     /// either way it is not a conversation of RPC's.
     pub fn hole(
@@ -148,18 +137,10 @@ impl Messages {
         if !call && !self.servers.contains(&flow.from) {
             return;
         }
-        let (from, to) = (self.end(flow.from, joiner), self.end(flow.to, joiner));
+        let (from, to) = (end(flow.from, joiner), end(flow.to, joiner));
         let (client, server) = if call { (from, to) } else { (to, from) };
         let gap = Gap { server: server.host, client: client.host, since, until };
         joiner.losses.hole((client, server), &Hole { gap, bytes, call });
-    }
-
-    fn end(&mut self, end: SocketAddr, joiner: &mut Joiner) -> Endpoint {
-        let host = *self
-            .hosts
-            .entry(end.ip())
-            .or_insert_with_key(|address| joiner.hosts.intern(&address.to_string()));
-        Endpoint { host, port: end.port() }
     }
 
     /// Reads a call from behind its message type. An error leaves the joiner as it was.
@@ -196,8 +177,8 @@ impl Messages {
                 self.remember_wrapped(*key);
                 return Ok(true);
             }
-            (Body::Plain, 2) => nfs2::arguments(op, x, &mut self.fields)?,
-            (Body::Plain, 3) => nfs3::arguments(op, x, &mut self.fields)?,
+            (Body::Plain, 2) => nfs2::arguments(op, &mut Reader { x, f: &mut self.fields })?,
+            (Body::Plain, 3) => nfs3::arguments(op, &mut Reader { x, f: &mut self.fields })?,
             (Body::Plain, _) => return nfs4::arguments(x, &mut self.fields),
         }
         Ok(false)
@@ -266,10 +247,10 @@ impl Messages {
                 Ok(unknown) => return Ok((Some(status), unknown)),
                 Err(fault) => Err(fault),
             },
-            (2, 0) => nfs2::results(op, &mut x, f),
+            (2, 0) => nfs2::results(op, &mut Reader { x: &mut x, f }),
             // some servers leave out what RFC 1813 wants to follow an error
             (3, 1..) if x.rest().is_empty() && extent == Extent::Whole => Ok(()),
-            (3, _) => nfs3::results(op, status == 0, &mut x, f),
+            (3, _) => nfs3::results(op, status == 0, &mut Reader { x: &mut x, f }),
             _ => Ok(()),
         };
         read.map(|()| (Some(status), false)).map_err(|fault| (Some(status), fault))
@@ -282,4 +263,8 @@ impl Messages {
         }
         self.wrapped[0].insert(key);
     }
+}
+
+fn end(end: SocketAddr, joiner: &mut Joiner) -> Endpoint {
+    Endpoint { host: joiner.hosts.address(end.ip()), port: end.port() }
 }

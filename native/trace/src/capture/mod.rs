@@ -8,7 +8,7 @@
 //! | link and IP | [`link`], [`ip`], [`fragments`] |
 //! | transport | [`network`], [`flows`], [`stream`], [`receiver`] |
 //! | RPC | [`records`], [`record`], [`boundary`], [`messages`], [`rpc`], [`xdr`] |
-//! | NFS | [`nfs2`], [`nfs3`], [`attributes`]; [`nfs4`] |
+//! | NFS | [`nfs2`], [`nfs3`], [`codec`]; [`nfs4`] |
 //!
 //! What a capture lost costs the messages that it touches and no others. A packet that was cut
 //! keeps its length, so that a stream is bytes and holes of known length; a message is read as
@@ -17,8 +17,8 @@
 //!
 //! [`write`] goes the other way, from operations to a capture file.
 
-pub mod attributes;
 pub mod boundary;
+pub mod codec;
 pub mod counts;
 pub mod error;
 pub mod file;
@@ -40,8 +40,6 @@ pub mod record;
 pub mod records;
 pub mod rpc;
 pub mod stream;
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 pub mod write;

@@ -10,7 +10,7 @@ use super::messages::{Extent, Flow, Messages, Origin};
 use super::stream::Segment;
 use crate::join::Joiner;
 use crate::message::Transport;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Bytes of the headers (RFC 768; RFC 9293 without options), and flags of TCP (RFC 9293).
 const UDP_HEADER: usize = 8;
@@ -30,17 +30,6 @@ pub struct Captured<'a> {
     pub length: usize,
     /// When, and where in the file.
     pub origin: Origin,
-}
-
-/// A datagram's payload with its ends, of which the beginning is known.
-struct Payload<'a> {
-    from: IpAddr,
-    to: IpAddr,
-    protocol: u8,
-    bytes: &'a [u8],
-    /// The bytes that travelled, if that is known.
-    length: Option<usize>,
-    origin: Origin,
 }
 
 /// Everything between packets and messages.
@@ -74,15 +63,15 @@ impl Network {
             self.expire(origin.time, joiner);
             return;
         }
-        let payload = Payload {
+        let whole = Datagram {
             from: read.from,
             to: read.to,
             protocol: read.protocol,
-            bytes: read.payload,
+            payload: read.payload.into(),
             length: Some(read.length),
             origin,
         };
-        self.payload(&payload, joiner);
+        self.datagram(&whole, joiner);
     }
 
     /// Ends the capture: what waits for more gets none.
@@ -99,47 +88,35 @@ impl Network {
     }
 
     fn datagram(&mut self, datagram: &Datagram, joiner: &mut Joiner) {
-        let payload = Payload {
-            from: datagram.from,
-            to: datagram.to,
-            protocol: datagram.protocol,
-            bytes: &datagram.payload,
-            length: datagram.length,
-            origin: datagram.origin,
-        };
-        self.payload(&payload, joiner);
-    }
-
-    fn payload(&mut self, payload: &Payload, joiner: &mut Joiner) {
-        let carried = match payload.protocol {
-            ip::UDP => self.udp(payload, joiner),
-            ip::TCP => self.tcp(payload, joiner),
+        let carried = match datagram.protocol {
+            ip::UDP => self.udp(datagram, joiner),
+            ip::TCP => self.tcp(datagram, joiner),
             _ => None,
         };
         self.counts.other_packets += u64::from(carried != Some(true));
     }
 
     /// Takes a UDP datagram; whether it holds a message, if its header is there.
-    fn udp(&mut self, payload: &Payload, joiner: &mut Joiner) -> Option<bool> {
-        let (header, body) = payload.bytes.split_first_chunk::<UDP_HEADER>()?;
+    fn udp(&mut self, datagram: &Datagram, joiner: &mut Joiner) -> Option<bool> {
+        let (header, body) = datagram.payload.split_first_chunk::<UDP_HEADER>()?;
         let ports = [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]));
         let stated = usize::from(u16::from_be_bytes([header[4], header[5]]));
         // a length of zero is that of a jumbo datagram (RFC 2675)
-        let travelled = if stated == 0 { payload.length? } else { stated };
+        let travelled = if stated == 0 { datagram.length? } else { stated };
         let length = travelled.checked_sub(UDP_HEADER)?;
         let body = &body[..length.min(body.len())];
         if !boundary::is_message(body) {
             return Some(false);
         }
         let extent = if body.len() == length { Extent::Whole } else { Extent::Cut };
-        let flow = payload.flow(ports, Transport::Udp);
-        self.messages.message((&flow, payload.origin), body, extent, joiner, &mut self.counts);
+        let flow = flow(datagram, ports, Transport::Udp);
+        self.messages.message((&flow, datagram.origin), body, extent, joiner, &mut self.counts);
         Some(true)
     }
 
     /// Takes a TCP segment; whether its conversation may be RPC's, if its header is there.
-    fn tcp(&mut self, payload: &Payload, joiner: &mut Joiner) -> Option<bool> {
-        let header = payload.bytes.first_chunk::<TCP_HEADER>()?;
+    fn tcp(&mut self, datagram: &Datagram, joiner: &mut Joiner) -> Option<bool> {
+        let header = datagram.payload.first_chunk::<TCP_HEADER>()?;
         let ports = [0, 2].map(|at| u16::from_be_bytes([header[at], header[at + 1]]));
         let behind = usize::from(header[12] >> 4) * 4;
         if behind < TCP_HEADER {
@@ -152,18 +129,16 @@ impl Network {
             acknowledged: (flags & ACK != 0).then(|| number(8)),
             syn: flags & SYN != 0,
             reset: flags & RST != 0,
-            data: payload.bytes.get(behind..).unwrap_or_default(),
-            length: payload.length?.checked_sub(behind)?,
+            data: datagram.payload.get(behind..).unwrap_or_default(),
+            length: datagram.length?.checked_sub(behind)?,
         };
-        let flow = payload.flow(ports, Transport::Tcp);
+        let flow = flow(datagram, ports, Transport::Tcp);
         let Network { flows, messages, counts, .. } = self;
-        Some(flows.segment(flow, &segment, payload.origin, (messages, joiner, counts)))
+        Some(flows.segment(flow, &segment, datagram.origin, (messages, joiner, counts)))
     }
 }
 
-impl Payload<'_> {
-    fn flow(&self, [from, to]: [u16; 2], transport: Transport) -> Flow {
-        let (from, to) = (SocketAddr::new(self.from, from), SocketAddr::new(self.to, to));
-        Flow { from, to, transport }
-    }
+fn flow(datagram: &Datagram, [from, to]: [u16; 2], transport: Transport) -> Flow {
+    let (from, to) = (SocketAddr::new(datagram.from, from), SocketAddr::new(datagram.to, to));
+    Flow { from, to, transport }
 }

@@ -1,94 +1,83 @@
 //! Arguments and results of NFS version 2 (RFC 1094 section 2.2).
 
-use super::attributes::{attributes2, settable2};
-use super::xdr::{Decoded, Fault, Xdr};
-use crate::fields::Fields;
+use super::codec::{Codec, Reader, CLIENT_TIME, SERVER_TIME};
+use super::xdr::{Decoded, Fault};
 use crate::schema::{Column, EntryColumn, Op};
 
 /// The length of a file handle.
 const HANDLE: usize = 32;
 
 /// The arguments of a call.
-pub fn arguments(op: Op, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
+pub fn arguments(op: Op, r: &mut Reader) -> Decoded<()> {
     if matches!(op, Op::Null | Op::Root | Op::Writecache) {
         return Ok(());
     }
-    f.text(Column::Fh, x.fixed(HANDLE)?);
+    handle(Column::Fh, r)?;
     match op {
         Op::Getattr | Op::Readlink | Op::Fsstat => Ok(()),
-        Op::Setattr => settable2(x, f),
-        Op::Lookup | Op::Remove | Op::Rmdir => name(x, Column::Name, f),
+        Op::Setattr => settable(r),
+        Op::Lookup | Op::Remove | Op::Rmdir => r.string(Column::Name),
         Op::Create | Op::Mkdir => {
-            name(x, Column::Name, f)?;
-            settable2(x, f)
+            r.string(Column::Name)?;
+            settable(r)
         }
         Op::Symlink => {
-            name(x, Column::Name, f)?;
-            name(x, Column::Target, f)?;
-            settable2(x, f)
+            r.string(Column::Name)?;
+            r.string(Column::Target)?;
+            settable(r)
         }
         Op::Rename => {
-            name(x, Column::Name, f)?;
-            f.text(Column::Fh2, x.fixed(HANDLE)?);
-            name(x, Column::Name2, f)
+            r.string(Column::Name)?;
+            handle(Column::Fh2, r)?;
+            r.string(Column::Name2)
         }
         Op::Link => {
-            f.text(Column::Fh2, x.fixed(HANDLE)?);
-            name(x, Column::Name, f)
+            handle(Column::Fh2, r)?;
+            r.string(Column::Name)
         }
-        Op::Read => numbers(&[Column::Offset, Column::Count, Column::TotalCount], x, f),
+        Op::Read => r.words(&[Column::Offset, Column::Count, Column::TotalCount]),
         // the last number is the length of the data that follow
         Op::Write => {
             let columns = [Column::BeginOffset, Column::Offset, Column::TotalCount, Column::Count];
-            numbers(&columns, x, f)
+            r.words(&columns)
         }
-        Op::Readdir => numbers(&[Column::Cookie, Column::Count], x, f),
+        Op::Readdir => r.words(&[Column::Cookie, Column::Count]),
         _ => Err(Fault::Bad("a procedure of NFS version 2")),
     }
 }
 
 /// The results of a reply whose status is OK; with another status, version 2 gives none.
-pub fn results(op: Op, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
+pub fn results(op: Op, r: &mut Reader) -> Decoded<()> {
     match op {
-        Op::Getattr | Op::Setattr | Op::Write => attributes2(x, f),
+        Op::Getattr | Op::Setattr | Op::Write => attributes(r),
         Op::Lookup | Op::Create | Op::Mkdir => {
-            f.text(Column::NewFh, x.fixed(HANDLE)?);
-            attributes2(x, f)
+            handle(Column::NewFh, r)?;
+            attributes(r)
         }
-        Op::Readlink => name(x, Column::Target, f),
+        Op::Readlink => r.string(Column::Target),
         // the number is the length of the data that follow
         Op::Read => {
-            attributes2(x, f)?;
-            numbers(&[Column::ReplyCount], x, f)
+            attributes(r)?;
+            r.words(&[Column::ReplyCount])
         }
-        Op::Readdir => listing(x, f),
-        Op::Fsstat => {
-            let columns = [
-                Column::FsTransferSize,
-                Column::FsBlockSize,
-                Column::FsBlocks,
-                Column::FsFreeBlocks,
-                Column::FsAvailableBlocks,
-            ];
-            numbers(&columns, x, f)
-        }
+        Op::Readdir => listing(r),
+        Op::Fsstat => r.words(&[
+            Column::FsTransferSize,
+            Column::FsBlockSize,
+            Column::FsBlocks,
+            Column::FsFreeBlocks,
+            Column::FsAvailableBlocks,
+        ]),
         _ => Ok(()),
     }
 }
 
-fn name(x: &mut Xdr, column: Column, f: &mut Fields) -> Decoded<()> {
-    f.text(column, x.string()?);
+fn handle(column: Column, r: &mut Reader) -> Decoded<()> {
+    r.f.text(column, r.x.fixed(HANDLE)?);
     Ok(())
 }
 
-fn numbers(columns: &[Column], x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    for &column in columns {
-        f.number(column, x.u32()?.into());
-    }
-    Ok(())
-}
-
-fn listing(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
+fn listing(Reader { x, f }: &mut Reader) -> Decoded<()> {
     f.listing();
     while x.boolean()? {
         let (fileid, name, cookie) = (x.u32()?, x.string()?, x.u32()?);
@@ -98,5 +87,55 @@ fn listing(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
         f.entry_number(EntryColumn::Cookie, cookie.into());
     }
     f.number(Column::Eof, x.boolean()?.into());
+    Ok(())
+}
+
+/// `fattr`, which only the object itself ever has.
+fn attributes(r: &mut Reader) -> Decoded<()> {
+    r.choice(Column::Ftype, 8, "a file type from 0 to 8")?;
+    r.words(&[
+        Column::Mode,
+        Column::Nlink,
+        Column::Owner,
+        Column::Group,
+        Column::Size,
+        Column::Blksize,
+        Column::RdevMajor,
+        Column::Blocks,
+        Column::Fsid,
+        Column::Fileid,
+    ])?;
+    for column in [Column::Atime, Column::Mtime, Column::Ctime] {
+        r.f.number(column, timeval(r.x.u32()?, r.x.u32()?));
+    }
+    Ok(())
+}
+
+/// `timeval`, in microseconds.
+fn timeval(seconds: u32, microseconds: u32) -> u64 {
+    u64::from(seconds) * 1_000_000 + u64::from(microseconds)
+}
+
+/// `sattr`, in which all ones mean "leave as it is", and a million microseconds
+/// (as Sun's and Linux's clients send them) the server's time.
+fn settable(Reader { x, f }: &mut Reader) -> Decoded<()> {
+    for column in [Column::SetMode, Column::SetOwner, Column::SetGroup, Column::SetSize] {
+        match x.u32()? {
+            u32::MAX => {}
+            value => f.number(column, value.into()),
+        }
+    }
+    for (how, time) in
+        [(Column::SetAtimeHow, Column::SetAtime), (Column::SetMtimeHow, Column::SetMtime)]
+    {
+        match (x.u32()?, x.u32()?) {
+            (u32::MAX, _) => {}
+            (_, 1_000_000) => f.number(how, SERVER_TIME),
+            (seconds, microseconds) => {
+                f.number(how, CLIENT_TIME);
+                f.number(time, timeval(seconds, microseconds));
+            }
+        }
+    }
     Ok(())
 }

@@ -1,118 +1,108 @@
-//! Arguments and results of NFS version 3 (RFC 1813 section 3.3).
+//! Arguments and results of NFS version 3 (RFC 1813 section 3.3), as captures have them: they are
+//! read and written after these functions.
 
-use super::attributes::{attributes3, fattr3, handle3, post_op, settable3, time3, wcc};
-use super::xdr::{Decoded, Fault, Xdr};
-use crate::attributes::Subject;
-use crate::fields::Fields;
-use crate::schema::{Column, EntryColumn, Op};
-
-/// The length of a write, create or cookie verifier.
-const VERIFIER: usize = 8;
+use super::codec::Codec;
+use crate::attributes::{attributes, before, Subject};
+use crate::schema::{Column, Op};
 
 /// `createhow3`: by a verifier, with no attributes.
 const EXCLUSIVE: u32 = 2;
 
 /// The arguments of a call.
-pub fn arguments(op: Op, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
+pub fn arguments<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
     if op == Op::Null {
         return Ok(());
     }
-    f.text(Column::Fh, handle3(x)?);
+    c.handle(Column::Fh)?;
     match op {
-        Op::Getattr | Op::Readlink | Op::Fsstat | Op::Fsinfo | Op::Pathconf => Ok(()),
         Op::Setattr => {
-            settable3(x, f)?;
-            if x.boolean()? {
-                f.number(Column::GuardCtime, time3(x)?);
-            }
-            Ok(())
+            settable(c)?;
+            c.optional([Column::GuardCtime], |c| c.times(&[Column::GuardCtime]))
         }
-        Op::Lookup | Op::Remove | Op::Rmdir => name(x, Column::Name, f),
-        Op::Access => numbers(&[Column::Access], x, f),
+        Op::Lookup | Op::Remove | Op::Rmdir => c.string(Column::Name),
+        Op::Access => c.words(&[Column::Access]),
         Op::Read | Op::Commit => {
-            f.number(Column::Offset, x.u64()?);
-            numbers(&[Column::Count], x, f)
+            c.longs(&[Column::Offset])?;
+            c.words(&[Column::Count])
         }
-        // the data that follow are not looked at
         Op::Write => {
-            f.number(Column::Offset, x.u64()?);
-            numbers(&[Column::Count], x, f)?;
-            stable(x, Column::Stable, f)
+            c.longs(&[Column::Offset])?;
+            c.words(&[Column::Count])?;
+            stable(c, Column::Stable)?;
+            c.data(Column::Count)
         }
-        Op::Create => create(x, f),
+        Op::Create => create(c),
         Op::Mkdir => {
-            name(x, Column::Name, f)?;
-            settable3(x, f)
+            c.string(Column::Name)?;
+            settable(c)
         }
         Op::Symlink => {
-            name(x, Column::Name, f)?;
-            settable3(x, f)?;
-            name(x, Column::Target, f)
+            c.string(Column::Name)?;
+            settable(c)?;
+            c.string(Column::Target)
         }
-        Op::Mknod => mknod(x, f),
+        Op::Mknod => mknod(c),
         Op::Rename => {
-            name(x, Column::Name, f)?;
-            f.text(Column::Fh2, handle3(x)?);
-            name(x, Column::Name2, f)
+            c.string(Column::Name)?;
+            c.handle(Column::Fh2)?;
+            c.string(Column::Name2)
         }
         Op::Link => {
-            f.text(Column::Fh2, handle3(x)?);
-            name(x, Column::Name, f)
+            c.handle(Column::Fh2)?;
+            c.string(Column::Name)
         }
         Op::Readdir => {
-            place_in_directory(x, f)?;
-            numbers(&[Column::Count], x, f)
+            place_in_directory(c)?;
+            c.words(&[Column::Count])
         }
         Op::Readdirplus => {
-            place_in_directory(x, f)?;
-            numbers(&[Column::Count, Column::MaxCount], x, f)
+            place_in_directory(c)?;
+            c.words(&[Column::Count, Column::MaxCount])
         }
-        _ => Err(Fault::Bad("a procedure of NFS version 3")),
+        _ => Ok(()), // GETATTR, READLINK, FSSTAT, FSINFO, PATHCONF: a handle is all
     }
 }
 
 /// The results of a reply, by whether its status is OK.
-pub fn results(op: Op, ok: bool, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
+pub fn results<C: Codec>(op: Op, ok: bool, c: &mut C) -> Result<(), C::Fault> {
     match op {
-        Op::Getattr if ok => attributes3(x, Subject::Object, f),
+        Op::Getattr if ok => c.attributes(Subject::Object),
         Op::Getattr => Ok(()),
-        Op::Setattr => wcc(x, Subject::Object, f),
+        Op::Setattr => wcc(c, Subject::Object),
         Op::Lookup => {
             if ok {
-                f.text(Column::NewFh, handle3(x)?);
-                post_op(x, Subject::Object, f)?;
+                c.handle(Column::NewFh)?;
+                post_op(c, Subject::Object)?;
             }
-            post_op(x, Subject::Directory, f)
+            post_op(c, Subject::Directory)
         }
         Op::Create | Op::Mkdir | Op::Symlink | Op::Mknod => {
             if ok {
-                if x.boolean()? {
-                    f.text(Column::NewFh, handle3(x)?);
-                }
-                post_op(x, Subject::Object, f)?;
+                c.optional([Column::NewFh], |c| c.handle(Column::NewFh))?;
+                post_op(c, Subject::Object)?;
             }
-            wcc(x, Subject::Directory, f)
+            wcc(c, Subject::Directory)
         }
-        Op::Remove | Op::Rmdir => wcc(x, Subject::Directory, f),
+        Op::Remove | Op::Rmdir => wcc(c, Subject::Directory),
         Op::Rename => {
-            wcc(x, Subject::Directory, f)?;
-            wcc(x, Subject::SecondDirectory, f)
+            wcc(c, Subject::Directory)?;
+            wcc(c, Subject::SecondDirectory)
         }
         Op::Link => {
-            post_op(x, Subject::Object, f)?;
-            wcc(x, Subject::Directory, f)
+            post_op(c, Subject::Object)?;
+            wcc(c, Subject::Directory)
         }
         Op::Write | Op::Commit => {
-            wcc(x, Subject::Object, f)?;
+            wcc(c, Subject::Object)?;
             if ok {
-                written(op, x, f)?;
+                written(op, c)?;
             }
             Ok(())
         }
         _ => {
-            post_op(x, Subject::Object, f)?;
+            post_op(c, Subject::Object)?;
             if ok {
-                found(op, x, f)?;
+                found(op, c)?;
             }
             Ok(())
         }
@@ -120,145 +110,77 @@ pub fn results(op: Op, ok: bool, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
 }
 
 /// What follows the object's attributes in the procedures that only look.
-fn found(op: Op, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
+fn found<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
     match op {
-        Op::Access => numbers(&[Column::ReplyAccess], x, f),
-        Op::Readlink => name(x, Column::Target, f),
-        // the data that follow are not looked at
+        Op::Access => c.words(&[Column::ReplyAccess]),
+        Op::Readlink => c.string(Column::Target),
         Op::Read => {
-            numbers(&[Column::ReplyCount], x, f)?;
-            f.number(Column::Eof, x.boolean()?.into());
-            Ok(())
+            c.words(&[Column::ReplyCount])?;
+            c.flags(&[Column::Eof])?;
+            c.data(Column::ReplyCount)
         }
-        Op::Readdir => listing(false, x, f),
-        Op::Readdirplus => listing(true, x, f),
-        Op::Fsstat => fsstat(x, f),
-        Op::Fsinfo => fsinfo(x, f),
-        Op::Pathconf => pathconf(x, f),
-        _ => Err(Fault::Bad("a procedure of NFS version 3")),
-    }
-}
-
-/// What follows the object's weak cache data in write and commit.
-fn written(op: Op, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    if op == Op::Write {
-        numbers(&[Column::ReplyCount], x, f)?;
-        stable(x, Column::ReplyStable, f)?;
-    }
-    f.text(Column::ReplyVerifier, x.fixed(VERIFIER)?);
-    Ok(())
-}
-
-fn name(x: &mut Xdr, column: Column, f: &mut Fields) -> Decoded<()> {
-    f.text(column, x.string()?);
-    Ok(())
-}
-
-fn numbers(columns: &[Column], x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    for &column in columns {
-        f.number(column, x.u32()?.into());
-    }
-    Ok(())
-}
-
-fn stable(x: &mut Xdr, column: Column, f: &mut Fields) -> Decoded<()> {
-    f.number(column, x.choice(2, "a stability from 0 to 2")?.into());
-    Ok(())
-}
-
-fn create(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    name(x, Column::Name, f)?;
-    let how = x.choice(EXCLUSIVE, "a way to create from 0 to 2")?;
-    f.number(Column::How, how.into());
-    if how == EXCLUSIVE {
-        f.text(Column::CreateVerifier, x.fixed(VERIFIER)?);
-        return Ok(());
-    }
-    settable3(x, f)
-}
-
-fn mknod(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    name(x, Column::Name, f)?;
-    let ftype = x.choice(7, "a file type from 0 to 7")?;
-    f.number(Column::SetFtype, ftype.into());
-    match ftype {
-        3 | 4 => {
-            settable3(x, f)?;
-            numbers(&[Column::SetRdevMajor, Column::SetRdevMinor], x, f)
+        Op::Readdir | Op::Readdirplus => {
+            c.verifier(Column::ReplyVerifier)?;
+            c.entries(op == Op::Readdirplus)?;
+            c.flags(&[Column::Eof])
         }
-        6 | 7 => settable3(x, f),
+        Op::Fsstat => {
+            c.longs(&[
+                Column::FsTotalBytes,
+                Column::FsFreeBytes,
+                Column::FsAvailableBytes,
+                Column::FsTotalFiles,
+                Column::FsFreeFiles,
+                Column::FsAvailableFiles,
+            ])?;
+            c.words(&[Column::FsInvariantSeconds])
+        }
+        Op::Fsinfo => fsinfo(c),
+        Op::Pathconf => pathconf(c),
         _ => Ok(()),
     }
 }
 
-fn place_in_directory(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    f.number(Column::Cookie, x.u64()?);
-    f.text(Column::CookieVerifier, x.fixed(VERIFIER)?);
-    Ok(())
+/// What follows the object's weak cache data in write and commit.
+fn written<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
+    if op == Op::Write {
+        c.words(&[Column::ReplyCount])?;
+        stable(c, Column::ReplyStable)?;
+    }
+    c.verifier(Column::ReplyVerifier)
 }
 
-fn listing(plus: bool, x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    f.text(Column::ReplyVerifier, x.fixed(VERIFIER)?);
-    f.listing();
-    while x.boolean()? {
-        let (fileid, name, cookie) = (x.u64()?, x.string()?, x.u64()?);
-        f.entry();
-        f.entry_number(EntryColumn::Fileid, fileid);
-        f.entry_text(EntryColumn::Name, name);
-        f.entry_number(EntryColumn::Cookie, cookie);
-        if plus {
-            entry_attributes(x, f)?;
+fn stable<C: Codec>(c: &mut C, column: Column) -> Result<(), C::Fault> {
+    c.choice(column, 2, "a stability from 0 to 2").map(drop)
+}
+
+fn create<C: Codec>(c: &mut C) -> Result<(), C::Fault> {
+    c.string(Column::Name)?;
+    match c.choice(Column::How, EXCLUSIVE, "a way to create from 0 to 2")? {
+        EXCLUSIVE => c.verifier(Column::CreateVerifier),
+        _ => settable(c),
+    }
+}
+
+fn mknod<C: Codec>(c: &mut C) -> Result<(), C::Fault> {
+    c.string(Column::Name)?;
+    match c.choice(Column::SetFtype, 7, "a file type from 0 to 7")? {
+        3 | 4 => {
+            settable(c)?;
+            c.words(&[Column::SetRdevMajor, Column::SetRdevMinor])
         }
+        6 | 7 => settable(c),
+        _ => Ok(()),
     }
-    f.number(Column::Eof, x.boolean()?.into());
-    Ok(())
 }
 
-/// `name_attributes` and `name_handle` of `entryplus3`.
-fn entry_attributes(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    if x.boolean()? {
-        let [ftype, mode, nlink, owner, group, size, used, major, minor, fsid, _, atime, mtime, ctime] =
-            fattr3(x)?;
-        for (column, value) in [
-            (EntryColumn::Ftype, ftype),
-            (EntryColumn::Mode, mode),
-            (EntryColumn::Nlink, nlink),
-            (EntryColumn::Owner, owner),
-            (EntryColumn::Group, group),
-            (EntryColumn::Size, size),
-            (EntryColumn::Used, used),
-            (EntryColumn::RdevMajor, major),
-            (EntryColumn::RdevMinor, minor),
-            (EntryColumn::Fsid, fsid),
-            (EntryColumn::Atime, atime),
-            (EntryColumn::Mtime, mtime),
-            (EntryColumn::Ctime, ctime),
-        ] {
-            f.entry_number(column, value);
-        }
-    }
-    if x.boolean()? {
-        f.entry_text(EntryColumn::Fh, handle3(x)?);
-    }
-    Ok(())
+fn place_in_directory<C: Codec>(c: &mut C) -> Result<(), C::Fault> {
+    c.longs(&[Column::Cookie])?;
+    c.verifier(Column::CookieVerifier)
 }
 
-fn fsstat(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    for column in [
-        Column::FsTotalBytes,
-        Column::FsFreeBytes,
-        Column::FsAvailableBytes,
-        Column::FsTotalFiles,
-        Column::FsFreeFiles,
-        Column::FsAvailableFiles,
-    ] {
-        f.number(column, x.u64()?);
-    }
-    numbers(&[Column::FsInvariantSeconds], x, f)
-}
-
-fn fsinfo(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    let columns = [
+fn fsinfo<C: Codec>(c: &mut C) -> Result<(), C::Fault> {
+    c.words(&[
         Column::FsReadMax,
         Column::FsReadPreferred,
         Column::FsReadMultiple,
@@ -266,24 +188,39 @@ fn fsinfo(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
         Column::FsWritePreferred,
         Column::FsWriteMultiple,
         Column::FsReaddirPreferred,
-    ];
-    numbers(&columns, x, f)?;
-    f.number(Column::FsMaxFileSize, x.u64()?);
-    // in nanoseconds: servers answer 1
-    let (seconds, nanoseconds) = (u64::from(x.u32()?), u64::from(x.u32()?));
-    f.number(Column::FsTimeDelta, seconds * 1_000_000_000 + nanoseconds);
-    numbers(&[Column::FsProperties], x, f)
+    ])?;
+    c.longs(&[Column::FsMaxFileSize])?;
+    c.time_delta()?;
+    c.words(&[Column::FsProperties])
 }
 
-fn pathconf(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
-    numbers(&[Column::FsLinkMax, Column::FsNameMax], x, f)?;
-    for column in [
+fn pathconf<C: Codec>(c: &mut C) -> Result<(), C::Fault> {
+    c.words(&[Column::FsLinkMax, Column::FsNameMax])?;
+    c.flags(&[
         Column::FsNoTrunc,
         Column::FsChownRestricted,
         Column::FsCaseInsensitive,
         Column::FsCasePreserving,
-    ] {
-        f.number(column, x.boolean()?.into());
+    ])
+}
+
+/// `post_op_attr`.
+fn post_op<C: Codec>(c: &mut C, subject: Subject) -> Result<(), C::Fault> {
+    c.optional(attributes(subject), |c| c.attributes(subject))
+}
+
+/// `wcc_data`: some attributes before the operation, all after it.
+fn wcc<C: Codec>(c: &mut C, subject: Subject) -> Result<(), C::Fault> {
+    c.optional(before(subject), |c| c.before(subject))?;
+    post_op(c, subject)
+}
+
+/// `sattr3`.
+fn settable<C: Codec>(c: &mut C) -> Result<(), C::Fault> {
+    for column in [Column::SetMode, Column::SetOwner, Column::SetGroup] {
+        c.optional([column], |c| c.words(&[column]))?;
     }
-    Ok(())
+    c.optional([Column::SetSize], |c| c.longs(&[Column::SetSize]))?;
+    c.set_time(Column::SetAtimeHow, Column::SetAtime)?;
+    c.set_time(Column::SetMtimeHow, Column::SetMtime)
 }

@@ -31,18 +31,12 @@ const LONGEST: usize = LONGEST_FRAME;
 const INTERFACES: usize = 65_536;
 
 /// A file of blocks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Pcapng {
     order: Order,
     interfaces: Vec<Interface>,
     /// The last packet's time, which a block without one takes over.
     last: i64,
-}
-
-impl Default for Pcapng {
-    fn default() -> Pcapng {
-        Pcapng { order: Order::Little, interfaces: Vec::new(), last: 0 }
-    }
 }
 
 /// A block's byte order, type and length.

@@ -2,8 +2,9 @@
 
 use super::counts::CaptureCounts;
 use super::messages::{Extent, Flow, Messages, Origin};
-use super::records::Sink;
 use crate::join::Joiner;
+use crate::message::{CallKey, Endpoint};
+use std::net::SocketAddr;
 
 /// What a stream hands its messages to.
 pub struct Receiver<'a> {
@@ -24,22 +25,30 @@ impl Receiver<'_> {
         self.counts.missing_bytes += bytes;
         self.messages.hole(&self.flow, times, bytes, self.joiner);
     }
-}
 
-impl Sink for Receiver<'_> {
-    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
+    /// As [`Messages::message`].
+    pub fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool {
         self.messages.message((&self.flow, origin), bytes, extent, self.joiner, self.counts)
     }
 
-    fn awaits(&self, xid: u32) -> bool {
-        self.messages.awaits(&self.flow, xid, self.joiner)
+    /// Whether a reply with this XID is awaited here.
+    pub fn awaits(&self, xid: u32) -> bool {
+        let end = |end: SocketAddr| {
+            self.joiner.hosts.known(end.ip()).map(|host| Endpoint { host, port: end.port() })
+        };
+        let (Some(client), Some(server)) = (end(self.flow.to), end(self.flow.from)) else {
+            return false;
+        };
+        self.joiner.pending(&CallKey { client, server, xid }).is_some()
     }
 
-    fn lost(&mut self) {
+    /// Hears that the boundary between messages was lost.
+    pub fn lost(&mut self) {
         self.counts.resyncs += 1;
     }
 
-    fn skipped(&mut self, bytes: u64) {
+    /// Hears of bytes passed over in search of the next boundary.
+    pub fn skipped(&mut self, bytes: u64) {
         self.counts.skipped_bytes += bytes;
     }
 }

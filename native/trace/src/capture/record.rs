@@ -2,7 +2,7 @@
 
 use super::boundary::Mark;
 use super::messages::{Extent, Origin};
-use super::records::Sink;
+use super::receiver::Receiver;
 
 /// The most bytes of a record that are gathered: the largest transfers of servers, and more. (Only
 /// in version 4 does anything follow the data of a write, so that it is worth waiting for.)
@@ -32,10 +32,10 @@ impl Record {
     }
 
     /// Begins the next fragment.
-    pub fn fragment(&mut self, mark: Mark, sink: &mut dyn Sink) {
+    pub fn fragment(&mut self, mark: Mark, to: &mut Receiver) {
         (self.left, self.last) = (mark.length.into(), mark.last);
         if self.ended() {
-            self.give(Extent::Whole, sink);
+            self.give(Extent::Whole, to);
         }
     }
 
@@ -55,50 +55,50 @@ impl Record {
     }
 
     /// Takes bytes of the current fragment, no more than are left of it.
-    pub fn take(&mut self, bytes: &[u8], sink: &mut dyn Sink) {
+    pub fn take(&mut self, bytes: &[u8], to: &mut Receiver) {
         self.left -= bytes.len() as u64;
         if self.done {
             return;
         }
         let first = self.gathered.is_empty();
-        if first && !self.ended() && self.tried(bytes, sink) {
+        if first && !self.ended() && self.tried(bytes, to) {
             return;
         }
         let room = GATHERED - self.gathered.len();
         self.gathered.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() > room {
-            self.cut(sink);
+            self.cut(to);
         } else if self.ended() {
-            self.give(Extent::Whole, sink);
+            self.give(Extent::Whole, to);
         } else if !first && self.tries < TRIES {
             let gathered = std::mem::take(&mut self.gathered);
-            if !self.tried(&gathered, sink) {
+            if !self.tried(&gathered, to) {
                 self.gathered = gathered;
             }
         }
     }
 
     /// Passes over bytes of the current fragment that are missing, no more than are left of it.
-    pub fn miss(&mut self, missing: u64, sink: &mut dyn Sink) {
+    pub fn miss(&mut self, missing: u64, to: &mut Receiver) {
         self.left -= missing;
-        self.cut(sink);
+        self.cut(to);
     }
 
     /// Gives what is there of the message, if it was not given yet: the rest is lost.
-    pub fn cut(&mut self, sink: &mut dyn Sink) {
-        self.give(Extent::Cut, sink);
+    pub fn cut(&mut self, to: &mut Receiver) {
+        self.give(Extent::Cut, to);
     }
 
     /// Whether what is there of the message is enough to read it.
-    fn tried(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> bool {
+    fn tried(&mut self, bytes: &[u8], to: &mut Receiver) -> bool {
         self.tries += 1;
-        self.done = sink.message(self.origin, bytes, Extent::Growing);
+        self.done = to.message(self.origin, bytes, Extent::Growing);
         self.done
     }
 
-    fn give(&mut self, extent: Extent, sink: &mut dyn Sink) {
+    fn give(&mut self, extent: Extent, to: &mut Receiver) {
         if !std::mem::replace(&mut self.done, true) {
-            sink.message(self.origin, &std::mem::take(&mut self.gathered), extent);
+            to.message(self.origin, &std::mem::take(&mut self.gathered), extent);
         }
     }
 }

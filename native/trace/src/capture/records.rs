@@ -7,22 +7,11 @@
 
 use super::boundary::{self, Mark, TELLING};
 use super::messages::{Extent, Origin};
+use super::receiver::Receiver;
 use super::record::Record;
 
 /// The bytes searched in vain before a stream that never held a message is left alone.
 const PATIENCE: u64 = 4 << 20;
-
-/// Takes messages.
-pub trait Sink {
-    /// As [`super::messages::Messages::message`].
-    fn message(&mut self, origin: Origin, bytes: &[u8], extent: Extent) -> bool;
-    /// Whether a reply with this XID is awaited here.
-    fn awaits(&self, xid: u32) -> bool;
-    /// Hears that the boundary between messages was lost.
-    fn lost(&mut self);
-    /// Hears of bytes passed over in search of the next boundary.
-    fn skipped(&mut self, bytes: u64);
-}
 
 /// The state of one direction.
 #[derive(Debug, Default)]
@@ -70,63 +59,63 @@ impl Records {
     }
 
     /// Takes the next bytes of the stream.
-    pub fn bytes(&mut self, bytes: &[u8], origin: Origin, sink: &mut dyn Sink) {
+    pub fn bytes(&mut self, bytes: &[u8], origin: Origin, to: &mut Receiver) {
         if self.carried.is_empty() {
-            return self.run(bytes, 0, (origin, origin), sink);
+            return self.run(bytes, 0, (origin, origin), to);
         }
         let mut joined = std::mem::take(&mut self.carried);
         let seam = joined.len();
         joined.extend_from_slice(bytes);
-        self.run(&joined, seam, (self.carried_from, origin), sink);
+        self.run(&joined, seam, (self.carried_from, origin), to);
     }
 
     /// Passes over bytes that are missing.
-    pub fn hole(&mut self, missing: u64, sink: &mut dyn Sink) {
-        self.use_carried(sink);
+    pub fn hole(&mut self, missing: u64, to: &mut Receiver) {
+        self.use_carried(to);
         match std::mem::take(&mut self.state) {
             State::Inside(mut record) if (1..=record.left()).contains(&missing) => {
-                record.miss(missing, sink);
+                record.miss(missing, to);
                 self.state = behind(record);
             }
             State::Inside(mut record) => {
-                record.cut(sink);
-                self.lose(sink);
+                record.cut(to);
+                self.lose(to);
             }
-            State::Boundary => self.lose(sink),
+            State::Boundary => self.lose(to),
             other => self.state = other,
         }
     }
 
     /// Ends the stream: what is there of a message is all there is.
-    pub fn end(&mut self, sink: &mut dyn Sink) {
-        self.use_carried(sink);
+    pub fn end(&mut self, to: &mut Receiver) {
+        self.use_carried(to);
         if let State::Inside(mut record) = std::mem::take(&mut self.state) {
-            record.cut(sink);
+            record.cut(to);
         }
     }
 
     /// Makes do with the carried bytes, since no more are to come right behind them.
-    fn use_carried(&mut self, sink: &mut dyn Sink) {
+    fn use_carried(&mut self, to: &mut Receiver) {
         let carried = std::mem::take(&mut self.carried);
         if matches!(self.state, State::Boundary) && carried.len() >= Mark::LENGTH {
-            let used = self.open(&carried, self.carried_from, sink);
-            self.run(&carried[used..], 0, (self.carried_from, self.carried_from), sink);
+            let used = self.open(&carried, self.carried_from, to);
+            self.run(&carried[used..], 0, (self.carried_from, self.carried_from), to);
             self.carried.clear();
         } else if matches!(self.state, State::Searching) {
-            self.pass_over(carried.len(), sink);
+            self.pass_over(carried.len(), to);
         }
     }
 
-    fn lose(&mut self, sink: &mut dyn Sink) {
+    fn lose(&mut self, to: &mut Receiver) {
         if self.trusted {
-            sink.lost();
+            to.lost();
         }
         self.state = State::Searching;
     }
 
-    fn pass_over(&mut self, bytes: usize, sink: &mut dyn Sink) {
+    fn pass_over(&mut self, bytes: usize, to: &mut Receiver) {
         if self.trusted {
-            sink.skipped(bytes as u64);
+            to.skipped(bytes as u64);
             return;
         }
         self.searched += bytes as u64;
@@ -141,15 +130,15 @@ impl Records {
         mut bytes: &[u8],
         seam: usize,
         (earlier, origin): (Origin, Origin),
-        sink: &mut dyn Sink,
+        to: &mut Receiver,
     ) {
         let end = bytes.len();
         while !bytes.is_empty() {
             let here = if end - bytes.len() < seam { earlier } else { origin };
             let used = match &mut self.state {
-                State::Boundary => self.start(bytes, here, sink),
-                State::Searching => self.search(bytes, sink),
-                State::Inside(_) => self.go_on(bytes, sink),
+                State::Boundary => self.start(bytes, here, to),
+                State::Searching => self.search(bytes, to),
+                State::Inside(_) => self.go_on(bytes, to),
                 State::Ignored => return,
             };
             let Some(used) = used else {
@@ -163,38 +152,38 @@ impl Records {
 
     /// Begins a record once enough of it is there to tell. The answer, here and below, is how
     /// many bytes were used, or `None` if more are needed.
-    fn start(&mut self, bytes: &[u8], origin: Origin, sink: &mut dyn Sink) -> Option<usize> {
+    fn start(&mut self, bytes: &[u8], origin: Origin, to: &mut Receiver) -> Option<usize> {
         let whole =
             Mark::read(bytes).map_or(Mark::LENGTH, |mark| mark.length as usize + Mark::LENGTH);
-        (bytes.len() >= TELLING.min(whole)).then(|| self.open(bytes, origin, sink))
+        (bytes.len() >= TELLING.min(whole)).then(|| self.open(bytes, origin, to))
     }
 
     /// Begins a record, or reads it in place if it is all there.
-    fn open(&mut self, bytes: &[u8], origin: Origin, sink: &mut dyn Sink) -> usize {
+    fn open(&mut self, bytes: &[u8], origin: Origin, to: &mut Receiver) -> usize {
         let mark = match Mark::read(bytes) {
             Some(mark) if boundary::may_begin(bytes) => mark,
             _ => {
-                self.lose(sink);
+                self.lose(to);
                 return 0;
             }
         };
         self.trusted = true;
         let body = &bytes[Mark::LENGTH..];
         if let (true, Some(whole)) = (mark.last, body.get(..mark.length as usize)) {
-            sink.message(origin, whole, Extent::Whole);
+            to.message(origin, whole, Extent::Whole);
             return Mark::LENGTH + whole.len();
         }
         self.state = State::Inside(Record::new(origin, mark));
         Mark::LENGTH
     }
 
-    fn go_on(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Option<usize> {
+    fn go_on(&mut self, bytes: &[u8], to: &mut Receiver) -> Option<usize> {
         let State::Inside(mut record) = std::mem::take(&mut self.state) else {
             return Some(0);
         };
         if record.left() > 0 {
             let used = bytes.len().min(record.left() as usize);
-            record.take(&bytes[..used], sink);
+            record.take(&bytes[..used], to);
             self.state = behind(record);
             return Some(used);
         }
@@ -205,24 +194,24 @@ impl Records {
         let mark = match Mark::read(bytes) {
             Some(mark) if mark.length > 0 || mark.last => mark,
             _ => {
-                record.cut(sink);
-                self.lose(sink);
+                record.cut(to);
+                self.lose(to);
                 return Some(0);
             }
         };
-        record.fragment(mark, sink);
+        record.fragment(mark, to);
         self.state = behind(record);
         Some(Mark::LENGTH)
     }
 
-    fn search(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Option<usize> {
-        if let Some(at) = boundary::find(bytes, &|xid| sink.awaits(xid)) {
-            self.pass_over(at, sink);
+    fn search(&mut self, bytes: &[u8], to: &mut Receiver) -> Option<usize> {
+        if let Some(at) = boundary::find(bytes, &|xid| to.awaits(xid)) {
+            self.pass_over(at, to);
             self.state = State::Boundary;
             return Some(at);
         }
         let kept = bytes.len().min(TELLING - 1);
-        self.pass_over(bytes.len() - kept, sink);
+        self.pass_over(bytes.len() - kept, to);
         match self.state {
             State::Ignored => Some(bytes.len()),
             _ if kept == bytes.len() => None,

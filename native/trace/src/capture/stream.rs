@@ -59,18 +59,19 @@ struct Waiting {
     origin: Origin,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// Met in its middle; the first segments are gathered.
+    #[default]
     Gathering,
     /// In order up to `next`.
     Running,
 }
 
 /// The state of one direction.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Stream {
-    /// When it was last heard of.
+    /// When it was last heard of; no packet is from before 1970.
     pub heard: i64,
     records: Records,
     phase: Phase,
@@ -84,22 +85,6 @@ pub struct Stream {
     waiting_bytes: usize,
     /// How often the bytes of the first gap were acknowledged.
     acknowledged: u8,
-}
-
-impl Default for Stream {
-    fn default() -> Stream {
-        Stream {
-            heard: i64::MIN,
-            records: Records::default(),
-            phase: Phase::Gathering,
-            next: 0,
-            opened: None,
-            delivered: None,
-            waiting: Vec::new(),
-            waiting_bytes: 0,
-            acknowledged: 0,
-        }
-    }
 }
 
 impl Stream {

@@ -44,62 +44,35 @@ pub trait Listener: Send {
     fn hear(&mut self, hosts: &Interner, event: &Event);
 }
 
-/// Who is told, and of what.
-#[derive(Default)]
-pub(super) struct Told {
-    listener: Option<Box<dyn Listener>>,
-    /// Of messages that rows are made of, too.
-    all: bool,
+impl What<'_> {
+    /// What it is, if no row is made of it, having been sent `again` or being no call's or reply's
+    /// of NFS.
+    fn kind(&self, again: bool) -> Option<Kind> {
+        match self {
+            What::Orphan { .. } => Some(Kind::ReplyWithoutCall),
+            What::Call { procedure: Procedure::Other(_), .. }
+            | What::Reply { procedure: Procedure::Other(_), .. } => Some(Kind::OtherProgram),
+            What::Call { .. } => again.then_some(Kind::Retransmission),
+            What::Reply { .. } => again.then_some(Kind::DuplicateReply),
+        }
+    }
 }
 
 impl Joiner {
     /// From now on tells `listener` of the messages that no row is made of, or of `all`.
     pub fn tell(&mut self, listener: Box<dyn Listener>, all: bool) {
-        self.told = Told { listener: Some(listener), all };
+        self.told = Some((listener, all));
     }
 
-    pub(super) fn tell_call(
-        &mut self,
-        envelope: &Envelope,
-        procedure: Procedure,
-        (again, short): (bool, bool),
-        fields: &Fields,
-    ) {
-        let kind = no_row(procedure, again.then_some(Kind::Retransmission));
-        self.emit(Event { kind, envelope, what: What::Call { procedure, short, fields } });
-    }
-
-    pub(super) fn tell_reply(
-        &mut self,
-        (envelope, procedure): (&Envelope, Procedure),
-        again: bool,
-        (status, short): (Option<u32>, bool),
-        fields: &Fields,
-    ) {
-        let kind = no_row(procedure, again.then_some(Kind::DuplicateReply));
-        self.emit(Event { kind, envelope, what: What::Reply { procedure, status, short, fields } });
-    }
-
-    pub(super) fn tell_orphan(&mut self, envelope: &Envelope, kind: &'static str, bytes: &[u8]) {
-        let what = What::Orphan { kind, bytes };
-        self.emit(Event { kind: Some(Kind::ReplyWithoutCall), envelope, what });
-    }
-
+    /// Tells of a message, which may have been sent `again`.
     #[inline]
-    fn emit(&mut self, event: Event) {
-        let Told { listener: Some(listener), all } = &mut self.told else {
+    pub(super) fn emit(&mut self, envelope: &Envelope, again: bool, what: What) {
+        let Some((listener, all)) = &mut self.told else {
             return;
         };
-        if *all || event.kind.is_some() {
-            listener.hear(&self.hosts, &event);
+        let kind = what.kind(again);
+        if *all || kind.is_some() {
+            listener.hear(&self.hosts, &Event { kind, envelope, what });
         }
-    }
-}
-
-/// What a message is of which no row is made: one of another program, or one that was sent again.
-fn no_row(procedure: Procedure, again: Option<Kind>) -> Option<Kind> {
-    match procedure {
-        Procedure::Other(_) => Some(Kind::OtherProgram),
-        Procedure::Nfs(..) => again,
     }
 }

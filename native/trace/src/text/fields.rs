@@ -240,12 +240,13 @@ impl<'a> Reader<'a> {
             return Err(("bad-entry", "the entries of a directory, counted from 0"));
         }
         let column = match &key[..dash] {
-            b"uid" => EntryColumn::Owner,
-            b"gid" => EntryColumn::Group,
-            b"rdev" => EntryColumn::RdevMajor,
-            b"rdev2" => EntryColumn::RdevMinor,
-            b"owner" | b"group" | b"rdev_major" | b"rdev_minor" => return Err(UNKNOWN),
-            name => crate::schema::entry_column(name).ok_or(UNKNOWN)?,
+            b"name" => EntryColumn::Name,
+            b"cookie" => EntryColumn::Cookie,
+            b"fh" => EntryColumn::Fh,
+            name => {
+                let attribute = attributes::entry().find(|(attribute, _)| attribute.key() == name);
+                attribute.ok_or(UNKNOWN)?.1
+            }
         };
         self.plain &= !self.out.entry_has(column);
         match ENTRY_COLUMNS[column as usize].2 {
@@ -266,6 +267,13 @@ impl<'a> Reader<'a> {
     fn single(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
         self.plain &= !self.out.has(column);
         self.value(column, value)
+    }
+
+    /// A number that a line has but once.
+    fn once(&mut self, column: Column, number: u64) -> Result<(), Damage> {
+        self.plain &= !self.out.has(column);
+        self.out.number(column, number);
+        Ok(())
     }
 
     fn value(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
@@ -318,9 +326,8 @@ impl<'a> Reader<'a> {
     /// A place in a directory of version 2: four bytes of the server's own, in eight digits.
     fn cookie(&mut self, value: &[u8]) -> Result<(), Damage> {
         let (cookie, lower) = super::value::digits(value).ok_or(BAD_NUMBER)?;
-        self.plain &= lower && value.len() == 8 && !self.out.has(Column::Cookie);
-        self.out.number(Column::Cookie, cookie);
-        Ok(())
+        self.plain &= lower && value.len() == 8;
+        self.once(Column::Cookie, cookie)
     }
 
     fn set_size(&mut self, value: &[u8]) -> Result<(), Damage> {
@@ -329,9 +336,7 @@ impl<'a> Reader<'a> {
             size = size.rotate_left(32);
             self.form = self.form | Form::EXCHANGED_SIZE;
         }
-        self.plain &= !self.out.has(Column::SetSize);
-        self.out.number(Column::SetSize, size);
-        Ok(())
+        self.once(Column::SetSize, size)
     }
 
     /// A time to set, or `SERVER`: the server's own (RFC 1813, time_how 1; a client's is 2).
@@ -352,15 +357,12 @@ impl<'a> Reader<'a> {
             return Err(EXPECTED);
         };
         let code = memchr::memchr(*letter, letters).ok_or(EXPECTED)?;
-        self.plain &= !self.out.has(column);
-        self.out.number(column, code as u64);
-        Ok(())
+        self.once(column, code as u64)
     }
 
     /// Access bits. Early traces print one letter, in upper case, for the bit that they know;
     /// `U` stands for bits that they do not.
     fn access(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
-        self.plain &= !self.out.has(column);
         let letter = match value {
             [letter] => memchr::memchr(*letter, ACCESS),
             _ => None,
@@ -370,8 +372,7 @@ impl<'a> Reader<'a> {
             None => self.number(Kind::U32, value)?,
         };
         self.form = self.form.with(Form::LETTER, letter.is_some());
-        self.out.number(column, bits);
-        Ok(())
+        self.once(column, bits)
     }
 }
 

@@ -25,13 +25,12 @@ impl Log {
     }
 
     /// Adds what `write` writes.
-    pub fn add<T>(&self, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+    pub fn add(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = write(&mut lines.text);
+        write(&mut lines.text);
         if lines.text.len() >= MOST {
             lines.give();
         }
-        written
     }
 
     /// Hands on what there is.

@@ -23,14 +23,14 @@ pub struct Record {
     pub printer: MessagePrinter,
     /// Where every message is printed, if anywhere.
     pub log: Option<Log>,
-    /// Whether the trace is text, so that a reply whose call was not seen is a line.
-    pub text: bool,
 }
 
 impl Recorder {
     /// One that keeps the messages of which no row is made, of a trace that is text or is not.
     pub fn new(text: bool) -> Recorder {
-        Recorder(Arc::new(Mutex::new(Record { text, ..Record::default() })))
+        let recorder = Recorder::default();
+        recorder.get().printer.text = text;
+        recorder
     }
 
     /// The record, for as long as it is looked at.
@@ -47,39 +47,13 @@ impl Listener for Recorder {
 
 impl Record {
     fn hear(&mut self, hosts: &Interner, event: &Event) {
-        let (printer, text) = (&mut self.printer, self.text);
         if let Some(log) = &self.log {
-            log.add(|out| print(printer, text, hosts, event, out));
+            log.add(|out| self.printer.print(hosts, event, out));
         } else if let Some(kind) = event.kind {
             let mut line = Vec::new();
-            print(printer, text, hosts, event, &mut line);
+            self.printer.print(hosts, event, &mut line);
             self.messages.push(message(kind, event, line));
         }
-    }
-}
-
-/// Prints a message, if there is a form for it. A reply whose call was not seen is, of text, its
-/// line; of a capture, no more than its header can be read.
-fn print(
-    printer: &mut MessagePrinter,
-    text: bool,
-    hosts: &Interner,
-    event: &Event,
-    out: &mut Vec<u8>,
-) {
-    let envelope = event.envelope;
-    match event.what {
-        What::Call { procedure, short, fields } => {
-            printer.call(hosts, (envelope, procedure), short, fields, out);
-        }
-        What::Reply { procedure, status, short, fields } => {
-            printer.reply(hosts, (envelope, procedure), (status, short), fields, out);
-        }
-        What::Orphan { bytes, .. } if text => {
-            out.extend_from_slice(bytes);
-            out.push(b'\n');
-        }
-        What::Orphan { .. } => printer.unknown(hosts, envelope, out),
     }
 }
 
@@ -91,7 +65,7 @@ fn message(kind: Kind, event: &Event, line: Vec<u8>) -> Message {
         What::Orphan { .. } => (true, None, None),
     };
     let op = match (event.what, procedure) {
-        (What::Orphan { kind, .. }, _) => Op::ALL.iter().find(|op| op.word() == kind).copied(),
+        (What::Orphan { kind, .. }, _) => Op::of(kind),
         (_, Some(Procedure::Nfs(op, _))) => Some(op),
         _ => None,
     };

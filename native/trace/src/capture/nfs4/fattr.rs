@@ -3,6 +3,7 @@
 use super::super::xdr::{Decoded, Fault, Xdr};
 use super::attribute::{attribute, set};
 use super::item::{self, Item};
+use crate::attributes::of_entry;
 use crate::fields::Fields;
 use crate::schema::{Column, EntryColumn};
 
@@ -30,7 +31,7 @@ pub fn entry(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     let (numbers, bytes) = (f.numbers.len(), f.bytes.len());
     let read = attributes(x, f);
     for (column, value) in f.numbers.split_off(numbers) {
-        match entry_column(column) {
+        match of_entry(column) {
             Some(column) => f.entry_number(column, value),
             None if column == Column::Short => f.number(column, value),
             None => {}
@@ -57,9 +58,7 @@ fn each(
     for number in numbers(map) {
         match read(number, &mut values, f) {
             Ok(()) => {}
-            Err(UNKNOWN) => {
-                break;
-            }
+            Err(UNKNOWN) => break,
             Err(Fault::Short) if whole => {
                 return Err(Fault::Bad("as many bytes of attributes as there should be"));
             }
@@ -69,11 +68,7 @@ fn each(
     if !values.rest().is_empty() {
         f.number(Column::Short, 1);
     }
-    if whole {
-        Ok(())
-    } else {
-        Err(Fault::Short)
-    }
+    whole.then_some(()).ok_or(Fault::Short)
 }
 
 /// What is said of an attribute that no version has.
@@ -137,24 +132,4 @@ pub fn time_delta(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
 pub fn transfer(x: &mut Xdr, column: Column, f: &mut Fields) -> Decoded<()> {
     f.number(column, x.u64()?.min(u32::MAX.into()));
     Ok(())
-}
-
-fn entry_column(column: Column) -> Option<EntryColumn> {
-    Some(match column {
-        Column::Fileid => EntryColumn::Fileid,
-        Column::Ftype => EntryColumn::Ftype,
-        Column::Mode => EntryColumn::Mode,
-        Column::Nlink => EntryColumn::Nlink,
-        Column::Owner => EntryColumn::Owner,
-        Column::Group => EntryColumn::Group,
-        Column::Size => EntryColumn::Size,
-        Column::Used => EntryColumn::Used,
-        Column::RdevMajor => EntryColumn::RdevMajor,
-        Column::RdevMinor => EntryColumn::RdevMinor,
-        Column::Fsid => EntryColumn::Fsid,
-        Column::Atime => EntryColumn::Atime,
-        Column::Mtime => EntryColumn::Mtime,
-        Column::Ctime => EntryColumn::Ctime,
-        _ => return None,
-    })
 }

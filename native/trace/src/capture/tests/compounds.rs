@@ -1,6 +1,6 @@
 //! Compounds of NFS version 4, from messages to rows.
 
-use crate::capture::testing::*;
+use super::testing::*;
 use crate::schema::Op;
 
 const PUTROOTFH: u32 = 24;

@@ -1,6 +1,6 @@
 //! Damaged pcap files: what can be read is read, what cannot is set aside with its reason.
 
-use crate::capture::testing::*;
+use super::testing::*;
 
 const HEADER: usize = 16;
 

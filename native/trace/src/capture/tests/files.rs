@@ -1,6 +1,6 @@
 //! The two kinds of capture file, in both byte orders.
 
-use crate::capture::testing::*;
+use super::testing::*;
 use crate::capture::{CaptureError, FORMAT};
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;

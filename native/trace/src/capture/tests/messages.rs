@@ -1,6 +1,6 @@
 //! Calls and replies as RPC knows them: refusals, credentials, other programs.
 
-use crate::capture::testing::*;
+use super::testing::*;
 use crate::schema::Op;
 
 fn datagrams(messages: &[(Side, Vec<u8>)]) -> Seen {

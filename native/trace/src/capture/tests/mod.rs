@@ -9,3 +9,4 @@ mod packets;
 mod procedures2;
 mod procedures3;
 mod streams;
+pub mod testing;

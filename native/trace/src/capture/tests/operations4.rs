@@ -1,8 +1,8 @@
 //! The operations of NFS version 4, each in both directions up to where the next one begins.
 //! Written down from the XDR of RFC 7531 (to 39), RFC 5662 (to 58), RFC 7863 (to 71) and RFC 8276.
 
+use super::testing::Words;
 use crate::capture::nfs4::{arguments, results};
-use crate::capture::testing::Words;
 use crate::capture::xdr::{Fault, Xdr};
 use crate::fields::{Fields, Section};
 use crate::schema::Column::{self, *};

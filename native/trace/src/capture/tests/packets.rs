@@ -1,6 +1,6 @@
 //! Link types, IP and UDP.
 
-use crate::capture::testing::*;
+use super::testing::*;
 use crate::capture::CaptureError;
 use crate::schema::Op;
 

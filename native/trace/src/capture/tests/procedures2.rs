@@ -1,7 +1,8 @@
 //! The procedures of NFS version 2, column by column (RFC 1094 section 2.2).
 
+use super::testing::Words;
+use crate::capture::codec::Reader;
 use crate::capture::nfs2::{arguments, results};
-use crate::capture::testing::Words;
 use crate::capture::xdr::Xdr;
 use crate::fields::Fields;
 use crate::schema::Column::{self, *};
@@ -11,14 +12,14 @@ const HANDLE: [u8; 32] = [7; 32];
 
 fn asked(op: Op, words: Words) -> Fields {
     let (mut f, mut x) = (Fields::default(), Xdr::new(&words.0));
-    assert_eq!(arguments(op, &mut x, &mut f), Ok(()));
+    assert_eq!(arguments(op, &mut Reader { x: &mut x, f: &mut f }), Ok(()));
     assert!(x.rest().is_empty());
     f
 }
 
 fn answered(op: Op, words: Words) -> Fields {
     let (mut f, mut x) = (Fields::default(), Xdr::new(&words.0));
-    assert_eq!(results(op, &mut x, &mut f), Ok(()));
+    assert_eq!(results(op, &mut Reader { x: &mut x, f: &mut f }), Ok(()));
     assert!(x.rest().is_empty());
     f
 }

@@ -1,7 +1,8 @@
 //! The procedures of NFS version 3, column by column (RFC 1813 section 3.3).
 
+use super::testing::Words;
+use crate::capture::codec::Reader;
 use crate::capture::nfs3::{arguments, results};
-use crate::capture::testing::Words;
 use crate::capture::xdr::{Fault, Xdr};
 use crate::fields::Fields;
 use crate::schema::Column::{self, *};
@@ -9,14 +10,14 @@ use crate::schema::{EntryColumn, Op};
 
 fn asked(op: Op, words: Words) -> Fields {
     let (mut f, mut x) = (Fields::default(), Xdr::new(&words.0));
-    assert_eq!(arguments(op, &mut x, &mut f), Ok(()));
+    assert_eq!(arguments(op, &mut Reader { x: &mut x, f: &mut f }), Ok(()));
     assert!(x.rest().is_empty());
     f
 }
 
 fn answered(op: Op, ok: bool, words: Words) -> Fields {
     let (mut f, mut x) = (Fields::default(), Xdr::new(&words.0));
-    assert_eq!(results(op, ok, &mut x, &mut f), Ok(()));
+    assert_eq!(results(op, ok, &mut Reader { x: &mut x, f: &mut f }), Ok(()));
     assert!(x.rest().is_empty());
     f
 }
@@ -231,10 +232,14 @@ fn a_message_that_ends_early_keeps_what_was_read() {
     let words = handle(b"dir").opaque(b"new").words(&[0, 1, 0o600]);
     for end in 0..words.0.len() {
         let mut f = Fields::default();
-        let read = arguments(Op::Create, &mut Xdr::new(&words.0[..end]), &mut f);
+        let read =
+            arguments(Op::Create, &mut Reader { x: &mut Xdr::new(&words.0[..end]), f: &mut f });
         assert_eq!(read, Err(Fault::Short));
     }
     let mut f = Fields::default();
-    assert_eq!(arguments(Op::Create, &mut Xdr::new(&words.0), &mut f), Err(Fault::Short));
+    assert_eq!(
+        arguments(Op::Create, &mut Reader { x: &mut Xdr::new(&words.0), f: &mut f }),
+        Err(Fault::Short)
+    );
     assert_eq!((f.get_text(Name), f.get(SetMode)), (Some(&b"new"[..]), Some(0o600)));
 }

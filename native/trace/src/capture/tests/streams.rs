@@ -1,6 +1,6 @@
 //! TCP streams and the records in them.
 
-use crate::capture::testing::*;
+use super::testing::*;
 use crate::schema::Op;
 
 const SYN: u8 = 2;

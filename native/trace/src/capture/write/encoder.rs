@@ -1,8 +1,13 @@
 //! One message while it is made of a row's values.
 
+use super::super::codec::{Codec, CLIENT_TIME, VERIFIER};
 use super::words::Words;
-use crate::rows::Row;
-use crate::schema::Column;
+use crate::attributes::{attributes, before, Subject, ENTRY};
+use crate::rows::{Entry, Row};
+use crate::schema::{Column, EntryColumn, Kind, ENTRY_COLUMNS};
+use std::convert::Infallible;
+
+type Written = Result<(), Infallible>;
 
 /// Writes a row's values. One that the row does not have becomes zero or empty.
 pub struct Encoder<'a> {
@@ -12,70 +17,19 @@ pub struct Encoder<'a> {
     pub words: Words,
     /// Zero bytes that follow: the data of a file.
     pub zeros: usize,
+    /// The most data that are written.
+    most_data: usize,
     /// Where the last value that the row has ends.
-    known: usize,
+    pub known: usize,
     /// Whether a value that the message must have is not in the row.
-    lacking: bool,
+    pub lacking: bool,
 }
 
 impl<'a> Encoder<'a> {
-    /// A message that begins with these words.
-    pub fn new(row: Row<'a>, words: Words) -> Encoder<'a> {
+    /// A message that begins with these words, and has at most so many bytes of data.
+    pub fn new(row: Row<'a>, words: Words, most_data: usize) -> Encoder<'a> {
         let known = words.0.len();
-        Encoder { row, words, zeros: 0, known, lacking: false }
-    }
-
-    /// Words of the 32-bit values of columns.
-    pub fn words(&mut self, columns: &[Column]) {
-        for &column in columns {
-            let value = self.row.number(column);
-            self.words.put(&[value.unwrap_or_default() as u32]);
-            self.account(value.is_some());
-        }
-    }
-
-    /// The 64-bit values of columns.
-    pub fn longs(&mut self, columns: &[Column]) {
-        for &column in columns {
-            let value = self.row.number(column);
-            self.words.put_long(value.unwrap_or_default());
-            self.account(value.is_some());
-        }
-    }
-
-    /// `nfstime3`.
-    pub fn times(&mut self, columns: &[Column]) {
-        for &column in columns {
-            let value = self.row.number(column);
-            self.words.put(&time3(value.unwrap_or_default()));
-            self.account(value.is_some());
-        }
-    }
-
-    /// Bytes behind their number.
-    pub fn opaque(&mut self, column: Column) {
-        let value = self.row.bytes(column);
-        self.words.put_opaque(value.unwrap_or_default());
-        self.account(value.is_some());
-    }
-
-    /// Eight bytes: a verifier.
-    pub fn verifier(&mut self, column: Column) {
-        let value = self.row.bytes(column);
-        let mut eight = [0; 8];
-        for (to, from) in eight.iter_mut().zip(value.unwrap_or_default()) {
-            *to = *from;
-        }
-        self.words.0.extend_from_slice(&eight);
-        self.account(value.is_some());
-    }
-
-    /// Whether something optional follows: it does if the row has any of these values.
-    pub fn follows(&mut self, columns: impl IntoIterator<Item = Column>) -> bool {
-        let row = self.row;
-        let follows = columns.into_iter().any(|c| row.number(c).or(length(row.bytes(c))).is_some());
-        self.words.put(&[follows.into()]);
-        follows
+        Encoder { row, words, zeros: 0, most_data, known, lacking: false }
     }
 
     /// Takes note that what was written last is known.
@@ -86,22 +40,163 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Whether a value that the message must have is not in the row.
-    pub fn lacking(&self) -> bool {
-        self.lacking
+    fn numbers(&mut self, columns: &[Column], put: impl Fn(&mut Words, u64)) -> Written {
+        for &column in columns {
+            let value = self.row.number(column);
+            put(&mut self.words, value.unwrap_or_default());
+            self.account(value.is_some());
+        }
+        Ok(())
     }
 
-    /// How much of the message the row knows.
-    pub fn known(&self) -> usize {
-        self.known
+    /// A number or a time, as long as its column is wide.
+    fn value(&mut self, column: Column) -> Written {
+        self.numbers(&[column], |words, value| put(words, column.kind(), value))
+    }
+
+    fn bytes(&mut self, column: Column, put: impl Fn(&mut Words, &[u8])) -> Written {
+        let value = self.row.bytes(column);
+        put(&mut self.words, value.unwrap_or_default());
+        self.account(value.is_some());
+        Ok(())
+    }
+
+    /// `name_attributes` and `name_handle` of `entryplus3`.
+    fn entry_attributes(&mut self, entry: &Entry) {
+        let shown = ENTRY.iter().any(|&c| c != EntryColumn::Fileid && entry.number(c).is_some());
+        self.words.put(&[shown.into()]);
+        for column in ENTRY.into_iter().filter(|_| shown) {
+            let value = entry.number(column).unwrap_or_default();
+            put(&mut self.words, ENTRY_COLUMNS[column as usize].2, value);
+        }
+        let handle = entry.bytes(EntryColumn::Fh);
+        self.words.put(&[handle.is_some().into()]);
+        if let Some(handle) = handle {
+            self.words.put_opaque(handle);
+        }
     }
 }
 
-fn length(bytes: Option<&[u8]>) -> Option<u64> {
-    bytes.map(|bytes| bytes.len() as u64)
+impl Codec for Encoder<'_> {
+    type Fault = Infallible;
+
+    fn words(&mut self, columns: &[Column]) -> Written {
+        self.numbers(columns, |words, value| words.put(&[value as u32]))
+    }
+
+    fn longs(&mut self, columns: &[Column]) -> Written {
+        self.numbers(columns, Words::put_long)
+    }
+
+    fn times(&mut self, columns: &[Column]) -> Written {
+        self.numbers(columns, put_time)
+    }
+
+    fn flags(&mut self, columns: &[Column]) -> Written {
+        self.words(columns)
+    }
+
+    fn choice(&mut self, column: Column, _: u32, _: &'static str) -> Result<u32, Infallible> {
+        self.words(&[column])?;
+        Ok(self.row.number(column).unwrap_or_default() as u32)
+    }
+
+    fn handle(&mut self, column: Column) -> Written {
+        self.bytes(column, Words::put_opaque)
+    }
+
+    fn string(&mut self, column: Column) -> Written {
+        self.bytes(column, Words::put_opaque)
+    }
+
+    fn verifier(&mut self, column: Column) -> Written {
+        self.bytes(column, |words, bytes| {
+            let end = words.0.len() + VERIFIER;
+            words.0.extend_from_slice(&bytes[..bytes.len().min(VERIFIER)]);
+            words.0.resize(end, 0);
+        })
+    }
+
+    /// What is optional follows if the row has any of these values.
+    fn optional(
+        &mut self,
+        columns: impl IntoIterator<Item = Column>,
+        each: impl FnOnce(&mut Self) -> Written,
+    ) -> Written {
+        let row = self.row;
+        let has = |column| row.number(column).is_some() || row.bytes(column).is_some();
+        let follows = columns.into_iter().any(has);
+        self.words.put(&[follows.into()]);
+        match follows {
+            true => each(self),
+            false => Ok(()),
+        }
+    }
+
+    fn set_time(&mut self, how: Column, time: Column) -> Written {
+        let how = self.row.number(how).or(self.row.number(time).map(|_| CLIENT_TIME));
+        self.words.put(&[how.unwrap_or_default() as u32]);
+        if how.is_some() {
+            self.account(true);
+        }
+        match how {
+            Some(CLIENT_TIME) => self.times(&[time]),
+            _ => Ok(()),
+        }
+    }
+
+    fn time_delta(&mut self) -> Written {
+        const SECOND: u64 = 1_000_000_000;
+        self.numbers(&[Column::FsTimeDelta], |words, delta| {
+            words.put(&[(delta / SECOND) as u32, (delta % SECOND) as u32]);
+        })
+    }
+
+    fn before(&mut self, subject: Subject) -> Written {
+        before(subject).try_for_each(|column| self.value(column))
+    }
+
+    fn attributes(&mut self, subject: Subject) -> Written {
+        attributes(subject).try_for_each(|column| self.value(column))
+    }
+
+    fn entries(&mut self, plus: bool) -> Written {
+        let row = self.row;
+        for entry in (0..row.entries()).filter_map(|number| row.entry(number)) {
+            self.words.put(&[1]);
+            self.words.put_long(entry.number(EntryColumn::Fileid).unwrap_or_default());
+            self.words.put_opaque(entry.bytes(EntryColumn::Name).unwrap_or_default());
+            self.words.put_long(entry.number(EntryColumn::Cookie).unwrap_or_default());
+            if plus {
+                self.entry_attributes(&entry);
+            }
+            self.account(true);
+        }
+        self.words.put(&[0]);
+        Ok(())
+    }
+
+    /// As many zeros as the column says.
+    fn data(&mut self, length: Column) -> Written {
+        let length = self.row.number(length).map_or(0, |length| length as usize);
+        let length = length.min(self.most_data);
+        self.words.put(&[length as u32]);
+        self.zeros = length.next_multiple_of(4);
+        Ok(())
+    }
+}
+
+/// A value of a kind.
+fn put(words: &mut Words, kind: Kind, value: u64) {
+    match kind {
+        Kind::U64 => words.put_long(value),
+        Kind::Time => put_time(words, value),
+        _ => words.put(&[value as u32]),
+    }
 }
 
 /// `nfstime3` of microseconds.
-pub fn time3(microseconds: u64) -> [u32; 2] {
-    [(microseconds / 1_000_000) as u32, (microseconds % 1_000_000) as u32 * 1000]
+fn put_time(words: &mut Words, microseconds: u64) {
+    let (seconds, rest) = (microseconds / 1_000_000, microseconds % 1_000_000);
+    words.put(&[seconds as u32, rest as u32 * 1000]);
 }

@@ -4,7 +4,7 @@
 //! | layer | files |
 //! | --- | --- |
 //! | the table | [`crate::rows`] |
-//! | NFS and RPC | [`calls3`], [`replies3`], [`attributes3`], [`rpc`], [`encoder`], [`words`] |
+//! | NFS and RPC | [`super::nfs3`], [`rpc`], [`encoder`], [`words`] |
 //! | order, conversations, packets | [`queue`], [`conversations`], [`packet`], [`addresses`] |
 //! | capture file | [`pcap`] |
 //!
@@ -14,14 +14,11 @@
 //! Of a row that was cut the message ends, as captured, where its known values end.
 
 pub mod addresses;
-pub mod attributes3;
-pub mod calls3;
 pub mod conversations;
 pub mod encoder;
 pub mod packet;
 pub mod pcap;
 pub mod queue;
-pub mod replies3;
 pub mod rpc;
 #[cfg(test)]
 mod tests;

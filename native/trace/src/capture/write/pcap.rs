@@ -1,6 +1,6 @@
 //! A classic pcap file of Ethernet frames, with times in microseconds.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 const MAGIC: u32 = 0xa1b2_c3d4;
 /// The snapshot length stated: no frame is longer.
@@ -46,11 +46,7 @@ impl<W: Write> PcapFile<W> {
             self.to.write_all(part)?;
             left -= part.len();
         }
-        while left > 0 {
-            let zeros = &ZEROS[..left.min(ZEROS.len())];
-            self.to.write_all(zeros)?;
-            left -= zeros.len();
-        }
+        io::copy(&mut io::repeat(0).take(left as u64), &mut self.to)?;
         Ok(())
     }
 
@@ -60,5 +56,3 @@ impl<W: Write> PcapFile<W> {
         Ok(self.to)
     }
 }
-
-const ZEROS: [u8; 4096] = [0; 4096];

@@ -3,8 +3,7 @@
 use super::conversations::Flow;
 use super::rpc::Message;
 use crate::message::WINDOW;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 /// A row without a reply comes when its call has been given up.
 const LATE: i64 = WINDOW + 1_000_000;
@@ -16,7 +15,7 @@ const BYTES: usize = 64 << 20;
 const OVERHEAD: usize = 128;
 
 /// A message on its way.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Sent {
     /// When, in microseconds since the epoch.
     pub time: i64,
@@ -26,35 +25,14 @@ pub struct Sent {
     pub message: Message,
 }
 
-struct Place(Reverse<(i64, u64)>, Sent);
-
-impl PartialEq for Place {
-    fn eq(&self, other: &Place) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl Eq for Place {}
-
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Place) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Place {
-    fn cmp(&self, other: &Place) -> std::cmp::Ordering {
-        self.0.cmp(&other.0)
-    }
-}
-
 /// The messages that wait for earlier ones.
 ///
 /// Rows come in about the order of their replies, one without a reply a minute late: so long
 /// messages wait, unless they take more than 64 MiB.
 #[derive(Default)]
 pub struct Queue {
-    waiting: BinaryHeap<Place>,
+    /// By their times, and in the order in which they came.
+    waiting: BTreeMap<(i64, u64), Sent>,
     bytes: usize,
     number: u64,
     newest: Option<i64>,
@@ -66,17 +44,17 @@ impl Queue {
         self.newest = self.newest.max(Some(sent.time));
         self.bytes += sent.message.bytes.len() + OVERHEAD;
         self.number += 1;
-        self.waiting.push(Place(Reverse((sent.time, self.number)), sent));
+        self.waiting.insert((sent.time, self.number), sent);
     }
 
     /// The earliest message that no earlier one can precede any more, or of `all` the earliest.
     pub fn pop(&mut self, all: bool) -> Option<Sent> {
-        let first = self.waiting.peek()?.1.time;
+        let (&(first, _), _) = self.waiting.first_key_value()?;
         let due = self.newest.is_some_and(|newest| newest.saturating_sub(first) > LATE);
         if !(all || due || self.bytes > BYTES) {
             return None;
         }
-        let Place(_, sent) = self.waiting.pop()?;
+        let (_, sent) = self.waiting.pop_first()?;
         self.bytes -= sent.message.bytes.len() + OVERHEAD;
         Some(sent)
     }

@@ -1,9 +1,10 @@
 //! Calls and replies with their RPC headers (RFC 5531).
 
+use super::super::codec::Codec;
+use super::super::nfs3;
 use super::super::rpc::{AUTH_UNIX, CALL, DENIAL, NFS, REFUSED, REPLY, RPC_VERSION};
 use super::encoder::Encoder;
 use super::words::Words;
-use super::{calls3, replies3};
 use crate::rows::Row;
 use crate::schema::{Column, Op};
 
@@ -37,10 +38,9 @@ pub fn messages(row: Row, op: Op, most_data: usize) -> (Message, Option<Message>
     let reply = row.number(Column::ReplyTime).map(|_| reply(row, op, most_data));
     let short = row.number(Column::Short) == Some(1);
     // that a message was cut shows where what it must have is missing; a reply may end anywhere
-    let call_cut = short && (call.lacking() || reply.is_none());
-    let reply_cut = |reply: &Encoder| short && (reply.lacking() || !call_cut);
+    let call_cut = short && (call.lacking || reply.is_none());
     let reply = reply.map(|reply| {
-        let cut = reply_cut(&reply);
+        let cut = short && (reply.lacking || !call_cut);
         message(reply, cut)
     });
     (message(call, call_cut), reply)
@@ -48,16 +48,16 @@ pub fn messages(row: Row, op: Op, most_data: usize) -> (Message, Option<Message>
 
 fn message(e: Encoder, cut: bool) -> Message {
     let whole = e.words.0.len() + e.zeros;
-    let captured = if cut { e.known() } else { whole };
+    let captured = if cut { e.known } else { whole };
     Message { zeros: e.zeros, captured, bytes: e.words.0 }
 }
 
 fn call<'a>(row: Row<'a>, op: Op, most_data: usize) -> Encoder<'a> {
     let [xid, version] = [Column::Xid, Column::Version].map(|c| word(row, c));
     let head = Words::of(&[xid, CALL, RPC_VERSION, NFS, version, op as u32]);
-    let mut e = Encoder::new(row, head);
+    let mut e = Encoder::new(row, head, most_data);
     credentials(&mut e, op);
-    calls3::arguments(op, most_data, &mut e);
+    let Ok(()) = nfs3::arguments(op, &mut e);
     e
 }
 
@@ -89,13 +89,13 @@ fn reply<'a>(row: Row<'a>, op: Op, most_data: usize) -> Encoder<'a> {
     let mut head = Words::of(&[word(row, Column::Xid), REPLY]);
     if let Some(refusal) = refusal {
         refused(refusal, &mut head);
-        return Encoder::new(row, head);
+        return Encoder::new(row, head, most_data);
     }
     head.put(&[0, 0, 0, 0]);
-    let mut e = Encoder::new(row, head);
+    let mut e = Encoder::new(row, head, most_data);
     if op != Op::Null {
-        e.words(&[Column::Status]);
-        replies3::results(op, status == Some(0), most_data, &mut e);
+        let Ok(()) = e.words(&[Column::Status]);
+        let Ok(()) = nfs3::results(op, status == Some(0), &mut e);
     }
     e
 }

@@ -1,10 +1,10 @@
 //! Written captures, read again.
 
-use super::super::testing::{
+use super::CaptureWriter;
+use crate::capture::tests::testing::{
     self, call, ethernet, ipv4, lookup, marked, not_found, read, reply, segment, udp, write, File,
     Seen, Side, Words,
 };
-use super::CaptureWriter;
 use crate::schema::Column;
 use arrow_array::RecordBatch;
 

@@ -16,18 +16,6 @@ impl Words {
         self
     }
 
-    /// A number of 64 bits.
-    pub fn long(mut self, number: u64) -> Words {
-        self.put_long(number);
-        self
-    }
-
-    /// Bytes as they are.
-    pub fn raw(mut self, bytes: &[u8]) -> Words {
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
     /// Bytes behind their number, padded.
     pub fn opaque(mut self, bytes: &[u8]) -> Words {
         self.put_opaque(bytes);

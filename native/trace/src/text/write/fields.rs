@@ -5,28 +5,11 @@ use super::print;
 use super::values::Values;
 use crate::attributes::{self, Attribute, Subject};
 use crate::form::Form;
-use crate::schema::{Column, EntryColumn, Kind, Op};
+use crate::schema::{Column, EntryColumn, Kind, Op, ENTRY_COLUMNS};
 
 /// What version 1.2.0c prints of a directory entry, in its order.
 const ENTRY: [EntryColumn; 4] =
     [EntryColumn::Fileid, EntryColumn::Name, EntryColumn::Cookie, EntryColumn::Fh];
-
-/// What else text can say of an entry.
-const ENTRY_ATTRIBUTES: [(&str, EntryColumn); 13] = [
-    ("ftype", EntryColumn::Ftype),
-    ("mode", EntryColumn::Mode),
-    ("nlink", EntryColumn::Nlink),
-    ("uid", EntryColumn::Owner),
-    ("gid", EntryColumn::Group),
-    ("size", EntryColumn::Size),
-    ("used", EntryColumn::Used),
-    ("rdev", EntryColumn::RdevMajor),
-    ("rdev2", EntryColumn::RdevMinor),
-    ("fsid", EntryColumn::Fsid),
-    ("atime", EntryColumn::Atime),
-    ("mtime", EntryColumn::Mtime),
-    ("ctime", EntryColumn::Ctime),
-];
 
 /// Prints the fields of one line.
 pub struct Fields<'a> {
@@ -155,7 +138,7 @@ impl Fields<'_> {
 
     fn entry(&mut self, entry: usize, v: &impl Values) {
         for column in ENTRY {
-            let key = crate::schema::ENTRY_COLUMNS[column as usize].1;
+            let key = ENTRY_COLUMNS[column as usize].1;
             if let Some(number) = v.entry_number(entry, column) {
                 self.entry_key(key, entry);
                 print::hex(self.out, number);
@@ -167,11 +150,12 @@ impl Fields<'_> {
                 }
             }
         }
-        let attributes = if self.all { &ENTRY_ATTRIBUTES[..] } else { &[] };
-        for &(key, column) in attributes {
+        let all = self.all;
+        let others = attributes::entry().filter(|(_, column)| all && !ENTRY.contains(column));
+        for (attribute, column) in others {
             if let Some(number) = v.entry_number(entry, column) {
-                self.entry_key(key, entry);
-                self.plain(crate::schema::ENTRY_COLUMNS[column as usize].2, number);
+                self.entry_key(attribute.key(), entry);
+                self.plain(ENTRY_COLUMNS[column as usize].2, number);
             }
         }
     }

@@ -106,9 +106,7 @@ fn begin(head: &Head, direction: Direction, form: Form, out: &mut Vec<u8>) -> bo
     let Some(number) = number(head.op, head.version) else {
         return false;
     };
-    let other =
-        if form.has(Form::OTHER_TRANSPORT) { other(head.transport) } else { head.transport };
-    ends(&Head { transport: other, ..*head }, direction, out);
+    ends(head, direction, out);
     let letter = if direction == Direction::Call { b'C' } else { b'R' };
     out.extend_from_slice(&[b' ', letter, b'0' + head.version, b' ']);
     let text = form.has(Form::TEXT);
@@ -138,13 +136,6 @@ fn ends(head: &Head, direction: Direction, out: &mut Vec<u8>) {
         Transport::Udp => b" U",
         Transport::Tcp => b" T",
     });
-}
-
-fn other(transport: Transport) -> Transport {
-    match transport {
-        Transport::Udp => Transport::Tcp,
-        Transport::Tcp => Transport::Udp,
-    }
 }
 
 /// The number of a procedure in a version; none where the version does not have it.

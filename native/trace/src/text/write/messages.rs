@@ -5,14 +5,17 @@ use super::print;
 use super::values::Values;
 use crate::fields::Fields;
 use crate::form::{Form, Printed};
+use crate::join::{Event, What};
 use crate::message::{Endpoint, Envelope, Interner, Procedure};
-use crate::schema::{Column, EntryColumn, COLUMNS};
+use crate::schema::{Column, EntryColumn, Op, COLUMNS};
 
 /// Prints messages, one at a time.
 #[derive(Default)]
 pub struct MessagePrinter {
     /// How they are printed.
     pub printer: Printer,
+    /// Whether the trace is text, so that a reply whose call was not seen is a line.
+    pub text: bool,
     /// Messages of NFS so far that the format has no form for: those of version 4.
     pub left_out: u64,
     hosts: Vec<Box<[u8]>>,
@@ -20,69 +23,40 @@ pub struct MessagePrinter {
 }
 
 impl MessagePrinter {
-    /// Prints a call; false, and nothing, if there is no form for it.
-    pub fn call(
-        &mut self,
-        hosts: &Interner,
-        (envelope, procedure): (&Envelope, Procedure),
-        short: bool,
-        fields: &Fields,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        self.message(hosts, (envelope, procedure), fields, out, |printer, head, view, out| {
-            printer.call(head, &printed(fields, short), view, out)
-        })
-    }
-
-    /// Prints a reply, to a call of that procedure; false, and nothing, if there is no form for it.
-    pub fn reply(
-        &mut self,
-        hosts: &Interner,
-        (envelope, procedure): (&Envelope, Procedure),
-        (status, short): (Option<u32>, bool),
-        fields: &Fields,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        self.message(hosts, (envelope, procedure), fields, out, |printer, head, view, out| {
-            printer.reply(head, status, &printed(fields, short), view, out)
-        })
-    }
-
-    /// Prints a reply of which no more than its header could be read, its call being unknown.
-    pub fn unknown(&mut self, hosts: &Interner, envelope: &Envelope, out: &mut Vec<u8>) {
-        self.learn(hosts);
-        line::unknown(&self.head(envelope, Procedure::Other(0)), out);
-    }
-
-    fn message(
-        &mut self,
-        hosts: &Interner,
-        (envelope, procedure): (&Envelope, Procedure),
-        fields: &Fields,
-        out: &mut Vec<u8>,
-        print: impl FnOnce(&Printer, &Head, &View, &mut Vec<u8>) -> bool,
-    ) -> bool {
+    /// Prints a message, if there is a form for it. A reply whose call was not seen is, of text, its
+    /// line; of a capture, no more than its header can be read.
+    pub fn print(&mut self, hosts: &Interner, event: &Event, out: &mut Vec<u8>) {
+        let (procedure, short, fields, reply) = match event.what {
+            What::Call { procedure, short, fields } => (procedure, short, fields, None),
+            What::Reply { procedure, status, short, fields } => {
+                (procedure, short, fields, Some(status))
+            }
+            What::Orphan { bytes, .. } if self.text => return print::line(out, bytes),
+            What::Orphan { .. } => {
+                self.learn(hosts);
+                return line::unknown(&self.head(event.envelope, Op::Null, 3), out);
+            }
+        };
         if !fields.line.is_empty() {
-            out.extend_from_slice(&fields.line);
-            out.push(b'\n');
-            return true;
+            return print::line(out, &fields.line);
         }
-        let Procedure::Nfs(..) = procedure else {
-            return false;
+        let Procedure::Nfs(op, version) = procedure else {
+            return;
         };
         self.learn(hosts);
         self.dense.fill(fields);
-        let view = View { dense: &self.dense, fields };
-        let printed = print(&self.printer, &self.head(envelope, procedure), &view, out);
-        self.left_out += u64::from(!printed);
-        printed
+        let (head, view) =
+            (self.head(event.envelope, op, version), View { dense: &self.dense, fields });
+        let form = fields.printed.form.with(Form::SHORT, short);
+        let printed = Printed { form, ..fields.printed };
+        let done = match reply {
+            None => self.printer.call(&head, &printed, &view, out),
+            Some(status) => self.printer.reply(&head, status, &printed, &view, out),
+        };
+        self.left_out += u64::from(!done);
     }
 
-    fn head(&self, envelope: &Envelope, procedure: Procedure) -> Head<'_> {
-        let (op, version) = match procedure {
-            Procedure::Nfs(op, version) => (op, version),
-            Procedure::Other(_) => (crate::schema::Op::Null, 3),
-        };
+    fn head(&self, envelope: &Envelope, op: Op, version: u8) -> Head<'_> {
         let end = |end: Endpoint| {
             (self.hosts.get(end.host as usize).map_or(&b"0"[..], |host| &host[..]), end.port)
         };
@@ -104,10 +78,6 @@ impl MessagePrinter {
             new.iter().map(|name| print::host(name).unwrap_or_else(|| name.as_bytes().into())),
         );
     }
-}
-
-fn printed(fields: &Fields, short: bool) -> Printed {
-    Printed { form: fields.printed.form.with(Form::SHORT, short), ..fields.printed }
 }
 
 /// The numbers of one message, by column.

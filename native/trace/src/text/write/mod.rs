@@ -68,11 +68,9 @@ impl TextWriter {
                 continue;
             };
             let out = self.sorter.text();
-            let call = match row.bytes(CALL.text) {
-                Some(text) => printed_text(text, out),
-                None => self.printer.call(&head, &printed(row, CALL), &row, out),
-            };
-            if !call {
+            if let Some(text) = row.bytes(CALL.text) {
+                print::line(out, text);
+            } else if !self.printer.call(&head, &printed(row, CALL), &row, out) {
                 self.left_out += 1;
                 continue;
             }
@@ -83,10 +81,11 @@ impl TextWriter {
             let head = Head { time, ..head };
             let status = row.number(Column::Status).map(|status| status as u32);
             let out = self.sorter.text();
-            match row.bytes(REPLY.text) {
-                Some(text) => printed_text(text, out),
-                None => self.printer.reply(&head, status, &printed(row, REPLY), &row, out),
-            };
+            if let Some(text) = row.bytes(REPLY.text) {
+                print::line(out, text);
+            } else {
+                self.printer.reply(&head, status, &printed(row, REPLY), &row, out);
+            }
             self.sorter.end_line(time);
         }
         Ok(self.sorter.due())
@@ -96,7 +95,7 @@ impl TextWriter {
     /// times; gives the lines now due.
     pub fn messages(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
         for (time, line) in rows::lines(batch)? {
-            printed_text(line, self.sorter.text());
+            print::line(self.sorter.text(), line);
             self.sorter.end_line(time);
         }
         Ok(self.sorter.due())
@@ -106,10 +105,4 @@ impl TextWriter {
     pub fn finish(&mut self) -> Vec<u8> {
         self.sorter.rest()
     }
-}
-
-fn printed_text(text: &[u8], out: &mut Vec<u8>) -> bool {
-    out.extend_from_slice(text);
-    out.push(b'\n');
-    true
 }

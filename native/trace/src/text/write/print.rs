@@ -87,6 +87,12 @@ pub fn name(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
 }
 
+/// A line as it was read.
+pub fn line(out: &mut Vec<u8>, line: &[u8]) {
+    out.extend_from_slice(line);
+    out.push(b'\n');
+}
+
 /// A host as it is printed: an address in hexadecimal, an anonymized number as it stands; `None`
 /// for anything else, which a reader of the text would refuse.
 pub fn host(text: &str) -> Option<Box<[u8]>> {

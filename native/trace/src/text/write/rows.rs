@@ -4,10 +4,11 @@ use super::line::Head;
 use super::print;
 use super::values::Values;
 use super::WriteError;
+use crate::columns::Source;
 use crate::form::{Form, LineColumns, Printed};
 use crate::message::Transport;
 use crate::rows::{self, Row, Rows, Words};
-use crate::schema::{Column, EntryColumn, Kind, Op, OPS};
+use crate::schema::{Column, EntryColumn, Kind, Op};
 use arrow_array::RecordBatch;
 
 /// A printed host, or the word that is none.
@@ -35,9 +36,7 @@ impl<'a> Heads<'a> {
                 "udp" => Transport::Udp,
                 _ => Transport::Tcp,
             }),
-            ops: rows.words(Column::Op, |word| {
-                OPS.iter().position(|op| *op == word).map(|op| Op::ALL[op])
-            }),
+            ops: rows.words(Column::Op, Op::of),
         }
     }
 
@@ -93,7 +92,7 @@ impl Values for Row<'_> {
     }
 
     fn entries(&self) -> usize {
-        Row::entries(self).map_or(0, Iterator::count)
+        Row::entries(self)
     }
 
     fn entry_number(&self, entry: usize, column: EntryColumn) -> Option<u64> {
@@ -107,8 +106,9 @@ impl Values for Row<'_> {
 
 /// The times and lines of messages; those without a line are passed over.
 pub fn lines(batch: &RecordBatch) -> Result<impl Iterator<Item = (i64, &[u8])>, WriteError> {
-    let times = rows::values("time", Kind::Time, true, batch.column_by_name("time"))?;
-    let lines = rows::values("line", Kind::Bytes, false, batch.column_by_name("line"))?;
+    let source = Source::Batch(batch);
+    let times = rows::values(&source, "time", Kind::Time, true)?;
+    let lines = rows::values(&source, "line", Kind::Bytes, false)?;
     let number = move |row| times.as_ref()?.number(row).map(|time| time as i64);
     Ok((0..batch.num_rows())
         .filter_map(move |row| Some((number(row)?, lines.as_ref()?.bytes(row)?))))

@@ -1,7 +1,7 @@
 //! The declarations as C has them, in blocks of `layout_hint/include/*.h`, in the kernel's style(9).
 
-use crate::hints::{self, HINTS};
-use crate::{image, Constant, Group};
+use birthmark_contract::hints::{self, HINTS};
+use birthmark_contract::{image, Constant, Group};
 use std::fmt::Write;
 
 /// A line before a block, and one after it.

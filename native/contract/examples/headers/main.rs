@@ -1,6 +1,8 @@
 //! Writes the declarations into the headers: `cargo run -p birthmark-contract --example headers`.
 
-use birthmark_contract::header::{headers, renewed};
+mod blocks;
+
+use blocks::{headers, renewed};
 use std::path::Path;
 use std::{fs, io};
 

@@ -1,8 +1,8 @@
 //! Hand-made captures for tests: messages, packets around them, files around those.
 
-use super::counts::CaptureCounts;
-pub use super::write::words::Words;
-use super::{CaptureDecoder, CaptureError};
+use crate::capture::counts::CaptureCounts;
+pub use crate::capture::write::words::Words;
+use crate::capture::{CaptureDecoder, CaptureError};
 use crate::decoder::Decoder;
 use crate::input::Input;
 use crate::join::Joiner;
@@ -10,6 +10,20 @@ use crate::schema::Op;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
+
+impl Words {
+    /// A number of 64 bits.
+    pub fn long(mut self, number: u64) -> Words {
+        self.put_long(number);
+        self
+    }
+
+    /// Bytes as they are.
+    pub fn raw(mut self, bytes: &[u8]) -> Words {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+}
 
 /// A call of NFS without credentials.
 pub fn call(xid: u32, version: u32, procedure: u32, arguments: Words) -> Vec<u8> {
