@@ -354,11 +354,6 @@ def _(_folder: Path) -> object:
     return native.Hook(image=bytes((16 << 20) + 1))
 
 
-@refused("Creates")
-def _(_folder: Path) -> object:
-    return native.Image(image()).predict(pa.record_batch({"size": [1]}))
-
-
 def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
     content = pa.array(list(image()), pa.uint8())
     told = ("v", "rules", "bounded")
@@ -485,16 +480,6 @@ def keeper() -> native.HistoryKeeper:
 @refused("HistoryError.Few")
 def _(_folder: Path) -> object:
     return native.HistoryKeeper(1)
-
-
-@refused("HistoryError.Missing")
-def _(_folder: Path) -> object:
-    return keeper().at(pa.record_batch({"size": [1]}))
-
-
-@refused("HistoryError.Type")
-def _(_folder: Path) -> object:
-    return keeper().at(pa.record_batch({"name": ["text"]}))
 
 
 @refused("HistoryError.Long")

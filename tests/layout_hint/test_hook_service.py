@@ -117,7 +117,7 @@ def test_a_service_that_hangs_is_late_for_the_first_creates_alone(uds):
 def test_hooks_refuse_what_is_no_image_and_no_create():
     with pytest.raises(ImageError, match="not a compiled image"):
         Hook(image=b"x" * 99)
-    with pytest.raises(TableError, match='no column "name"'):
+    with pytest.raises(TableError, match='column "name" is missing'):
         Hook().ask(pa.RecordBatch.from_pydict({"x": [1]}))
 
 

@@ -4,11 +4,11 @@ use super::reader::{Reader, Shape};
 use super::tally::{add, Counted};
 use super::{Fault, File, Levels, Tally};
 use arrow_array::{BooleanArray, RecordBatch};
-use arrow_schema::ArrowError;
 use birthmark_contract::create::Asked;
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_image::{predict, Answers, Create, Image};
 use birthmark_learn::certainty::{Said, Word, STEPS};
+use birthmark_trace::columns::ColumnError;
 use serde::Serialize;
 
 /// What an answer says of the model that gives it.
@@ -180,7 +180,7 @@ impl Answerer {
         &self,
         creates: &RecordBatch,
         counted: bool,
-    ) -> Result<Vec<BooleanArray>, ArrowError> {
+    ) -> Result<Vec<BooleanArray>, ColumnError> {
         let mut columns = predict(&self.image, creates)?;
         for (place, column) in columns.iter_mut().enumerate() {
             if self.open[place / 64] >> (place % 64) & 1 == 0 {
@@ -196,15 +196,18 @@ impl Answerer {
     }
 
     /// Calls `take` with what is said of each row of a table of creates, predicate by predicate.
+    /// None if there is nothing that says how sure it is.
     ///
     /// # Errors
     ///
-    /// As of `columns`, and if there is nothing that says how sure it is.
-    pub fn said(&self, creates: &RecordBatch, take: impl FnMut(&[Said])) -> Result<(), ArrowError> {
-        let levels = self.levels.as_ref().ok_or_else(|| {
-            ArrowError::InvalidArgumentError("nothing says how sure this image is".into())
-        })?;
-        levels.say_all(creates, |create| self.answers(create), self.image.needs(), take)
+    /// As of `columns`.
+    pub fn said(
+        &self,
+        creates: &RecordBatch,
+        take: impl FnMut(&[Said]),
+    ) -> Option<Result<(), ColumnError>> {
+        let levels = self.levels.as_ref()?;
+        Some(levels.say_all(creates, |create| self.answers(create), self.image.needs(), take))
     }
 }
 

@@ -1,9 +1,9 @@
 //! How sure models are of a file, from images of their levels (`predictor/answers/certainty.py`).
 
 use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
 use birthmark_image::{Answers, Create, Creates, Image, Needs};
 use birthmark_learn::certainty::{Certainty, Said};
+use birthmark_trace::columns::ColumnError;
 
 /// What asks images for the levels of predicates, and says what these mean.
 pub struct Levels {
@@ -63,7 +63,7 @@ impl Levels {
         answers: impl Fn(&Create) -> Answers,
         needs: Needs,
         mut take: impl FnMut(&[Said]),
-    ) -> Result<(), ArrowError> {
+    ) -> Result<(), ColumnError> {
         let needs = self.images.iter().fold(needs, |needs, image| needs.or(image.needs()));
         let columns = Creates::of(creates, needs)?;
         let mut said = Vec::new();

@@ -2,15 +2,14 @@
 
 use super::create::Needs;
 use super::{hour, Answers, Create, Image};
-use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, RecordBatch, StringArray,
-    TimestampMicrosecondArray, UInt32Array,
+    BinaryArray, BooleanArray, RecordBatch, StringArray, TimestampMicrosecondArray, UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
 use birthmark_learn::encode::fnv1a;
 use birthmark_learn::forest::processors;
+use birthmark_trace::columns;
+use birthmark_trace::columns::{bytes, get, ColumnError, Source};
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -22,7 +21,7 @@ const BLOCKS_PER_THREAD: usize = 256;
 /// The answers of each predicate, in the image's order, a row for each of `creates`.
 ///
 /// Of the columns, only those that the image uses must be there.
-pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ArrowError> {
+pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ColumnError> {
     let columns = Creates::of(creates, image.needs())?;
     let rows = creates.num_rows();
     let blocks = rows.div_ceil(BLOCK);
@@ -109,60 +108,27 @@ impl<'a> Creates<'a> {
     /// # Errors
     ///
     /// If one is missing or of another type.
-    pub fn of(creates: &'a RecordBatch, needs: Needs) -> Result<Self, ArrowError> {
-        let get = |name: &str, kind: DataType| column(creates, name, &kind);
-        let number = |name: &str| -> Result<&UInt32Array, ArrowError> {
-            Ok(get(name, DataType::UInt32)?.as_primitive())
-        };
-        let utc = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
-        let mut columns = Creates {
-            name: get("name", DataType::Binary)?.as_binary(),
-            owner: None,
-            client: None,
-            history: None,
-            time: None,
-        };
-        if needs.owner {
-            columns.owner = Some([number("mode")?, number("uid")?, number("gid")?]);
-        }
-        if needs.client {
-            columns.client = Some(get("client", DataType::Utf8)?.as_string());
-        }
-        if needs.history {
-            columns.history = Some(get("history", DataType::Binary)?.as_binary());
-        }
-        if needs.hour {
-            columns.time = Some(get("time", utc)?.as_primitive());
-        }
-        Ok(columns)
+    pub fn of(creates: &'a RecordBatch, needs: Needs) -> Result<Self, ColumnError> {
+        let source = Source::Table(creates);
+        let owner = || Ok([source.array("mode")?, source.array("uid")?, source.array("gid")?]);
+        Ok(columns!(source, "", Creates {
+            name;
+            owner: needs.owner.then(owner).transpose()?,
+            client: source.needed(needs.client, "client")?,
+            history: source.needed(needs.history, "history")?,
+            time: source.needed(needs.hour, "time")?,
+        }))
     }
 
     /// One create; `row` must be one of the table's.
     pub fn create(&self, row: usize) -> Create<'a> {
-        let number = |column: &'a UInt32Array| column.is_valid(row).then(|| column.value(row));
-        let [mode, uid, gid] = self.owner.map_or([None; 3], |owner| owner.map(number));
-        let client = self.client.filter(|client| client.is_valid(row));
-        let time = self.time.filter(|time| time.is_valid(row));
+        let [mode, uid, gid] = self.owner.map_or([None; 3], |own| own.map(|own| get(own, row)));
+        let client = self.client.and_then(|client| bytes(client, row));
         Create {
-            name: self.name.is_valid(row).then(|| self.name.value(row)),
-            history: self.history.filter(|h| h.is_valid(row)).map(|h| h.value(row)),
-            values: [mode, uid, gid, client.map(|client| fnv1a(client.value(row).as_bytes()))],
-            hour: time.map(|time| hour(time.value(row))),
+            name: bytes(self.name, row),
+            history: self.history.and_then(|history| bytes(history, row)),
+            values: [mode, uid, gid, client.map(|client| fnv1a(client.as_bytes()))],
+            hour: self.time.and_then(|time| get(time, row)).map(hour),
         }
     }
-}
-
-fn column<'a>(
-    creates: &'a RecordBatch,
-    name: &str,
-    kind: &DataType,
-) -> Result<&'a ArrayRef, ArrowError> {
-    let column = creates.column_by_name(name).ok_or_else(|| {
-        ArrowError::SchemaError(format!("the table of creates has no column {name:?}"))
-    })?;
-    if column.data_type() == kind {
-        return Ok(column);
-    }
-    let found = column.data_type();
-    Err(ArrowError::SchemaError(format!("column {name:?} must be of type {kind}, not {found}")))
 }

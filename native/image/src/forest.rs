@@ -5,7 +5,7 @@ use super::create::{Create, Needs};
 use super::steps::{leaf_steps, search, search_steps, step};
 use super::{each_once, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
-use birthmark_contract::image as format;
+use birthmark_contract::image::{self as format, NAME_NUMBERS};
 use birthmark_learn::encode::{hashes, numbers};
 
 const HOURS: u8 = 24;
@@ -131,7 +131,7 @@ impl Forest {
 
 /// What features are made of, besides the history.
 struct Seen {
-    numbers: [u8; format::NAME_NUMBERS],
+    numbers: [u8; NAME_NUMBERS],
     values: [Option<u32>; format::VALUES],
 }
 
@@ -211,7 +211,7 @@ impl Feature {
         let (argument, table) = (row.u16(2) as usize, row.u32(4) as usize);
         match row.u16(0) as usize {
             format::SOURCE_HISTORY => Some(Feature::History(argument)),
-            format::SOURCE_NAME => (argument < format::NAME_NUMBERS).then_some(Feature::Name(argument)),
+            format::SOURCE_NAME => (argument < NAME_NUMBERS).then_some(Feature::Name(argument)),
             format::SOURCE_CODE => (argument < format::VALUES && table < tables)
                 .then_some(Feature::Code { value: argument, table }),
             format::SOURCE_HOUR => Some(Feature::Hour),

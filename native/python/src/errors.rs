@@ -254,14 +254,7 @@ variants! {
         Outputs: FOREST,
         Matrix: FOREST,
     }
-    HistoryError {
-        Missing: TABLE,
-        Type: TABLE,
-        Few: ARGUMENT,
-        Long: TABLE,
-        Damaged: TABLE,
-        Arrow: DEFECT,
-    }
+    HistoryError { Few: ARGUMENT, Long: TABLE, Damaged: TABLE, Arrow: DEFECT, => Column, }
     CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
     RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
     LayoutError {
@@ -291,7 +284,6 @@ macro_rules! reasons {
 }
 
 reasons! {
-    CREATES "Creates" TABLE;
     BAD_GEOMETRY "Geometry" GEOMETRY;
     BAD_DRIVE "Drive" LAYOUT;
     BAD_RECORDING "Recording" RECORDING;
@@ -331,6 +323,7 @@ macro_rules! single {
 }
 
 single! {
+    ArrowError => BROKEN,
     GeometryError => BAD_GEOMETRY,
     ParameterError => BAD_DRIVE,
     RecordingError => BAD_RECORDING,
@@ -343,17 +336,6 @@ impl Raised for DecodeError {
             Some(error) => error.cause(),
             None => Cause::Reason(&UNDECODED),
         }
-    }
-}
-
-/// Of tables of creates, whose columns images ask for; of tables made here it is a defect.
-impl Raised for ArrowError {
-    fn cause(&self) -> Cause<'_> {
-        Cause::Reason(match self {
-            ArrowError::SchemaError(_) => &CREATES,
-            ArrowError::InvalidArgumentError(_) => &NO_CERTAINTY,
-            _ => &BROKEN,
-        })
     }
 }
 

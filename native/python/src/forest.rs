@@ -3,7 +3,7 @@
 use super::arrays::{bytes, column, whole, Batch, Column};
 use super::errors::{raise, UNEQUAL_NODES};
 use arrow_array::types::{UInt16Type, UInt32Type, UInt8Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, UInt8Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt8Array};
 use arrow_pyarrow::PyArrowType;
 use birthmark_learn::encode;
 use birthmark_learn::forest::{processors, Forest, Node};
@@ -53,10 +53,7 @@ impl PyForest {
 }
 
 #[pyfunction]
-pub fn encode_names(
-    py: Python<'_>,
-    names: Column,
-) -> PyResult<(Column, Batch)> {
+pub fn encode_names(py: Python<'_>, names: Column) -> PyResult<(Column, Batch)> {
     let names = bytes(names, "names")?;
     let (numbers, shapes, suffixes) = py.detach(|| encode::encode(&names));
     let hashes: [(&str, ArrayRef); 2] = [

@@ -65,12 +65,7 @@ impl PyHook {
     }
 
     #[pyo3(signature = (creates, directory=false))]
-    fn ask(
-        &self,
-        py: Python<'_>,
-        creates: Batch,
-        directory: bool,
-    ) -> PyResult<(Column, Column)> {
+    fn ask(&self, py: Python<'_>, creates: Batch, directory: bool) -> PyResult<(Column, Column)> {
         let rows = creates.0;
         let creates = Creates::of(&rows, NEEDS).map_err(raise)?;
         let mut verdicts = Vec::with_capacity(rows.num_rows());

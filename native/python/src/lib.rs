@@ -22,7 +22,7 @@ mod serve;
 mod text;
 mod trace;
 
-#[pymodule]
+#[pyo3::pymodule]
 mod _native {
     use super::{contract, errors};
     use pyo3::prelude::*;

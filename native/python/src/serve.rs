@@ -2,11 +2,11 @@
 
 use super::arrays::{columns, Batch, Column};
 use super::certainty::Columns;
-use super::errors::{raise, BROKEN, NO_BYTES, OTHER_LEVELS};
+use super::errors::{raise, BROKEN, NO_BYTES, NO_CERTAINTY, OTHER_LEVELS};
 use super::invalid::invalid;
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt8Type;
 use arrow_array::make_array;
+use arrow_array::types::UInt8Type;
 use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{self as answer, Answerer, Fault, Levels, Model, Shape, Table, Tally};
 use birthmark_contract::create::Asked;
@@ -88,7 +88,9 @@ impl PyAnswerer {
     fn said(&self, py: Python<'_>, creates: Batch) -> PyResult<(Vec<Column>, Vec<Column>)> {
         let predicates = self.answerer.image().predicates().len();
         let mut columns = Columns::new(predicates, creates.0.num_rows());
-        py.detach(|| self.answerer.said(&creates.0, |said| columns.push(said))).map_err(raise)?;
+        let said = py.detach(|| self.answerer.said(&creates.0, |said| columns.push(said)));
+        let unsure = || NO_CERTAINTY.because("nothing says how sure this image is");
+        said.ok_or_else(unsure)?.map_err(raise)?;
         Ok(columns.finish())
     }
 }

@@ -5,12 +5,17 @@ use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray, TimestampM
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
-/// Times, in microseconds since the epoch.
-pub fn times(values: impl Iterator<Item = i64>) -> ArrayRef {
-    Arc::new(TimestampMicrosecondArray::from_iter_values(values).with_timezone("UTC"))
+/// Times, in microseconds since the epoch; none where they are not known.
+pub fn times(values: impl Iterator<Item = impl Into<Option<i64>>>) -> ArrayRef {
+    let times: TimestampMicrosecondArray = values.map(Into::into).collect();
+    Arc::new(times.with_timezone("UTC"))
 }
 
 /// Words, by their places among `all`.
+///
+/// # Errors
+///
+/// If there is no word at a place.
 pub fn words(
     places: impl Iterator<Item = Option<u32>>,
     all: impl IntoIterator<Item = impl AsRef<str>>,

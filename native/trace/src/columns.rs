@@ -3,8 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, ByteArrayType, Int32Type};
 use arrow_array::{
-    Array, BinaryArray, BooleanArray, GenericByteArray, ListArray, PrimitiveArray, RecordBatch,
-    StructArray,
+    Array, BooleanArray, GenericByteArray, ListArray, PrimitiveArray, RecordBatch, StructArray,
 };
 use arrow_schema::DataType;
 use std::ops::Range;
@@ -70,6 +69,20 @@ pub fn places(lists: &ListArray, row: usize) -> Range<usize> {
     offsets[row] as usize..offsets[row + 1] as usize
 }
 
+/// Makes a structure of columns: first the fields that are columns of their own names, behind a
+/// prefix, then those that are made otherwise.
+#[macro_export]
+macro_rules! columns {
+    ($source:expr, $prefix:expr, $type:ident {
+        $($column:ident),+; $($field:ident: $value:expr),* $(,)?
+    }) => {
+        $type {
+            $($column: $source.array(&format!("{}{}", $prefix, stringify!($column)))?,)+
+            $($field: $value,)*
+        }
+    };
+}
+
 /// Where columns are looked for.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
@@ -97,32 +110,28 @@ impl<'a> Source<'a> {
         array.as_any().downcast_ref().ok_or_else(|| self.wrong(name, array, &T::expected()))
     }
 
-    /// Numbers or times.
-    pub fn primitive<T: ArrowPrimitiveType>(
-        &self,
-        name: &str,
-    ) -> Result<&'a PrimitiveArray<T>, ColumnError> {
-        self.array(name)
+    /// A column of one type, if it is needed.
+    pub fn needed<T: Typed>(&self, needed: bool, name: &str) -> Result<Option<&'a T>, ColumnError> {
+        needed.then(|| self.array(name)).transpose()
     }
 
-    /// Numbers or times of which none is null.
-    pub fn required<T: ArrowPrimitiveType>(
-        &self,
-        name: &str,
-    ) -> Result<&'a PrimitiveArray<T>, ColumnError> {
-        let array = self.primitive(name)?;
+    /// A column of one type, of which none is null.
+    pub fn required<T: Typed>(&self, name: &str) -> Result<&'a T, ColumnError> {
+        let array: &T = self.array(name)?;
         self.known(name, array)?;
         Ok(array)
     }
 
-    /// Truth values.
-    pub fn flags(&self, name: &str) -> Result<&'a BooleanArray, ColumnError> {
-        self.array(name)
-    }
-
-    /// Byte strings.
-    pub fn bytes(&self, name: &str) -> Result<&'a BinaryArray, ColumnError> {
-        self.array(name)
+    /// A column of lists of structures, and where the columns of these are.
+    pub fn lists(
+        &self,
+        name: &str,
+        expected: &str,
+    ) -> Result<(&'a ListArray, Source<'a>), ColumnError> {
+        let array = self.column(name)?;
+        let wrong = || self.wrong(name, array, expected);
+        let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
+        Ok((lists, Source::Entries(lists.values().as_struct_opt().ok_or_else(wrong)?)))
     }
 
     /// The rows of a dictionary column, each word of the dictionary looked up once.

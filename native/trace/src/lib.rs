@@ -1,6 +1,6 @@
 //! Traces: packet captures and nfsdump text, read into the operations table, and written.
 
-mod arrays;
+pub mod arrays;
 pub mod attributes;
 pub mod batch;
 pub mod columns;

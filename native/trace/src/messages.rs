@@ -6,7 +6,7 @@ use crate::schema::{Op, OPS};
 use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt16Array, UInt32Array, UInt8Array,
 };
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::ArrowError;
 use std::sync::Arc;
 
 /// How many wait until they are taken.
@@ -107,13 +107,4 @@ impl Messages {
             ("line", Arc::new(lines), true),
         ])
     }
-}
-
-/// The Arrow schema of the messages table; `data/schema.py` says what each column means.
-///
-/// # Errors
-///
-/// If Arrow refuses a table of no rows, which is a defect.
-pub fn schema() -> Result<SchemaRef, ArrowError> {
-    Ok(Messages::default().take(&Interner::default())?.schema())
 }

@@ -148,15 +148,12 @@ impl Meaning {
     /// Narrows how likely the other is, where this one has a probability.
     fn limit(self, probability: u16, least: &mut u16, most: &mut u16) {
         let (yes, no) = (probability, STEPS - probability);
-        match self.yes {
-            Some(true) => *least = yes.max(*least),
-            Some(false) => *most = no.min(*most),
-            None => {}
-        }
-        match self.no {
-            Some(true) => *least = no.max(*least),
-            Some(false) => *most = yes.min(*most),
-            None => {}
+        for (implied, likely, otherwise) in [(self.yes, yes, no), (self.no, no, yes)] {
+            match implied {
+                Some(true) => *least = likely.max(*least),
+                Some(false) => *most = otherwise.min(*most),
+                None => {}
+            }
         }
     }
 }

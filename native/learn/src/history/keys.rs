@@ -3,6 +3,7 @@
 use super::births::Creates;
 use super::hash;
 use super::shape::shape;
+use birthmark_trace::columns::{bytes, get};
 
 /// How many keys a create has.
 pub const KEYS: usize = 11;
@@ -39,19 +40,19 @@ impl Namer {
     /// What a row's create shows.
     #[inline]
     pub fn names(&mut self, creates: &Creates, row: usize) -> Names {
-        let dir_shape = self.shape(creates.dir_name(row));
-        let name = creates.name(row);
+        let dir_shape = self.shape(bytes(creates.dir_name, row));
+        let name = bytes(creates.name, row);
         let shape = self.shape(name);
         Names {
             name: name.map(hash::of),
             shape,
             suffix: shape.map(|_| hash::of(suffix(&self.folded))),
-            dir: creates.dir_fh(row).map(hash::of),
+            dir: bytes(creates.dir_fh, row).map(hash::of),
             dir_shape,
             previous: None,
-            client: creates.client(row).map(|client| hash::of(client.as_bytes())),
-            mode: creates.mode(row).map(u64::from),
-            uid: creates.uid(row).map(u64::from),
+            client: bytes(creates.client, row).map(|client| hash::of(client.as_bytes())),
+            mode: get(creates.mode, row).map(u64::from),
+            uid: get(creates.uid, row).map(u64::from),
         }
     }
 

@@ -28,6 +28,7 @@ pub use shape::{shape, shapes};
 
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
+use birthmark_trace::columns::{get, ColumnError};
 use births::{Creates, Lives};
 use keys::{Namer, Names, CALLER};
 use outcomes::Outcomes;
@@ -41,10 +42,8 @@ const _: () = assert!(BYTES == KEYS * BYTES_PER_KEY);
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Error {
-    #[error("column {0:?} is missing")]
-    Missing(String),
-    #[error("column {column:?} is {found}, expected {expected}")]
-    Type { column: String, found: String, expected: String },
+    #[error(transparent)]
+    Column(#[from] ColumnError),
     #[error("a history of at most {0} keys, expected at least {KEYS}")]
     Few(usize),
     #[error("{0} rows in one table, expected fewer than 2^32")]
@@ -102,7 +101,7 @@ impl History {
         let mut namer = Namer::default();
         let mut told = vec![0; creates.rows() * BYTES];
         for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
-            let time = creates.time(row).unwrap_or(self.clock);
+            let time = get(creates.time, row).unwrap_or(self.clock);
             let keys = self.names(&mut namer, &creates, row).keys();
             for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
                 if let Some(key) = key {

@@ -1,11 +1,12 @@
 //! A history as a table, one row per key.
 
-use super::births::column;
 use super::record::{Record, MEMORY, SHARES};
 use super::{Error, History};
 use arrow_array::types::{ArrowPrimitiveType, TimestampMicrosecondType};
 use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type, UInt8Type};
-use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, TimestampMicrosecondArray};
+use birthmark_trace::arrays::times;
+use birthmark_trace::columns::Source;
 use std::sync::Arc;
 
 type Column = (String, ArrayRef, bool);
@@ -28,9 +29,9 @@ impl History {
         let mut columns = vec![
             numbers::<UInt64Type>("key", rows.iter().map(|(key, _)| *key)),
             numbers::<UInt32Type>("births", records().map(|r| r.births)),
-            times("first_birth", records().map(|r| Some(r.first_birth)), false),
-            times("last_birth", records().map(|r| Some(r.last_birth)), false),
-            times("last_death", records().map(|r| r.last_death), true),
+            ("first_birth".into(), times(records().map(|r| r.first_birth)), false),
+            ("last_birth".into(), times(records().map(|r| r.last_birth)), false),
+            ("last_death".into(), times(records().map(|r| r.last_death)), true),
             numbers::<UInt8Type>("life", records().map(|r| r.life)),
             numbers::<UInt8Type>("size", records().map(|r| r.size)),
             numbers::<UInt8Type>("write_only", records().map(|r| r.write_only)),
@@ -69,7 +70,7 @@ fn records(batch: &RecordBatch) -> Result<Vec<Record>, Error> {
     fill::<UInt32Type>(batch, "births", &mut records, |r, v| r.births = v)?;
     fill::<TimestampMicrosecondType>(batch, "first_birth", &mut records, |r, v| r.first_birth = v)?;
     fill::<TimestampMicrosecondType>(batch, "last_birth", &mut records, |r, v| r.last_birth = v)?;
-    let deaths: &PrimitiveArray<TimestampMicrosecondType> = column(batch, "last_death")?;
+    let deaths: &TimestampMicrosecondArray = Source::Table(batch).array("last_death")?;
     records.iter_mut().zip(deaths).for_each(|(record, death)| record.last_death = death);
     fill::<UInt8Type>(batch, "life", &mut records, |r, v| r.life = v)?;
     fill::<UInt8Type>(batch, "size", &mut records, |r, v| r.size = v)?;
@@ -97,7 +98,7 @@ fn fill<T: ArrowPrimitiveType>(
 
 /// The values of a column, none of which may be null.
 fn values<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Result<Vec<T::Native>, Error> {
-    let values: &PrimitiveArray<T> = column(batch, name)?;
+    let values: &PrimitiveArray<T> = Source::Table(batch).array(name)?;
     match (0..values.len()).find(|&row| values.is_null(row)) {
         Some(row) => Err(damaged(row, name, "null", "a value")),
         None => Ok(values.values().to_vec()),
@@ -130,9 +131,4 @@ fn numbers<T: ArrowPrimitiveType>(
     values: impl Iterator<Item = T::Native>,
 ) -> Column {
     (name.into(), Arc::new(PrimitiveArray::<T>::from_iter_values(values)), false)
-}
-
-fn times(name: &str, values: impl Iterator<Item = Option<i64>>, nullable: bool) -> Column {
-    let times = PrimitiveArray::<TimestampMicrosecondType>::from_iter(values);
-    (name.into(), Arc::new(times.with_timezone("UTC")), nullable)
 }

@@ -77,7 +77,7 @@ impl Mapping {
             }
         })?;
         let mut mapping = Mapping::new(settings, seed)?;
-        while !lines.is_last()? {
+        while !lines.is_last() {
             lines.expect("a pair, of a user, group, host, name, label or handle", |line| {
                 mapping.pair(line)
             })?;
@@ -162,8 +162,8 @@ impl Lines {
         Ok(found)
     }
 
-    fn is_last(&mut self) -> io::Result<bool> {
-        Ok(self.text.is_empty() || self.text.starts_with(b"end "))
+    fn is_last(&self) -> bool {
+        self.text.is_empty() || self.text.starts_with(b"end ")
     }
 
     fn advance(&mut self) -> io::Result<()> {

@@ -28,9 +28,11 @@ impl Output {
         let (sender, chunks) = bounded::<Vec<u8>>(WAITING);
         let thread = thread::spawn(move || match suffix.as_str() {
             "gz" => write_by(GzEncoder::new(file, Compression::fast()), chunks, GzEncoder::finish),
-            "bz2" => {
-                write_by(BzEncoder::new(file, bzip2::Compression::best()), chunks, BzEncoder::finish)
-            }
+            "bz2" => write_by(
+                BzEncoder::new(file, bzip2::Compression::best()),
+                chunks,
+                BzEncoder::finish,
+            ),
             "xz" => write_by(XzEncoder::new(file, 6), chunks, XzEncoder::finish),
             "zst" => write_by(zstd::Encoder::new(file, 3)?, chunks, zstd::Encoder::finish),
             _ => write_by(file, chunks, Ok),

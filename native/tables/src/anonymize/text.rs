@@ -222,7 +222,7 @@ impl Rewriter {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         out.push(b' ');
-        let text = word(rest);
+        let (_, text) = word(rest);
         let point = memchr::memrchr(b'.', text).unwrap_or(text.len());
         let (host, port) = text.split_at(point);
         if let Some(known) = self.known.get(host) {
@@ -245,9 +245,7 @@ impl Rewriter {
         out: &mut Vec<u8>,
     ) -> Result<(), Stop> {
         loop {
-            let gap = rest.len();
-            let key = word(&mut rest);
-            let gap = gap - rest.len() - key.len();
+            let (gap, key) = word(&mut rest);
             if key.is_empty() || trailer::begins(key, line.direction) {
                 return finish(key, gap, rest, out);
             }
@@ -278,9 +276,8 @@ impl Rewriter {
             }
             space(gap, out);
             out.extend_from_slice(key);
-            let gap = rest.len();
-            let value = word(&mut rest);
-            space(gap - rest.len() - value.len(), out);
+            let (gap, value) = word(&mut rest);
+            space(gap, out);
             self.value(kind, value, mapping, out)?;
         }
     }
@@ -329,19 +326,19 @@ impl Rewriter {
 /// Copies the next word, which the decoder has understood, after one space unless it is the first.
 fn copy<'a>(rest: &mut &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let first = out.is_empty() || out.ends_with(b"\n");
-    let text = word(rest);
+    let (_, text) = word(rest);
     space(usize::from(!first), out);
     out.extend_from_slice(text);
     text
 }
 
-/// Takes the next word off a line, and the spaces before it.
-fn word<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+/// Takes the next word off a line; also the number of spaces before it, which are gone, too.
+fn word<'a>(rest: &mut &'a [u8]) -> (usize, &'a [u8]) {
     let start = rest.iter().position(|byte| *byte != b' ').unwrap_or(rest.len());
     let text = &rest[start..];
     let end = memchr::memchr(b' ', text).unwrap_or(text.len());
     *rest = &text[end..];
-    &text[..end]
+    (start, &text[..end])
 }
 
 fn space(count: usize, out: &mut Vec<u8>) {
@@ -399,12 +396,11 @@ fn finish(first: &[u8], gap: usize, mut rest: &[u8], out: &mut Vec<u8>) -> Resul
     space(gap, out);
     out.extend_from_slice(first);
     loop {
-        let gap = rest.len();
-        let text = word(&mut rest);
+        let (gap, text) = word(&mut rest);
         if text.is_empty() {
             return Ok(());
         }
-        space(gap - rest.len() - text.len(), out);
+        space(gap, out);
         if trailer::is_mark(text) {
             mark(text, out)?;
         } else {

@@ -1,10 +1,10 @@
 //! The operations table as lives read it: typed columns, resolved once per batch.
 
 use super::life::{Attributes, Caller, Kind, Operation};
-use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch};
-use birthmark_trace::columns::{get, ColumnError, Source};
+use birthmark_trace::columns;
+use birthmark_trace::columns::{get, places, ColumnError, Source};
 use birthmark_trace::message::Interner;
 use birthmark_trace::schema::{Op, OPS};
 
@@ -59,36 +59,19 @@ impl<'a> Columns<'a> {
         clients: &mut Interner,
     ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
-        Ok(Columns {
+        Ok(columns!(source, "", Columns {
+            reply_time, status, uid, gid, fh, name, fh2, name2, new_fh, offset, count, how,
+            set_ftype, set_mode, set_size, set_atime_how, set_mtime_how, reply_count, dir_pre_mtime;
             time: source.required("time")?,
-            reply_time: source.primitive("reply_time")?,
             servers: source.words("server", |word| servers.intern(word))?,
             clients: source.words("client", |word| clients.intern(word))?,
             ops: source.words("op", op_of)?,
-            status: source.primitive("status")?,
-            uid: source.primitive("uid")?,
-            gid: source.primitive("gid")?,
-            fh: source.bytes("fh")?,
-            name: source.bytes("name")?,
-            fh2: source.bytes("fh2")?,
-            name2: source.bytes("name2")?,
-            new_fh: source.bytes("new_fh")?,
-            offset: source.primitive("offset")?,
-            count: source.primitive("count")?,
-            how: source.primitive("how")?,
-            set_ftype: source.primitive("set_ftype")?,
-            set_mode: source.primitive("set_mode")?,
-            set_size: source.primitive("set_size")?,
-            set_atime_how: source.primitive("set_atime_how")?,
-            set_mtime_how: source.primitive("set_mtime_how")?,
-            reply_count: source.primitive("reply_count")?,
             version4: Version4::new(&source)?,
             object: AttributeColumns::new(&source, "")?,
             dir: AttributeColumns::new(&source, "dir_")?,
-            dir_pre_mtime: source.primitive("dir_pre_mtime")?,
             dir2: AttributeColumns::new(&source, "dir2_")?,
             entries: Entries::new(&source)?,
-        })
+        }))
     }
 
     /// Who asked what, where and when.
@@ -136,18 +119,13 @@ impl<'a> Version4<'a> {
     /// lack them.
     fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, ColumnError> {
         let index = source.column("compound_index");
-        if index.is_ok_and(|index| index.null_count() < index.len()) {
-            Ok(Some(Version4 {
-                compound_index: source.primitive("compound_index")?,
-                set_umask: source.primitive("set_umask")?,
-                attributes_set: source.bytes("attributes_set")?,
-                dir_change_atomic: source.flags("dir_change_atomic")?,
-                dir_pre_change: source.primitive("dir_pre_change")?,
-                dir_change: source.primitive("dir_change")?,
-            }))
-        } else {
-            Ok(None)
+        if !index.is_ok_and(|index| index.null_count() < index.len()) {
+            return Ok(None);
         }
+        Ok(Some(columns!(source, "", Version4 {
+            compound_index, set_umask, attributes_set, dir_change_atomic, dir_pre_change,
+            dir_change;
+        })))
     }
 }
 
@@ -170,21 +148,11 @@ pub struct AttributeColumns<'a> {
 
 impl<'a> AttributeColumns<'a> {
     fn new(source: &Source<'a>, prefix: &str) -> Result<AttributeColumns<'a>, ColumnError> {
-        let named = |name: &str| format!("{prefix}{name}");
-        let mut columns = AttributeColumns {
+        let mut columns = columns!(source, prefix, AttributeColumns {
+            ftype, nlink, owner, group, size, atime, mtime;
             any: true,
-            ftype: source.primitive(&named("ftype"))?,
-            nlink: source.primitive(&named("nlink"))?,
-            owner: source.primitive(&named("owner"))?,
-            group: source.primitive(&named("group"))?,
-            size: source.primitive(&named("size"))?,
-            atime: source.primitive(&named("atime"))?,
-            mtime: source.primitive(&named("mtime"))?,
-            ctime: match prefix {
-                "" => Some(source.primitive("ctime")?),
-                _ => None,
-            },
-        };
+            ctime: source.needed(prefix.is_empty(), "ctime")?,
+        });
         columns.any = columns.arrays().iter().any(|a| a.null_count() < a.len());
         Ok(columns)
     }
@@ -225,25 +193,13 @@ pub struct Entries<'a> {
 
 impl<'a> Entries<'a> {
     fn new(source: &Source<'a>) -> Result<Entries<'a>, ColumnError> {
-        let array = source.column("entries")?;
-        let wrong = || source.wrong("entries", array, "list<struct>");
-        let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
-        let items = lists.values().as_struct_opt().ok_or_else(wrong)?;
-        let inner = Source::Entries(items);
-        Ok(Entries {
-            lists,
-            name: inner.bytes("name")?,
-            fh: inner.bytes("fh")?,
-            attributes: AttributeColumns::new(&inner, "")?,
-        })
+        let (lists, inner) = source.lists("entries", "list<struct>")?;
+        let attributes = AttributeColumns::new(&inner, "")?;
+        Ok(columns!(inner, "", Entries { name, fh; lists: lists, attributes: attributes }))
     }
 
     /// The places of a row's entries in `name`, `fh` and `attributes`.
     pub fn of(&self, row: usize) -> std::ops::Range<usize> {
-        if self.lists.is_null(row) {
-            return 0..0;
-        }
-        let offsets = self.lists.value_offsets();
-        offsets[row] as usize..offsets[row + 1] as usize
+        places(self.lists, row)
     }
 }

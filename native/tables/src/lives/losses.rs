@@ -11,10 +11,8 @@ use super::inodes::Key;
 use super::life::Operation;
 use super::rows::{FileRow, NameRow, Row, Traces};
 use super::{Error, Lives};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, TimestampMicrosecondType};
-use arrow_array::RecordBatch;
-use birthmark_trace::columns::{bytes, ColumnError, Source};
+use arrow_array::{RecordBatch, TimestampMicrosecondArray};
+use birthmark_trace::columns::{bytes, Source};
 use birthmark_trace::schema::Op;
 use std::collections::VecDeque;
 
@@ -51,28 +49,15 @@ impl<T> Ended<T> {
 impl Lives {
     /// Takes times in which calls were lost ([`birthmark_trace::loss::gaps`]).
     pub fn update_loss(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let times = |name: &str| {
-            let array = batch.column_by_name(name)?;
-            array.as_primitive_opt::<TimestampMicrosecondType>()
-        };
-        let hosts = |name: &str| {
-            let words = batch.column_by_name(name)?.as_dictionary_opt::<Int32Type>()?;
-            words.downcast_dict::<arrow_array::StringArray>()
-        };
-        let (Some(since), Some(until)) = (times("since"), times("until")) else {
-            return Err(ColumnError::Missing(Source::Batch(batch).path("since, until")).into());
-        };
-        let (Some(servers), Some(clients)) = (hosts("server"), hosts("client")) else {
-            return Err(ColumnError::Missing(Source::Batch(batch).path("server, client")).into());
-        };
-        let hosts = servers.into_iter().zip(clients);
-        for ((since, until), (server, client)) in since.iter().zip(until).zip(hosts) {
-            if let (Some(since), Some(until), Some(server), Some(client)) =
-                (since, until, server, client)
-            {
-                let (server, client) = (self.servers.intern(server), self.clients.intern(client));
-                self.gaps.add(server, client, (since, until));
-            }
+        let source = Source::Batch(batch);
+        let since: &TimestampMicrosecondArray = source.required("since")?;
+        let until: &TimestampMicrosecondArray = source.required("until")?;
+        let servers = source.words("server", str::to_owned)?;
+        let clients = source.words("client", str::to_owned)?;
+        let spans = since.values().iter().copied().zip(until.values().iter().copied());
+        for (span, (server, client)) in spans.zip(servers.iter().zip(&clients)) {
+            let (server, client) = (self.servers.intern(server), self.clients.intern(client));
+            self.gaps.add(server, client, span);
         }
         self.ends.resize(self.servers.names().len(), i64::MIN);
         Ok(())

@@ -4,13 +4,10 @@
 
 use super::gaps::Touch;
 use super::life::{Bytes, Death, FileLife, Inode, Kind, NameLife, BIRTHS, ENDS, KINDS};
-use arrow_array::types::{ArrowPrimitiveType, Int32Type, TimestampMicrosecondType};
-use arrow_array::types::{UInt32Type, UInt64Type};
-use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch,
-    StringArray,
-};
+use arrow_array::types::{ArrowPrimitiveType, UInt32Type, UInt64Type};
+use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch};
 use arrow_schema::ArrowError;
+use birthmark_trace::arrays::{times, words};
 use birthmark_trace::message::Interner;
 use std::sync::Arc;
 
@@ -142,27 +139,27 @@ pub fn files(
     let origins = || rows.iter().map(|r| r.life.origin.as_ref());
     let lives = || rows.iter().map(|r| &r.life);
     RecordBatch::try_from_iter_with_nullable([
-        column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
+        column("server", words(rows.iter().map(|r| Some(r.server)), servers.names())?),
         column("fh", binary(rows.iter().map(|r| Some(&*r.fh)))),
         nullable("name", binary(origins().map(|o| Some(&*o?.name)))),
         nullable("dir_fh", binary(origins().map(|o| Some(&*o?.dir)))),
         nullable("dir_name", binary(origins().map(|o| o?.dir_name.as_deref()))),
         nullable("kind", kinds(lives().map(|l| l.kind))?),
-        nullable("how_born", words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?),
+        nullable("how_born", words(births().map(|b| Some(b?.how as u32)), BIRTHS)?),
         nullable("born", times(births().map(|b| Some(b?.at)))),
         column("birth_seen", flags(births().map(|b| Some(b.is_some())))),
         column("first_seen", times(lives().map(|l| Some(l.first_seen)))),
         column("last_seen", times(lives().map(|l| Some(l.last_seen)))),
         nullable("died", times(rows.iter().map(|r| Some(r.death?.at)))),
         column("death_seen", flags(rows.iter().map(|r| Some(r.death.is_some())))),
-        nullable("how_died", words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?),
+        nullable("how_died", words(rows.iter().map(|r| Some(r.death?.how as u32)), ENDS)?),
         column("observed_until", times(rows.iter().map(|r| Some(r.observed_until)))),
         nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
         nullable("owner", numbers::<UInt32Type>(lives().map(|l| l.owner))),
         nullable("group", numbers::<UInt32Type>(lives().map(|l| l.group))),
         nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
         nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
-        nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
+        nullable("client", words(births().map(|b| Some(b?.caller.client)), clients.names())?),
         column("operations", numbers::<UInt64Type>(lives().map(|l| Some(l.operations)))),
         column("reads", numbers::<UInt64Type>(lives().map(|l| Some(l.reads)))),
         column("writes", numbers::<UInt64Type>(lives().map(|l| Some(l.writes)))),
@@ -190,23 +187,23 @@ pub fn names(
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
     RecordBatch::try_from_iter_with_nullable([
-        column("server", hosts(servers, rows.iter().map(|r| Some(r.server)))?),
+        column("server", words(rows.iter().map(|r| Some(r.server)), servers.names())?),
         column("dir_fh", binary(rows.iter().map(|r| Some(&*r.life.dir)))),
         column("name", binary(rows.iter().map(|r| Some(&*r.life.name)))),
         nullable("fh", binary(rows.iter().map(|r| r.fh.as_deref()))),
         nullable("kind", kinds(rows.iter().map(|r| r.kind))?),
-        nullable("how_born", words(&BIRTHS, births().map(|b| Some(b?.how as i32)))?),
+        nullable("how_born", words(births().map(|b| Some(b?.how as u32)), BIRTHS)?),
         nullable("born", times(births().map(|b| Some(b?.at)))),
         column("birth_seen", flags(births().map(|b| Some(b.is_some())))),
         column("first_seen", times(rows.iter().map(|r| Some(r.life.first_seen)))),
         nullable("died", times(rows.iter().map(|r| Some(r.death?.at)))),
         column("death_seen", flags(rows.iter().map(|r| Some(r.death.is_some())))),
-        nullable("how_died", words(&ENDS, rows.iter().map(|r| Some(r.death?.how as i32)))?),
+        nullable("how_died", words(rows.iter().map(|r| Some(r.death?.how as u32)), ENDS)?),
         column("observed_until", times(rows.iter().map(|r| Some(r.observed_until)))),
         nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
         nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
         nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
-        nullable("client", hosts(clients, births().map(|b| Some(b?.caller.client)))?),
+        nullable("client", words(births().map(|b| Some(b?.caller.client)), clients.names())?),
         nullable("file_writes", numbers::<UInt64Type>(rows.iter().map(|r| r.file_writes))),
         nullable("file_max_size", numbers::<UInt64Type>(rows.iter().map(|r| r.file_max_size))),
         nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
@@ -235,25 +232,6 @@ fn numbers<T: ArrowPrimitiveType>(values: impl Iterator<Item = Option<T::Native>
     Arc::new(PrimitiveArray::<T>::from_iter(values))
 }
 
-fn times(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
-    let times = PrimitiveArray::<TimestampMicrosecondType>::from_iter(values);
-    Arc::new(times.with_timezone("UTC"))
-}
-
-fn words(
-    vocabulary: &[&str],
-    codes: impl Iterator<Item = Option<i32>>,
-) -> Result<ArrayRef, ArrowError> {
-    let values = Arc::new(StringArray::from(vocabulary.to_vec()));
-    let keys = Int32Array::from_iter(codes);
-    Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values)?))
-}
-
 fn kinds(values: impl Iterator<Item = Option<Kind>>) -> Result<ArrayRef, ArrowError> {
-    words(&KINDS, values.map(|kind| Some(kind? as i32 - 1)))
-}
-
-fn hosts(hosts: &Interner, ids: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
-    let names: Vec<&str> = hosts.names().iter().map(String::as_str).collect();
-    words(&names, ids.map(|id| Some(id? as i32)))
+    words(values.map(|kind| Some(kind? as u32 - 1)), KINDS)
 }

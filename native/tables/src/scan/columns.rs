@@ -2,10 +2,10 @@
 
 use super::tree::{NodeId, Tree};
 use super::Plan;
-use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
-use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch};
-use birthmark_trace::columns::{bytes, get, ColumnError, Source};
+use arrow_array::{BinaryArray, ListArray, PrimitiveArray, RecordBatch};
+use birthmark_trace::columns;
+use birthmark_trace::columns::{bytes, get, places, ColumnError, Source};
 use birthmark_trace::message::Interner;
 
 type Time<'a> = &'a PrimitiveArray<TimestampMicrosecondType>;
@@ -47,27 +47,23 @@ impl<'a> Columns<'a> {
         ops: &mut Interner,
     ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
-        let needs = |needed: bool, name| needed.then(|| source.primitive(name)).transpose();
-        Ok(Columns {
+        Ok(columns!(source, "", Columns {
+            reply_time, status, count, reply_count;
             time: source.required("time")?,
-            reply_time: source.primitive("reply_time")?,
+            retransmits: source.required("retransmits")?,
             servers: source.words("server", |word| hosts.intern(word))?,
             ops: source.words("op", |word| ops.intern(word))?,
-            status: source.primitive("status")?,
-            retransmits: source.required("retransmits")?,
-            count: source.primitive("count")?,
-            reply_count: source.primitive("reply_count")?,
             clients: match plan.needs_clients() {
                 true => Some(source.words("client", |word| hosts.intern(word))?),
                 false => None,
             },
-            uid: needs(plan.needs_uids(), "uid")?,
-            gid: needs(plan.needs_gids(), "gid")?,
+            uid: source.needed(plan.needs_uids(), "uid")?,
+            gid: source.needed(plan.needs_gids(), "gid")?,
             names: match plan.needs_names() {
                 true => Some(Names::new(&source, plan.files)?),
                 false => None,
             },
-        })
+        }))
     }
 }
 
@@ -103,28 +99,20 @@ pub struct Entry<'a> {
 
 impl<'a> Names<'a> {
     fn new(source: &Source<'a>, files: bool) -> Result<Names<'a>, ColumnError> {
-        let array = source.column("entries")?;
-        let wrong = || source.wrong("entries", array, "list<struct>");
-        let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
-        let inner = Source::Entries(lists.values().as_struct_opt().ok_or_else(wrong)?);
+        let (lists, inner) = source.lists("entries", "list<struct>")?;
         let attributes = |source: &Source<'a>, prefix: &str| {
             files.then(|| Attributes::new(source, prefix)).transpose()
         };
-        Ok(Names {
-            fh: source.bytes("fh")?,
-            name: source.bytes("name")?,
-            fh2: source.bytes("fh2")?,
-            name2: source.bytes("name2")?,
-            new_fh: source.bytes("new_fh")?,
-            ftype: source.primitive("ftype")?,
+        Ok(columns!(source, "", Names {
+            fh, name, fh2, name2, new_fh, ftype;
             attributes: attributes(source, "")?,
             dir_attributes: attributes(source, "dir_")?,
-            lists,
-            entry_name: inner.bytes("name")?,
-            entry_fh: inner.bytes("fh")?,
-            entry_ftype: inner.primitive("ftype")?,
+            lists: lists,
+            entry_name: inner.array("name")?,
+            entry_fh: inner.array("fh")?,
+            entry_ftype: inner.array("ftype")?,
             entry_attributes: attributes(&inner, "")?,
-        })
+        }))
     }
 
     /// The file that a column of handles names in a row.
@@ -141,14 +129,7 @@ impl<'a> Names<'a> {
 
     /// The entries of a row that have a name and a handle, but for the directory and its parent.
     pub fn entries(&self, row: usize) -> impl Iterator<Item = Entry<'a>> + use<'_, 'a> {
-        let range = match self.lists.is_null(row) {
-            true => 0..0,
-            false => {
-                let offsets = self.lists.value_offsets();
-                offsets[row] as usize..offsets[row + 1] as usize
-            }
-        };
-        range.filter_map(|at| {
+        places(self.lists, row).filter_map(|at| {
             let name = bytes(self.entry_name, at)?;
             let fh = bytes(self.entry_fh, at)?;
             let directory = get(self.entry_ftype, at) == Some(2);
@@ -170,18 +151,10 @@ pub struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     fn new(source: &Source<'a>, prefix: &str) -> Result<Attributes<'a>, ColumnError> {
-        let named = |name: &str| format!("{prefix}{name}");
-        Ok(Attributes {
-            ftype: source.primitive(&named("ftype"))?,
-            mode: source.primitive(&named("mode"))?,
-            owner: source.primitive(&named("owner"))?,
-            group: source.primitive(&named("group"))?,
-            size: source.primitive(&named("size"))?,
-            times: [
-                source.primitive(&named("atime"))?,
-                source.primitive(&named("mtime"))?,
-                source.primitive(&named("ctime"))?,
-            ],
-        })
+        let time = |name: &str| source.array(&format!("{prefix}{name}"));
+        Ok(columns!(source, prefix, Attributes {
+            ftype, mode, owner, group, size;
+            times: [time("atime")?, time("mtime")?, time("ctime")?],
+        }))
     }
 }

@@ -3,9 +3,9 @@
 use super::columns::Attributes;
 use super::tree::{NodeId, Tree};
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
-use arrow_array::types::TimestampMicrosecondType;
-use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, UInt32Array, UInt64Array, UInt8Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array, UInt8Array};
 use arrow_schema::ArrowError;
+use birthmark_trace::arrays::times;
 use birthmark_trace::columns::get;
 use birthmark_trace::message::Interner;
 use hashbrown::HashMap;
@@ -68,11 +68,7 @@ impl Files {
         let numbers = |of: fn(&File) -> Option<u32>| -> ArrayRef {
             Arc::new(files.iter().map(|(_, file)| of(file)).collect::<UInt32Array>())
         };
-        let times = |of: &dyn Fn(&File) -> Option<i64>| -> ArrayRef {
-            let times = files.iter().map(|(_, file)| of(file));
-            let times: PrimitiveArray<TimestampMicrosecondType> = times.collect();
-            Arc::new(times.with_timezone("UTC"))
-        };
+        let time = |which: usize| times(files.iter().map(|(_, file)| file.times[which]));
         let ids: UInt32Array = files.iter().map(|(id, _)| Some(*id)).collect();
         let ftypes: UInt8Array = files.iter().map(|(_, file)| file.ftype).collect();
         let sizes: UInt64Array = files.iter().map(|(_, file)| file.size).collect();
@@ -85,10 +81,10 @@ impl Files {
             ("owner", numbers(|file| file.owner), true),
             ("group", numbers(|file| file.group), true),
             ("size", Arc::new(sizes), true),
-            ("atime", times(&|file| file.times[0]), true),
-            ("mtime", times(&|file| file.times[1]), true),
-            ("ctime", times(&|file| file.times[2]), true),
-            ("seen", times(&|file| Some(file.seen)), false),
+            ("atime", time(0), true),
+            ("mtime", time(1), true),
+            ("ctime", time(2), true),
+            ("seen", times(files.iter().map(|(_, file)| file.seen)), false),
         ])
     }
 }

@@ -3,10 +3,10 @@
 use super::cells::{By, Key, Periods, Tally, SUMS};
 use super::histogram::bucket;
 use super::rows::{Rows, Words};
-use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
-use arrow_array::{PrimitiveArray, RecordBatch, StringArray, StructArray};
+use arrow_array::{PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
+use birthmark_trace::columns;
 use birthmark_trace::columns::{get, ColumnError, Source};
 use birthmark_trace::message::Interner;
 
@@ -96,31 +96,21 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn new(batch: &'a RecordBatch, by: By) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
-        let word = |name: &str| -> Result<&'a StringArray, ColumnError> {
-            let array = source.column(name)?;
-            array.as_string_opt::<i32>().ok_or_else(|| source.wrong(name, array, "Utf8"))
-        };
-        let key = |wanted: bool, name: &str| wanted.then(|| word(name)).transpose();
-        let array = source.column("latency")?;
-        let wrong = || source.wrong("latency", array, "list<struct<us, ops>>");
-        let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
-        let buckets: &StructArray = lists.values().as_struct_opt().ok_or_else(wrong)?;
-        let inner = Source::Entries(buckets);
-        Ok(Columns {
+        let (lists, inner) = source.lists("latency", "list<struct<us, ops>>")?;
+        Ok(columns!(source, "", Columns {
+            op, latency_max;
             time: source.required("time")?,
-            server: key(by.server, "server")?,
-            client: key(by.client, "client")?,
-            uid: by.uid.then(|| source.primitive("uid")).transpose()?,
-            gid: by.gid.then(|| source.primitive("gid")).transpose()?,
-            file: key(by.file, "file")?,
-            directory: key(by.directory, "directory")?,
-            op: word("op")?,
+            server: source.needed(by.server, "server")?,
+            client: source.needed(by.client, "client")?,
+            uid: source.needed(by.uid, "uid")?,
+            gid: source.needed(by.gid, "gid")?,
+            file: source.needed(by.file, "file")?,
+            directory: source.needed(by.directory, "directory")?,
             sums: SUMS.iter().map(|name| source.required(name)).collect::<Result<_, _>>()?,
-            latency_max: source.primitive("latency_max")?,
             offsets: lists.value_offsets(),
             us: inner.required("us")?,
             counts: inner.required("ops")?,
-        })
+        }))
     }
 
     fn tally(&self, row: usize) -> Tally {
