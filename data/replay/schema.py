@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from birthmark.data.schema import TIME, WORD, field
+from birthmark.data.schema import FTYPES, TIME, WORD, field
 
 ROOT_ID = 0
 
@@ -66,15 +66,7 @@ OPERATIONS = pa.schema(
 )
 """The rewritten trace: an operation per row, in the order in which they are to be executed."""
 
-KINDS = {
-    1: "file",
-    2: "directory",
-    3: "block",
-    4: "character",
-    5: "symlink",
-    6: "socket",
-    7: "fifo",
-}
+KINDS = dict(enumerate(FTYPES, start=1))
 """Kinds of objects by the ``ftype`` of the operations table."""
 
 UNKNOWN_MODE = {"directory": 0o777, "file": 0o666}
