@@ -25,10 +25,10 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bytes
 from birthmark.data.schema import WORD, field
 from birthmark.features.columns import decoded
 from birthmark.features.history import HISTORY
@@ -69,8 +69,6 @@ CODES = pa.schema(
     ]
 )
 """The tables of codes, attribute by attribute, by code."""
-
-Bytes = npt.NDArray[np.uint8]
 
 
 class Encoding:

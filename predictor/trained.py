@@ -14,10 +14,11 @@ from birthmark.predictor import parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.fit.calibration import points_from_json
-from birthmark.predictor.fit.learning import Learner, LocalLearner
-from birthmark.predictor.fit.thresholds import Limit, Limits, Scores
+from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
+from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.kinds import KINDS, Kind
@@ -52,12 +53,8 @@ class TrainedModel:
     """
 
     def __init__(self, **parameters: Any) -> None:
-        known = Parameters(**parameters)
-        self.parameters: dict[str, Any] = known.model_dump()
-        self.limits = Limits(
-            Limit(known.bound, known.confidence),
-            Limit(known.false_negative_bound, known.confidence),
-        )
+        self.parameters = Parameters(**parameters).model_dump()
+        self.limits = Limits.of(self.parameters)
         self.predicates: dict[str, Predicate] = {}
         self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}
@@ -101,11 +98,11 @@ class TrainedModel:
             ("file", births(files), from_files),
             ("name", births(names), from_names),
         ):
-            asked = [p for p in self.predicates.values() if p.subject == subject]
-            labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
             lives = _told(lives, self.histories[subject])
-            self._learn(learner, lives, known(lives), labels)
-        self._learn_directories(learner, files)
+            self._learn(learner, subject, lives, known(lives))
+        if any(predicate.subject == "directory" for predicate in self.predicates.values()):
+            table = directories(files)
+            self._learn(learner, "directory", table, from_directories(table))
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}
@@ -115,22 +112,12 @@ class TrainedModel:
             _order(models, self.predicates)
         return self
 
-    def _learn_directories(self, learner: Learner, files: pa.Table) -> None:
-        asked = [p for p in self.predicates.values() if p.subject == "directory"]
-        if asked:
-            table = directories(files)
-            labels = {predicate.key: predicate.evaluate(table) for predicate in asked}
-            self._learn(learner, table, from_directories(table), labels)
-
-    def _learn(
-        self,
-        learner: Learner,
-        lives: pa.Table,
-        creates: pa.Table,
-        labels: dict[str, pa.BooleanArray],
-    ) -> None:
-        mask = learner.learn(self.models, lives, creates, labels, self.parameters, self.worlds)
-        learned = pa.array(mask)
+    def _learn(self, learner: Learner, subject: str, lives: pa.Table, creates: pa.Table) -> None:
+        asked = [p for p in self.predicates.values() if p.subject == subject]
+        labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
+        lesson = Lesson.of(lives, creates, labels, self.parameters, self.worlds)
+        learner.learn(self.models, lesson)
+        learned = pa.array(lesson.holdout.learned)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:

@@ -14,11 +14,11 @@ from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Ints = npt.NDArray[np.int64]
+from birthmark.data.common.arrays import Ints
+
 _Place = tuple[str, str]
 
 SERVERS = 256

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.sums import summed
 from birthmark.data.generated import Mark
 from birthmark.data.scan.inputs import CountsTable
 from birthmark.data.scan.merge import tops
@@ -169,17 +170,15 @@ def _sums(table: CountsTable, measure: Measure, by: str | None) -> pa.Table:
 
 
 def _added(rows: pa.Table) -> pa.Table:
-    names = ["value", "ops", "answered"]
-    sums = rows.group_by(["time", "key"], use_threads=False)
-    return sums.aggregate([(name, "sum") for name in names]).rename_columns(["time", "key", *names])
+    return summed(rows, ["time", "key"], ["value", "ops", "answered"])
 
 
 def _busiest(sums: pa.Table, by: str | None, most: int) -> dict[str, list[str]]:
     """Return the values of the key that each line stands for, by its label."""
     if by is None:
         return {"all": [""]}
-    order = sums.group_by("key", use_threads=False).aggregate([("ops", "sum")])
-    keys = order.sort_by([("ops_sum", "descending"), ("key", "ascending")])["key"].to_pylist()
+    order = summed(sums, ["key"], ["ops"])
+    keys = order.sort_by([("ops", "descending"), ("key", "ascending")])["key"].to_pylist()
     most += len(keys) == most + 1  # one other is shown as itself
     shown = {f"{by} {key}" if by in ("uid", "gid") else key: [key] for key in keys[:most]}
     if keys[most:] and by != "directory":

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from birthmark.data.common.arrays import Ints
 from birthmark.data.workloads import naming
 from birthmark.data.workloads.clock import Window
 from birthmark.data.workloads.locks import lock_rows
 from birthmark.data.workloads.profile import LIVES, SIZES, FileClass
-from birthmark.data.workloads.rows import NEVER, Ints, Rows, mark_last
+from birthmark.data.workloads.rows import NEVER, Rows, mark_last
 from birthmark.data.workloads.scratch import file_rows
 from birthmark.data.workloads.site import Site
 

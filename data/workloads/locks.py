@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from birthmark.data.common.arrays import Ints
 from birthmark.data.workloads.rows import (
     CREATE,
     GETATTR,
@@ -19,7 +20,6 @@ from birthmark.data.workloads.rows import (
     NONE,
     REMOVE,
     SETATTR,
-    Ints,
     Rows,
     latencies,
     own_name,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.data.workloads.profile import USES
 from birthmark.data.workloads.rows import (
     COMMIT,
@@ -18,9 +19,6 @@ from birthmark.data.workloads.rows import (
     READ,
     REMOVE,
     WRITE,
-    Flags,
-    Floats,
-    Ints,
     Rows,
     latencies,
     own_name,
@@ -99,7 +97,7 @@ def _made(births: Births, op: int, reply: Ints, wait: Ints, **columns: Any) -> R
 
 
 def _single(
-    births: Births, op: int, chosen: Flags, reply: Any, room: Floats, rng: np.random.Generator
+    births: Births, op: int, chosen: Bools, reply: Any, room: Floats, rng: np.random.Generator
 ) -> Rows:
     """Return a row for each of the chosen files, its latency at most `room`."""
     replies = reply[chosen].astype(np.int64)
@@ -112,7 +110,7 @@ def _single(
 
 
 def _transfers(
-    births: Births, op: int, chosen: Flags, born: Ints, when: tuple[Floats, Floats],
+    births: Births, op: int, chosen: Bools, born: Ints, when: tuple[Floats, Floats],
     rng: np.random.Generator,
 ) -> Rows:  # fmt: skip
     """Return the transfers of whole files: `when` they begin after birth, and take, in µs."""

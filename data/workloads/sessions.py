@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from birthmark.data.common.arrays import Ints
 from birthmark.data.workloads.clock import Window
 from birthmark.data.workloads.profile import Run
 from birthmark.data.workloads.rows import (
@@ -22,7 +23,6 @@ from birthmark.data.workloads.rows import (
     READ,
     REMOVE,
     WRITE,
-    Ints,
     Rows,
     latencies,
     mark_last,

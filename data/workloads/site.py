@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.common.arrays import Ints
 from birthmark.data.workloads.naming import word
 from birthmark.data.workloads.objects import DIRECTORY, Objects
 from birthmark.data.workloads.profile import Kind, Profile
-from birthmark.data.workloads.rows import Ints
 
 LEAST_USERS = 24
 """A site has so many users however low its rate."""

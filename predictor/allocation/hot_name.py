@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.features import from_files
-from birthmark.predictor.fit.learning import Learner, Sets
+from birthmark.data.schema import filled
+from birthmark.features import CREATES
+from birthmark.predictor.fit.learning import Learner, Lesson, Sets
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import HEAT_PREDICATES, blocks
 
@@ -18,7 +19,6 @@ HOT_NAME = "HotName"
 """The one predicate that these models are of."""
 
 _FOLDER = "hints"
-_UNKNOWN = ("mode", "dir_fh", "dir_name", "group", "client", "time", "history")
 
 
 def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: Learner) -> None:
@@ -38,7 +38,7 @@ def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: L
     labels = pc.if_else(pc.and_(answers.is_null(), pc.invert(lives["birth_seen"])), False, answers)
     labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
-    learner.learn(sets, lives, _creates(lives), answers, parameters)
+    learner.learn(sets, Lesson.of(lives, _creates(lives), answers, parameters))
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:
@@ -64,14 +64,10 @@ def _files(files: pa.Table) -> pa.Table:
 
 
 def _creates(lives: pa.Table) -> pa.Table:
-    """Return the creates: of old files their owner, and of none what is known of births alone."""
-    creates = from_files(lives)
-    owners = {"uid": "owner", "gid": "group"}
-    for place, field in enumerate(creates.schema):
-        column = creates[field.name]
-        if field.name in owners:
-            column = pc.coalesce(column, lives[owners[field.name]])
-        elif field.name in _UNKNOWN:
-            column = pa.nulls(len(lives), field.type)
-        creates = creates.set_column(place, field, column)
-    return creates
+    """Return what a kernel knows of creates: the name and who makes it; of old files the owner."""
+    known = {
+        "name": lives["name"],
+        "uid": pc.coalesce(lives["uid"], lives["owner"]),
+        "gid": pc.coalesce(lives["gid"], lives["group"]),
+    }
+    return filled(pa.table(known), CREATES)

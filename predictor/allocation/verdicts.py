@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.sizes import size
+from birthmark.data.schema import filled
 from birthmark.features import CREATES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.image_places import rules_of, tree_of
@@ -137,8 +138,7 @@ def verdicts(image: Image, asked: pa.Table) -> pa.Array:
 
 
 def _creates(asked: pa.Table) -> pa.Table:
-    columns = {name: asked[name] for name in asked.column_names}
-    if "hour" in columns:
-        columns["time"] = pc.multiply(columns["hour"].cast(pa.int64()), _HOUR)
-    unknown = pa.nulls(len(asked))
-    return pa.table([columns.get(f.name, unknown).cast(f.type) for f in CREATES], schema=CREATES)
+    if "hour" in asked.column_names:
+        time = pc.multiply(asked["hour"].cast(pa.int64()), _HOUR)
+        asked = asked.append_column("time", time)
+    return filled(asked, CREATES)

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.features import directories_of
 from birthmark.predictor import parts
-from birthmark.predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.predictor.heat.means import ShrunkenMeans
 from birthmark.predictor.labels import births
 from birthmark.predictor.predicates.heat import HEAT_PREDICATES, SHARE
 from birthmark.predictor.predicates.predicate import Predicate

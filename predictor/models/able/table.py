@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from birthmark.data.common.arrays import Ints
 from birthmark.data.schema import WORD, field
-from birthmark.predictor.models.able.growth import Ints, Nodes
+from birthmark.predictor.models.able.growth import Nodes
 from birthmark.predictor.models.able.tree import Tree
 
 TREES = pa.schema(

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.features.columns import decoded
-from birthmark.predictor.models.able.growth import Bools, Ints, Nodes, grow
+from birthmark.predictor.models.able.growth import Nodes, grow
 
 
 @dataclass(frozen=True)

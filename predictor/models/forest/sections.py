@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from birthmark.data.common.arrays import Floats
 from birthmark.features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
 from birthmark.features.history import HISTORY_BYTES
 from birthmark.predictor.image.forest import (
@@ -16,7 +17,7 @@ from birthmark.predictor.image.forest import (
     ForestSection,
     Group,
 )
-from birthmark.predictor.models.forest.forest import FULL, LEAF, Floats, Forest
+from birthmark.predictor.models.forest.forest import FULL, LEAF, Forest
 from birthmark.predictor.models.forest.model import CreateForest
 
 

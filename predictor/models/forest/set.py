@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.features.encoding import Encoding
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
 from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
 from birthmark.predictor.models.forest.sections import sections_of
 from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
-from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import ModelSet
 
 

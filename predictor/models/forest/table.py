@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.data.schema import field
 from birthmark.features.encoding import CODES, COLUMNS, Encoding
 from birthmark.predictor import parts
-from birthmark.predictor.models.forest.forest import LEAF, Floats, Forest
+from birthmark.predictor.models.forest.forest import LEAF, Forest
 
 NODES = pa.schema(
     [

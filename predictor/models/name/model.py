@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from birthmark.data.common.setting_errors import check
 from birthmark.features.columns import names_of
 from birthmark.features.components import match_components, whole_names
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.models.components.counts import ComponentCounts
-from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.models.learned import Answers
 from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 

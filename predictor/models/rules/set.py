@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from birthmark.features.columns import names_of
 from birthmark.features.components import ANY, rank_components, score_components
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
-from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.rules.model import EVIDENCE, RuleList, arrays_of
 from birthmark_native import RuleError
