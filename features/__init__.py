@@ -6,7 +6,6 @@ from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
     from birthmark.features.components import component_text as component_text
-    from birthmark.features.components import name_components as name_components
     from birthmark.features.creates import CREATES as CREATES
     from birthmark.features.creates import from_directories as from_directories
     from birthmark.features.creates import from_files as from_files
@@ -20,11 +19,12 @@ if TYPE_CHECKING:
     from birthmark.features.history import History as History
     from birthmark.features.pieces import name_pieces as name_pieces
     from birthmark.features.transformer import NamePieces as NamePieces
+    from birthmark_native import name_components as name_components
 
 __getattr__, __all__ = offered(
     __name__,
     {
-        "birthmark.features.components": ["component_text", "name_components"],
+        "birthmark.features.components": ["component_text"],
         "birthmark.features.creates": [
             "CREATES",
             "from_directories",
@@ -36,5 +36,6 @@ __getattr__, __all__ = offered(
         "birthmark.features.history": ["HISTORY", "HISTORY_BYTES", "History"],
         "birthmark.features.pieces": ["name_pieces"],
         "birthmark.features.transformer": ["NamePieces"],
+        "birthmark_native": ["name_components"],
     },
 )

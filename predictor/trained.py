@@ -15,7 +15,7 @@ from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
 from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.point import PLAIN, PROMISED, Point
 from birthmark.predictor.fit.calibration import points_from_json
 from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
 from birthmark.predictor.fit.thresholds import Limits
@@ -30,6 +30,7 @@ from birthmark.predictor.predicates.worlds import Worlds, worlds_of
 
 _FORMAT = 3
 _FILE = "model.json"
+_CREATES = {"file": from_files, "name": from_names, "directory": from_directories}
 
 
 class TrainedModel:
@@ -94,15 +95,10 @@ class TrainedModel:
         self.worlds = worlds_of(self.predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
         self.histories = {"file": History(), "name": History()}
-        for subject, lives, known in (
-            ("file", births(files), from_files),
-            ("name", births(names), from_names),
-        ):
-            lives = _told(lives, self.histories[subject])
-            self._learn(learner, subject, lives, known(lives))
+        for subject, lives in (("file", files), ("name", names)):
+            self._learn(learner, subject, _told(births(lives), self.histories[subject]))
         if any(predicate.subject == "directory" for predicate in self.predicates.values()):
-            table = directories(files)
-            self._learn(learner, "directory", table, from_directories(table))
+            self._learn(learner, "directory", directories(files))
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}
@@ -112,9 +108,10 @@ class TrainedModel:
             _order(models, self.predicates)
         return self
 
-    def _learn(self, learner: Learner, subject: str, lives: pa.Table, creates: pa.Table) -> None:
+    def _learn(self, learner: Learner, subject: str, lives: pa.Table) -> None:
         asked = [p for p in self.predicates.values() if p.subject == subject]
         labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
+        creates = _CREATES[subject](lives)
         lesson = Lesson.of(lives, creates, labels, self.parameters, self.worlds)
         learner.learn(self.models, lesson)
         learned = pa.array(lesson.holdout.learned)
@@ -127,11 +124,9 @@ class TrainedModel:
         (``predictor.births``), or a table of ``features.DIRECTORIES``, which have no history. The
         model stays as it is.
         """
-        if subject == "directory":
-            return from_directories(lives)
-        known = {"file": from_files, "name": from_names}[subject]
-        history = History.from_table(self.histories[subject].to_table())
-        return known(_told(lives, history))
+        if subject != "directory":
+            lives = _told(lives, History.from_table(self.histories[subject].to_table()))
+        return _CREATES[subject](lives)
 
     def follow(self, files: pa.Table, names: pa.Table) -> None:
         """Add the births of a later period to the history of those after it; train nothing."""
@@ -154,7 +149,7 @@ class TrainedModel:
         self,
         creates: pa.Table,
         kind: str,
-        point: Point = "accurate",
+        point: Point = PLAIN,
         keys: Iterable[str] | None = None,
     ) -> dict[str, pa.BooleanArray]:
         """Return by key the answers of ``keys`` (None: all) for each row of ``creates``.
@@ -167,7 +162,7 @@ class TrainedModel:
         self,
         creates: pa.Table,
         kind: str,
-        point: Point = "bounded",
+        point: Point = PROMISED,
         keys: Iterable[str] | None = None,
         abstaining: Iterable[str] = (),
     ) -> dict[str, Said]:
@@ -182,7 +177,7 @@ class TrainedModel:
         return certainty.say(scores, points, self.worlds, point, abstaining)
 
     def explain(
-        self, creates: pa.Table, kind: str, point: Point = "accurate"
+        self, creates: pa.Table, kind: str, point: Point = PLAIN
     ) -> list[dict[str, Answer]]:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
@@ -191,7 +186,7 @@ class TrainedModel:
         """
         return self.of_kind(kind).explain(creates, point)
 
-    def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
+    def rules(self, kind: str, point: Point = PLAIN) -> pa.Table:
         """Return what decides, a table of ``models.model_set.RULES``: see ``ModelSet.rules``."""
         return self.of_kind(kind).rules(point)
 

@@ -13,6 +13,7 @@ from birthmark.data.datasets import ingests
 from birthmark.data.generated import Mark, distinct
 from birthmark.data.ingest.loss import Estimate
 from birthmark.data.traces.inputs import without_nfs
+from birthmark.data.traces.tallies import add_up
 
 
 @dataclass
@@ -97,14 +98,14 @@ class IngestSummary:
         if why := without_nfs(trace.path, counts):
             self.warnings.append(why)
         self.records_set_aside = _sums(self.records_set_aside, counts["damaged"])
-        _add_tallies(self.procedures, counts["procedures"])
-        _add_tallies(self.compound_operations, counts["compound_operations"])
+        add_up(self.procedures, counts["procedures"])
+        add_up(self.compound_operations, counts["compound_operations"])
         self.not_run = _sums(self.not_run, counts["not_run"])
         unanswered = {op: tally["unanswered"] for op, tally in counts["procedures"].items()}
         self.calls_without_reply = dict(Counter(self.calls_without_reply) + Counter(unanswered))
         self.replies_without_call = _sums(self.replies_without_call, counts["orphans"])
         for program, (calls, replies) in counts["other_programs"].items():
-            _add_tallies(self.other_programs, {str(program): {"calls": calls, "replies": replies}})
+            add_up(self.other_programs, {str(program): {"calls": calls, "replies": replies}})
         for name in ("retransmits", "duplicate_replies", "short"):
             setattr(self, name, getattr(self, name) + counts[name])
         if counts["period"]:
@@ -159,10 +160,3 @@ def _records_out(counts: dict[str, Any]) -> dict[str, int]:
 
 def _sums(counts: dict[str, int], more: dict[str, int]) -> dict[str, int]:
     return dict(sorted((Counter(counts) + Counter(more)).items()))
-
-
-def _add_tallies(into: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> None:
-    for key, tally in more.items():
-        sums = into.setdefault(key, dict.fromkeys(tally, 0))
-        for name, value in tally.items():
-            sums[name] += value

@@ -32,8 +32,8 @@ from birthmark.data.replay.manifest import write_manifest
 from birthmark.data.replay.order import Window
 from birthmark.data.replay.overlap import Overlaps
 from birthmark.data.replay.permissions import SUPERUSER, Caller
-from birthmark.data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
-from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.data.replay.rules import HANDLED, InexplicableError, Rules
+from birthmark.data.replay.schema import MANIFEST, NAMED, OPERATIONS
 from birthmark.data.replay.spool import Spool
 from birthmark.data.replay.tree import Node, Tree
 from birthmark.data.settings import Replay, Unnamed
@@ -43,6 +43,7 @@ from birthmark.data.traces.reader import marks_of
 VERSION = 1
 MAX_TARGET = 4_095
 AS_CALLED = ("time", "op", "status", "name", "name2", "offset", "count", "cookie")
+UNNAMED = "on a file without a name"
 DEPTH = 64  # how many overlapping calls can wait for each other
 
 
@@ -269,7 +270,7 @@ def _rewrite(aside: Path, discarded: list[int], summary: BuildSummary) -> None:
             dropped = _originals(batch) - _originals(kept)
             if dropped:
                 summary.operations -= dropped
-                _add(summary.left_out, "on a file without a name", dropped)
+                summary.left_out[UNNAMED] = summary.left_out.get(UNNAMED, 0) + dropped
             operations.write(kept)
     counts = write_manifest(aside / "names.spool", aside, set(discarded))
     summary.manifest, summary.names, summary.bytes = counts
@@ -286,7 +287,3 @@ def _keeps(batch: pa.RecordBatch, unwanted: pa.Array) -> pa.Array:
 
 def _originals(batch: pa.RecordBatch) -> int:
     return int(batch["inserted"].null_count)
-
-
-def _add(counts: dict[str, int], key: str, number: int) -> None:
-    counts[key] = counts.get(key, 0) + number

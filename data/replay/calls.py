@@ -225,8 +225,8 @@ def _entries(column: pa.Array, prefixes: list[bytes]) -> list[Sequence[Entry]]:
     if column.null_count == len(column):
         return [()] * len(column)
     flat = pc.list_flatten(column)
-    names = ("ftype", "mode", "nlink", "owner", "group", "size", "atime", "mtime", "ctime")
-    attributes = map(Attributes._make, zip(*(_child(flat, name) for name in names), strict=True))
+    shown = (_child(flat, name) for name in Attributes._fields)
+    attributes = map(Attributes._make, zip(*shown, strict=True))
     entries = zip(_child(flat, "name"), _child(flat, "fh"), attributes, strict=True)
     rows: list[Sequence[Entry]] = []
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_pylist()

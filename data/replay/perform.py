@@ -12,8 +12,9 @@ from birthmark.data.common.descriptors import closing
 from birthmark.data.replay import status as st
 from birthmark.data.replay.attributes import set_attributes, set_new_attributes
 from birthmark.data.replay.credentials import Credentials
-from birthmark.data.replay.operation import NAMED, Operation
+from birthmark.data.replay.operation import Operation
 from birthmark.data.replay.permissions import READ, SEARCH, WRITE, permits
+from birthmark.data.replay.schema import NAMED
 from birthmark.data.replay.store import DIRECTORY, Store
 
 Result = TypeVar("Result")

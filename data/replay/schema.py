@@ -69,5 +69,14 @@ OPERATIONS = pa.schema(
 KINDS = dict(enumerate(FTYPES, start=1))
 """Kinds of objects by the ``ftype`` of the operations table."""
 
+MAKES = {"create": "file", "mkdir": "directory", "symlink": "symlink", "mknod": None}
+"""Procedures that make an object, and of which kind; `None`: of any other."""
+
+NAMED = {"lookup", "remove", "rmdir", "rename", "link", *MAKES}
+"""Procedures on a name in a directory."""
+
+SETTABLE = ("mode", "owner", "group", "size")
+"""What calls set of an object, but for its times."""
+
 UNKNOWN_MODE = {"directory": 0o777, "file": 0o666}
 """The modes of what the trace does not show any of: they permit everything."""

@@ -44,8 +44,5 @@ class Spool:
         self.written += batch.num_rows
 
     def _flush(self) -> None:
-        columns = [
-            pa.array([row.get(each.name) for row in self._rows], each.type) for each in self._schema
-        ]
-        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self._writer.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
         self._rows = []

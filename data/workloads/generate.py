@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from birthmark.data.common.setting_errors import check
 from birthmark.data.settings import WORKLOADS, Generating
-from birthmark.data.workloads.births import Nursery
 from birthmark.data.workloads.clock import Clock, Window, shares
+from birthmark.data.workloads.nursery import Nursery
 from birthmark.data.workloads.profile import Profile, read_profile
 from birthmark.data.workloads.rows import OPS, ROW, Rows
 from birthmark.data.workloads.sessions import Sessions

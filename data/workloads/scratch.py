@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
+from birthmark.data.workloads.births import Births
 from birthmark.data.workloads.profile import USES
 from birthmark.data.workloads.rows import (
     COMMIT,
@@ -24,9 +25,6 @@ from birthmark.data.workloads.rows import (
     own_name,
     rows_of,
 )
-
-if TYPE_CHECKING:
-    from birthmark.data.workloads.births import Births
 
 _READ, _REWRITTEN = USES.index("read"), USES.index("rewritten")
 _TRANSFER = 8192

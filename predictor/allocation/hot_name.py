@@ -58,7 +58,7 @@ def load(
 
 
 def _files(files: pa.Table) -> pa.Table:
-    files = files.filter(pc.fill_null(pc.equal(files["kind"], "file"), False))
+    files = files.filter(pc.equal(files["kind"], "file"))
     since = pc.coalesce(files["born"], files["first_seen"])
     return files.set_column(files.schema.get_field_index("born"), "born", since)
 

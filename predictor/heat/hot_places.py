@@ -62,7 +62,7 @@ def files_in(files: pa.Table) -> pa.Table:
     The first time is not counted of files that were born: a block must be written once to be there
     at all, wherever it is.
     """
-    files = files.filter(pc.fill_null(pc.equal(files["kind"], "file"), False))
+    files = files.filter(pc.equal(files["kind"], "file"))
     hours, own = (np.asarray(each(files)) for each in (blocks.hours_watched, blocks.own_blocks))
     first = own * np.asarray(files["birth_seen"])
     again = np.asarray(blocks.block_writes(files)) - first

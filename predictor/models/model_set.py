@@ -12,7 +12,6 @@ import pyarrow as pa
 from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores, says_yes
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
-from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.models.learned import Learned
 
 Model = TypeVar("Model", bound=Learned)
@@ -64,7 +63,7 @@ class ModelSet(dict[str, Model]):
     they are stored.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[str]
     model: ClassVar[type[Learned]]
     parameters: ClassVar[tuple[str, ...]]
     """The constructor parameters of the kind's models."""

@@ -19,6 +19,7 @@ from birthmark.predictor.image.rules import PLACES, RulesSection
 from birthmark.predictor.models.components.counts import ComponentCounts, count
 from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.model_set import RULES, ModelSet
+from birthmark_native import RuleError
 
 Model = TypeVar("Model", bound=ComponentCounts)
 
@@ -90,7 +91,10 @@ class ComponentModels(ModelSet[Model]):
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
-        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense.
+
+        Where their components are none, raise ``RuleError``.
+        """
         raise NotImplementedError
 
     @cached_property
@@ -122,6 +126,8 @@ class ComponentModels(ModelSet[Model]):
         rules = parts.read_table(path, stored(cls.rules_schema))
         try:
             cls.check_rules(rules)
+        except RuleError as error:
+            raise parts.DamagedModelError(path, f"name components ({error})") from error
         except ValueError as error:
             raise parts.DamagedModelError(path, str(error)) from error
         return rules

@@ -12,17 +12,12 @@ import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Floats, Ints
 from birthmark.features.columns import names_of
-from birthmark.features.components import (
-    ANY,
-    decide_components,
-    prune_components,
-    score_components,
-    whole_names,
-)
+from birthmark.features.components import ANY
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.models.components.counts import COUNTS, TRACE, ComponentCounts
 from birthmark.predictor.models.learned import Answers
 from birthmark.predictor.parameters import DEFAULTS
+from birthmark_native import decide_components, prune_components, score_components, whole_names
 
 _COMPONENT = COUNTS.field("component")
 
