@@ -16,7 +16,7 @@ from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import PLAIN, PROMISED, Point
-from birthmark.predictor.fit.calibration import points_from_json
+from birthmark.predictor.fit.calibration import Holdout, points_from_json
 from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
 from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.heat import Heat, directories
@@ -112,9 +112,10 @@ class TrainedModel:
         asked = [p for p in self.predicates.values() if p.subject == subject]
         labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
         creates = _CREATES[subject](lives)
-        lesson = Lesson.of(lives, creates, labels, self.parameters, self.worlds)
+        holdout = Holdout.of(lives, self.parameters["calibration"])
+        lesson = Lesson(creates, labels, holdout, self.parameters, self.worlds)
         learner.learn(self.models, lesson)
-        learned = pa.array(lesson.holdout.learned)
+        learned = pa.array(holdout.learned)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:

@@ -34,19 +34,6 @@ class Lesson:
     parameters: Mapping[str, Any]
     worlds: Sequence[Worlds] | None = None
 
-    @classmethod
-    def of(
-        cls,
-        lives: pa.Table,
-        creates: pa.Table,
-        labels: Mapping[str, pa.BooleanArray],
-        parameters: Mapping[str, Any],
-        worlds: Sequence[Worlds] | None = None,
-    ) -> Lesson:
-        """Return the lesson of ``lives``, which have the rows of ``creates``."""
-        holdout = Holdout.of(lives, parameters["calibration"])
-        return cls(creates, labels, holdout, parameters, worlds)
-
     def train(self, models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
         """Let ``models`` learn from the births of a mask; return them."""
         some = pa.array(mask)
