@@ -25,6 +25,13 @@ def batches(
         yield from file.iter_batches(rows, columns=columns, row_groups=[group], **options)
 
 
+def statistics(about: pq.FileMetaData, column: str) -> list[Any]:
+    """Return pyarrow's statistics of a column in each row group; None where it has none."""
+    place = [about.schema.column(n).path for n in range(about.num_columns)].index(column)
+    groups = map(about.row_group, range(about.num_row_groups))
+    return [group.column(place).statistics for group in groups]
+
+
 def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch], least: int) -> Iterator[pa.Table]:
     """Yield rows in tables of at least ``least``, but for the last."""
     waiting: list[pa.RecordBatch] = []

@@ -78,10 +78,5 @@ def _file(table: str, path: Path) -> Iterator[tuple[int, str, pa.RecordBatch | N
 
 def _earliest(path: Path) -> int:
     """Return the earliest time in a file, in microseconds, from its statistics."""
-    metadata = pq.read_metadata(path)
-    earliest = []
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        columns = map(group.column, range(group.num_columns))
-        time = next(column for column in columns if column.path_in_schema == "time")
-        earliest.append((time.statistics.min - EPOCH) // timedelta(microseconds=1))
-    return min(earliest, default=0)
+    spans = row_groups.statistics(pq.read_metadata(path), "time")
+    return min(((span.min - EPOCH) // timedelta(microseconds=1) for span in spans), default=0)

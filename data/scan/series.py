@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import DAY
 from birthmark.data.common.sums import summed
 from birthmark.data.generated import Mark
 from birthmark.data.scan.inputs import CountsTable
@@ -34,7 +35,6 @@ _COLUMNS: dict[Measure, str] = {
 }
 _DEFAULTS = Plot()
 _LONGEST = 1_000_000  # periods: a plot is some thousand points wide, and more show nothing
-_DAY = 86_400_000_000
 
 
 @dataclass
@@ -143,10 +143,10 @@ def _offset(micros: int, zone: tzinfo) -> int:
 
 
 def _stretch(number: int, over: int) -> str:
-    if over == _DAY:
+    if over == DAY:
         return (date(1970, 1, 1) + timedelta(days=number)).strftime("%a %Y-%m-%d")
     begin = datetime(1970, 1, 1) + timedelta(microseconds=number * over)
-    return begin.strftime("from %H:%M:%S" if over < _DAY else "from %Y-%m-%d")
+    return begin.strftime("from %H:%M:%S" if over < DAY else "from %Y-%m-%d")
 
 
 def _sums(table: CountsTable, measure: Measure, by: str | None) -> pa.Table:

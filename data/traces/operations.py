@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data import generated
+from birthmark.data.common.durations import DAY
 from birthmark.data.datasets import row_groups
 from birthmark.data.schema import OPERATIONS, filled
 from birthmark.data.traces.reader import BATCH_ROWS, Trace
 from birthmark.data.traces.tallies import Tallies
 from birthmark_native.results import Damaged
 
-AHEAD_US = 86_400_000_000
+AHEAD_US = DAY
 """How far ahead of this host's clock a time may be, in microseconds."""
 
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
+from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Learner, Lesson, Sets
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import HEAT_PREDICATES, blocks
@@ -38,7 +39,8 @@ def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: L
     labels = pc.if_else(pc.and_(answers.is_null(), pc.invert(lives["birth_seen"])), False, answers)
     labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
-    learner.learn(sets, Lesson.of(lives, _creates(lives), answers, parameters))
+    holdout = Holdout.of(lives, parameters["calibration"])
+    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters))
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import HOUR
 from birthmark.data.common.sizes import size
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
@@ -41,8 +42,6 @@ one that was learned from."""
 
 DIRECTORIES = 256
 """The most directories that a region has room for."""
-
-_HOUR = 3_600_000_000
 
 
 @dataclass(frozen=True)
@@ -139,6 +138,6 @@ def verdicts(image: Image, asked: pa.Table) -> pa.Array:
 
 def _creates(asked: pa.Table) -> pa.Table:
     if "hour" in asked.column_names:
-        time = pc.multiply(asked["hour"].cast(pa.int64()), _HOUR)
+        time = pc.multiply(asked["hour"].cast(pa.int64()), HOUR)
         asked = asked.append_column("time", time)
     return filled(asked, CREATES)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import HOUR
 from birthmark.features.columns import decoded
 from birthmark.predictor.heat.directories import directories
 from birthmark.predictor.heat.places import Places
@@ -84,4 +85,4 @@ def _hours_in_all(files: pa.Table) -> float:
         return 0.0
     since = pc.min(pc.coalesce(files["born"], files["first_seen"]).cast(pa.int64())).as_py()
     until = pc.max(files["observed_until"].cast(pa.int64())).as_py()
-    return float(until - since) / blocks.HOUR
+    return float(until - since) / HOUR
