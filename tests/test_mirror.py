@@ -65,7 +65,6 @@ THROUGH = {
     "data/common/descriptors.py": "tests/data/common/test_durable.py",
     "data/common/percentages.py": "tests/training/evaluate/test_metrics.py",
     "data/common/plot_style.py": "tests/data/scan/test_view.py",
-    "data/common/rates.py": "tests/data/ingest/test_run.py",
     "data/common/setting_files.py": "tests/data/anonymize/test_settings.py",
     "data/common/setting_names.py": "tests/data/common/test_setting_errors.py",
     "data/common/without_pandas.py": "tests/birthmark/test_imports.py",
