@@ -59,7 +59,8 @@ def read(tmp_path: Path) -> Callable[[bytes], tuple[list[dict[str, Any]], Trace]
 def test_the_native_schema_is_the_documented_one(tmp_path: Path) -> None:
     (tmp_path / "trace").write_bytes(TEXT)
     batch = birthmark_native.Trace(str(tmp_path / "trace")).next_batch()
-    assert batch is not None and batch.schema.equals(schema.OPERATIONS)
+    assert batch is not None
+    assert batch.schema.equals(schema.OPERATIONS)
 
 
 def test_every_column_says_what_it_means() -> None:

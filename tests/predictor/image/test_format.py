@@ -150,7 +150,7 @@ def test_a_missing_column_and_one_of_another_type_are_named():
         predict(Image(rules_image()), pa.table({"names": [b"x"]}))
     with pytest.raises(ValueError, match='column "name" is Utf8, expected Binary'):
         predict(Image(rules_image()), pa.table({"name": ["x"]}))
-    with pytest.raises(ValueError, match='column ".*" is missing'):
+    with pytest.raises(ValueError, match=r'column "\w+" is missing'):
         predict(Image(forest.image), names)
     rules = Image(rules_image(ImageRule("a", "whole", b"x", True)))
     assert told(predict(rules, names)) == [{"a"}]
