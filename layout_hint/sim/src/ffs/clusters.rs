@@ -3,8 +3,8 @@
 use super::changes::Change;
 use super::file::{File, DIRECT};
 use super::filesystem::FileSystem;
+use super::kernel::{Kernel, Random, Wanted};
 use super::level::Level;
-use super::policy::{Policy, Random, Rules, Wanted};
 use super::region::Region;
 use super::volume::Volume;
 
@@ -13,7 +13,7 @@ const SEARCHED: u32 = 10;
 /// Less than this share of free space, in percent, and FreeBSD 14 moves nothing.
 const SPARE: i64 = 4;
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// Moves `blocks` blocks of a file from `lbn` on, which have been written and are not on disk,
     /// to where all of them lie in a row. Returns whether they were moved: not if they lie in a row
     /// already, which the kernel sees before it asks; not those that are to be in the region.
@@ -51,11 +51,11 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         let wanted = Wanted { inode, lbn, index, previous, before: None };
         let preference = match file.next_cluster {
             Some(cg) => Some(geometry.data(cg)),
-            None => self.policy.block(&self.volume, file, &wanted),
+            None => self.volume.prefer_block(file, &wanted),
         };
         let preference = preference.filter(|&address| address < geometry.size);
         let cg = preference.map_or(geometry.inode_group(inode), |address| geometry.group(address));
-        if self.volume.rules == Rules::FreeBsd48 {
+        if self.volume.kernel == Kernel::FreeBsd48 {
             return self.volume.rehash(cg, preference, |volume, cg, preference| {
                 volume.alloc_cluster(cg, preference, blocks)
             });
@@ -87,7 +87,7 @@ impl Volume {
         let row = (lbn..end).zip((first..).step_by(frag as usize));
         !hot && (2..=geometry.contigsumsize).contains(&blocks)
             && geometry.group(first) == geometry.group(last)
-            && (self.rules == Rules::FreeBsd48
+            && (self.kernel == Kernel::FreeBsd48
                 || self.spares(SPARE) && !(lbn < DIRECT && end > DIRECT))
             && (lbn..end).all(|lbn| address(lbn).is_some())
             && !row.clone().all(|(lbn, at)| file.block(lbn) == Some(at))
@@ -97,9 +97,9 @@ impl Volume {
     /// none that are kept for what is hot (`ffs_clusteralloc`).
     fn alloc_cluster(&mut self, cg: u32, preference: Option<u32>, blocks: u32) -> Option<u32> {
         let (geometry, skip) = (self.geometry, self.kept_blocks(cg));
-        let start = match self.rules {
-            Rules::FreeBsd48 => cg * geometry.fpg,
-            Rules::FreeBsd14 => geometry.data(cg),
+        let start = match self.kernel {
+            Kernel::FreeBsd48 => cg * geometry.fpg,
+            Kernel::FreeBsd14 => geometry.data(cg),
         };
         let here = preference.filter(|&address| geometry.group(address) == cg);
         let from = here.unwrap_or(start) - cg * geometry.fpg;

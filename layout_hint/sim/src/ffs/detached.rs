@@ -1,7 +1,7 @@
 //! What is removed, but not yet free.
 
 use super::filesystem::FileSystem;
-use super::policy::{Policy, Random};
+use super::kernel::Random;
 use super::volume::Volume;
 
 /// Fragments, and perhaps an inode, that no file has any more and that are not free yet: with soft
@@ -21,7 +21,7 @@ pub struct Remains {
     pub fragments: Vec<(u32, u32)>,
 }
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// What a detached thing has.
     pub fn remains(&self, detached: &Detached) -> Option<&Remains> {
         self.detached.get(detached.key)

@@ -135,6 +135,11 @@ impl Geometry {
         Ok(())
     }
 
+    /// Bytes of the file system.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.size) * u64::from(self.fsize)
+    }
+
     /// Fragments of a block.
     #[inline]
     pub fn frag(&self) -> u32 {

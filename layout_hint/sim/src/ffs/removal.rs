@@ -3,11 +3,11 @@
 use super::changes::Change;
 use super::detached::{Detached, Remains};
 use super::filesystem::{FileSystem, ROOT};
+use super::kernel::Random;
 use super::level::Level;
-use super::policy::{Policy, Random};
 use super::Error;
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// Cuts a file, or makes it longer with a hole; its last byte has a place (`ffs_truncate`).
     pub fn truncate(&mut self, inode: u32, size: u64) -> Result<(), Error> {
         if self.reach_end(inode, size)? {

@@ -6,7 +6,7 @@ use super::device::{Extent, Writer};
 use super::syncer;
 use super::system::System;
 use super::trace::What;
-use crate::ffs::{Format, Policy};
+use crate::ffs::Format;
 
 /// The number of a file's indirect block: its address, beyond all numbers of blocks.
 pub const INDIRECT: u32 = 1 << 31;
@@ -23,7 +23,7 @@ pub struct Wanted {
     pub extent: Extent,
 }
 
-impl<P: Policy> System<P> {
+impl System {
     /// Where a buffer with a block is; it is read if need be and `read` says so.
     pub fn block(&mut self, wanted: Wanted, read: bool) -> u32 {
         let Wanted { number, extent } = wanted;

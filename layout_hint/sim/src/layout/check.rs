@@ -2,10 +2,9 @@
 
 use super::system::System;
 use super::trace::What;
-use crate::ffs::Policy;
 use hashbrown::HashSet;
 
-impl<P: Policy> System<P> {
+impl System {
     /// Says the first thing that is wrong, after all that was delayed has been done.
     pub fn check(&mut self) -> Result<(), String> {
         self.work_all();

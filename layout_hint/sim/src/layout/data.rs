@@ -6,9 +6,9 @@ use super::counters::Kind;
 use super::device::{Extent, Writer};
 use super::system::System;
 use super::trace::What;
-use crate::ffs::{Change, Error, Level, Policy, DIRECT};
+use crate::ffs::{Change, Error, Level, DIRECT};
 
-impl<P: Policy> System<P> {
+impl System {
     /// Reads bytes of a file (`ffs_read`).
     pub fn read(&mut self, object: u32, offset: u64, count: u64) {
         let (size, bsize) = (self.size(object), self.geometry.bsize);

@@ -7,7 +7,7 @@
 
 use super::directory::Entry;
 use super::system::System;
-use crate::ffs::{Change, Detached, Policy};
+use crate::ffs::{Change, Detached};
 use hashbrown::HashMap;
 
 /// Work that waits for a block to be written.
@@ -50,7 +50,7 @@ impl Delayed {
     }
 }
 
-impl<P: Policy> System<P> {
+impl System {
     /// An entry of a directory leads to an object no more.
     pub fn entry_removed(&mut self, directory: u32, block: u32, entry: &Entry) {
         let object = entry.object;

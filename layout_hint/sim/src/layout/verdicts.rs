@@ -118,9 +118,3 @@ impl Asking {
         }
     }
 }
-
-impl std::fmt::Debug for Verdicts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if matches!(self, Verdicts::Given(_)) { "Given" } else { "Asked" })
-    }
-}

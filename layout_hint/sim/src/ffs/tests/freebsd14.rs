@@ -1,9 +1,9 @@
 //! What FreeBSD 14 does otherwise than 4.8.
 
-use super::{addresses, made, todays, Today};
-use crate::ffs::{Error, Format, FreeBsd14, Geometry, Random, ROOT};
+use super::{addresses, made, todays, Small};
+use crate::ffs::{Error, Format, Geometry, Kernel, Random, ROOT};
 
-fn large() -> Today {
+fn large() -> Small {
     let geometry = Geometry {
         bsize: 4096,
         fsize: 4096,
@@ -11,7 +11,7 @@ fn large() -> Today {
         metaspace: 39,
         ..Geometry::new(8 * 1000, 1000, 64)
     };
-    made(geometry)
+    made(Kernel::FreeBsd14, geometry)
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_directory_goes_on_where_less_than_three_quarters_of_the_average_are_free() 
 #[test]
 fn today_too_every_operation_leaves_all_consistent() {
     for geometry in todays() {
-        let mut filesystem = made::<FreeBsd14>(geometry);
+        let mut filesystem = made(Kernel::FreeBsd14, geometry);
         let (mut alive, mut random, mut refused) = (vec![ROOT], super::Lcg::default(), 0);
         for count in 0..1500 {
             let mut below = |bound: usize| random.next_u32() as usize % bound;
