@@ -12,8 +12,8 @@ use crate::device::{Device, DeviceError, Place};
 use crate::fetch::delays;
 use crate::http::{Answer, Client, HttpError};
 use crate::log::Trouble;
-use crate::wire::Question;
 use birthmark_contract::{create, hints};
+use birthmark_hook::wire::Question;
 
 const PATH: &str = "/v1/hints";
 /// Bytes of an answer: a number, or an error that names what was wrong with the question.
@@ -144,7 +144,7 @@ fn asked(question: &Question) -> Option<Vec<u8>> {
     let [mode, uid, gid, hour] = question.numbers();
     let asked = Asked {
         name_base64: BASE64_STANDARD.encode(question.name()?),
-        is_directory: question.directory != 0,
+        is_directory: question.is_directory(),
         mode,
         uid,
         gid,
