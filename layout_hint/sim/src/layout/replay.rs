@@ -199,7 +199,7 @@ impl Replay {
             self.system.stamp += 1;
             self.come_to(operation, first.time);
             if let Err(why) = self.perform(operation) {
-                self.system.count_unexpected(operation.procedure.word(), why);
+                self.system.count_unexpected(&operation.procedure.word(), why);
             }
             self.system.relieve();
             self.system.device.now += self.system.config.operation_us / 1e6;
