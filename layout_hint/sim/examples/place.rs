@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let inode = u32::try_from(inode)?;
         filesystem.adopt(inode, directory == 1)?;
         filesystem.extend(inode, size)?;
-        let file = filesystem.file(inode).map(|file| file.shown(geometry.nindir()));
+        let file = filesystem.file(inode).map(|file| file.shown(&geometry));
         println!("{}", file.unwrap_or_default().trim_start());
     }
     Ok(filesystem.check()?)

@@ -44,9 +44,9 @@ impl<R: Random> FileSystem<R> {
         }
         for (inode, file) in self.files() {
             let whole = file.indirect_blocks().map(|address| (address, geometry.frag()));
-            let blocks = file.blocks().filter_map(|lbn| {
-                Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
-            });
+            let blocks = file
+                .blocks()
+                .filter_map(|lbn| Some((file.block(lbn)?, file.fragments(lbn, geometry))));
             for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {
                 own(&mut owned, inode, address)?;
             }

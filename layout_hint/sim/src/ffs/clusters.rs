@@ -23,7 +23,8 @@ impl<R: Random> FileSystem<R> {
             return false;
         }
         let Some(address) = self.find_cluster(inode, lbn, blocks) else { return false };
-        let (frag, nindir) = (self.volume.geometry.frag(), self.volume.geometry.nindir());
+        let geometry = self.volume.geometry;
+        let frag = geometry.frag();
         let Some(file) = self.files.get_mut(&inode) else { return false };
         for (block, address) in (lbn..lbn + blocks).zip((address..).step_by(frag as usize)) {
             if let Some(old) = file.block(block) {
@@ -32,7 +33,7 @@ impl<R: Random> FileSystem<R> {
             file.set_block(block, address);
             let placed = Change::Placed { inode, lbn: block, address, fragments: frag };
             self.volume.changes.push(placed);
-            let slot = Level::of(block, nindir).and_then(|(level, _)| level.slots().last());
+            let slot = geometry.slots(block).last();
             let pointer = match slot.and_then(|slot| file.indirect(slot)) {
                 Some(address) => Change::Indirect { inode, address },
                 None => Change::Inode(inode),
@@ -73,7 +74,7 @@ impl Volume {
     fn may_move(&self, file: &File, lbn: u32, blocks: u32) -> bool {
         let (geometry, frag) = (&self.geometry, self.geometry.frag());
         let Some(end) = lbn.checked_add(blocks) else { return false };
-        let whole = |lbn| file.fragments(lbn, geometry.bsize, geometry.fsize) == frag;
+        let whole = |lbn| file.fragments(lbn, geometry) == frag;
         let address = |lbn| file.block(lbn).filter(|_| whole(lbn));
         let (Some(first), Some(last)) = (address(lbn), end.checked_sub(1).and_then(address)) else {
             return false;

@@ -14,7 +14,7 @@ pub struct Detached {
 
 /// What a [`Detached`] stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remains {
+pub(super) struct Remains {
     /// The inode that goes with it, and whether it was a directory's.
     pub inode: Option<(u32, bool)>,
     /// The first fragment and how many, in the order in which the kernel frees them.
@@ -22,11 +22,6 @@ pub struct Remains {
 }
 
 impl<R: Random> FileSystem<R> {
-    /// What a detached thing has.
-    pub fn remains(&self, detached: &Detached) -> Option<&Remains> {
-        self.detached.get(detached.key)
-    }
-
     /// Makes detached things free: fragments, then the inode.
     pub fn release(&mut self, detached: Detached) {
         if let Some(remains) = self.detached.try_remove(detached.key) {
@@ -40,7 +35,7 @@ impl<R: Random> FileSystem<R> {
 }
 
 impl Volume {
-    fn free_remains(&mut self, remains: &Remains) {
+    pub(super) fn free_remains(&mut self, remains: &Remains) {
         for &(address, n) in &remains.fragments {
             self.free(address, n);
         }

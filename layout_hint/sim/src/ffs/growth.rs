@@ -158,6 +158,6 @@ impl Growth<'_> {
     }
 
     fn fragments(&self, lbn: u32) -> u32 {
-        self.file.fragments(lbn, self.volume.geometry.bsize, self.volume.geometry.fsize)
+        self.file.fragments(lbn, &self.volume.geometry)
     }
 }

@@ -47,13 +47,12 @@ mod volume;
 
 pub use changes::Change;
 pub use check::Inconsistency;
-pub use detached::{Detached, Remains};
+pub use detached::Detached;
 pub use file::{File, DIRECT};
 pub use filesystem::{FileSystem, ROOT};
-pub use geometry::{Format, Geometry, GeometryError};
+pub use geometry::{Format, Geometry, GeometryError, SUPERBLOCK};
 pub use group::{Group, Summary};
 pub use kernel::{Kernel, Random};
-pub use level::Level;
 pub use lines::RecordingError;
 pub use recording::{Difference, Lcg, Replay};
 pub use region::{Region, RegionError, RegionMode};

@@ -1,6 +1,5 @@
 //! A recording of the real allocator, repeated and compared.
 
-use super::file::File;
 use super::filesystem::{FileSystem, ROOT};
 use super::kernel::Random;
 use super::lines::{Lines, RecordingError};
@@ -182,8 +181,8 @@ impl<R: BufRead> Replay<R> {
     }
 
     fn blocks(&self, inode: u32) -> String {
-        let nindir = self.filesystem.volume.geometry.nindir();
-        let file = self.filesystem.file(inode).map(|file: &File| file.shown(nindir));
+        let geometry = &self.filesystem.volume.geometry;
+        let file = self.filesystem.file(inode).map(|file| file.shown(geometry));
         format!("{inode}:{}", file.unwrap_or_default())
     }
 

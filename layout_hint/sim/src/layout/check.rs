@@ -1,5 +1,6 @@
 //! Whether names, links, sizes and the file system agree.
 
+use super::cache::key;
 use super::system::System;
 use super::trace::What;
 use hashbrown::HashSet;
@@ -20,8 +21,8 @@ impl System {
             for (block, entry) in here.entries() {
                 entries += 1;
                 links[entry.object as usize] += 1;
-                let key = u64::from(number) << 32 | u64::from(entry.name);
-                let known = self.names.get(&key).map(|found| (found.object, found.block));
+                let found = self.names.get(&key(number, entry.name));
+                let known = found.map(|found| (found.object, found.block));
                 if known != Some((entry.object, block)) {
                     return Err(format!("directory {number}: an entry is not where it is known"));
                 }

@@ -6,7 +6,7 @@ use super::counters::Kind;
 use super::device::{Extent, Writer};
 use super::system::System;
 use super::trace::What;
-use crate::ffs::{Change, Error, Level, DIRECT};
+use crate::ffs::{Change, Error, DIRECT};
 
 impl System {
     /// Reads bytes of a file (`ffs_read`).
@@ -98,11 +98,7 @@ impl System {
 
     /// Reads the indirect blocks on the way to a block.
     fn read_indirect(&mut self, object: u32, lbn: u32) {
-        if lbn < DIRECT {
-            return;
-        }
-        let Some((level, _)) = Level::of(lbn, self.geometry.nindir()) else { return };
-        for slot in level.slots() {
+        for slot in self.geometry.slots(lbn) {
             let file = self.fs.file(self.objects[object as usize].inode);
             if let Some(address) = file.and_then(|file| file.indirect(slot)) {
                 self.block(self.wanted_indirect(object, address), true);

@@ -123,7 +123,7 @@ impl System {
     #[inline]
     pub fn place(&self, object: u32, lbn: u32) -> Option<(u32, u32)> {
         let file = self.fs.file(self.objects[object as usize].inode)?;
-        let fragments = file.fragments(lbn, self.geometry.bsize, self.geometry.fsize);
+        let fragments = file.fragments(lbn, &self.geometry);
         file.block(lbn).map(|address| (address, fragments)).filter(|_| fragments > 0)
     }
 

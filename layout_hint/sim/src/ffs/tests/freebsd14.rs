@@ -58,7 +58,7 @@ fn files_with_holes_lead_to_few_blocks_through_three_indirect_ones_and_give_all_
     let meta = filesystem.volume.geometry.meta(0);
     assert_eq!(indirect[1..], [indirect[0] + 1, indirect[0] + 2]);
     assert!((meta..meta + 39).contains(&indirect[0]));
-    let shown = filesystem.file(file).unwrap().shown(512);
+    let shown = filesystem.file(file).unwrap().shown(&filesystem.volume.geometry);
     let marks: Vec<_> = shown.split(' ').map(|word| word.get(..1).unwrap_or("")).collect();
     assert_eq!(marks[..4], ["", "T", "I", "i"], "{shown}");
     let last = triple + nindir * nindir * nindir;
