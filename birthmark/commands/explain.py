@@ -14,6 +14,7 @@ from rich.tree import Tree
 from birthmark.commands.serve import Published, files_of
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
+from birthmark.outputs import Json
 from birthmark.serving.settings import Listing
 from birthmark.terminal import line, show, styled
 
@@ -31,7 +32,7 @@ def explain(
     directory: Annotated[
         str | None, typer.Option(help="name of their directory, without its path")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
     from birthmark.serving.answers.json_answers import explain_list

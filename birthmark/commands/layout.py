@@ -18,7 +18,7 @@ from rich.progress import (
 
 from birthmark.layout_hint.settings import Options as Asked
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import Json, named
 from birthmark.serving.settings import variable
 from birthmark.terminal import field, line, progress, show
 
@@ -42,7 +42,7 @@ def layout(
     out: Annotated[
         Path | None, typer.Option(callback=named, help="directory for figures and pictures")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Replay days under policies of layout, and compare what falls into the region."""
     from birthmark.layout_hint import report, results

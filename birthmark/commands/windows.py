@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import named, print_json
 from birthmark.terminal import show, working
 from birthmark.training.config import Settings, Windows
 
@@ -39,6 +38,6 @@ def windows(
     if parquet is not None:
         write_table(found, parquet)
     if as_json:
-        typer.echo(json.dumps(found.to_pylist(), indent=1, allow_nan=False))
+        print_json(found.to_pylist())
         return
     show(windows_table(found), columns=120)

@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
+from birthmark.data.common.percentages import shown
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.serving.answers.evidence import in_percent
 from birthmark.serving.answers.json_answers import explain_one
@@ -119,7 +120,7 @@ def _environment() -> Environment:
         )
     )
     environment.filters |= {
-        "percent": lambda value: "–" if value is None else f"{value:.2f}%",
+        "percent": shown,
         "minute": lambda time: time.strftime("%Y-%m-%d %H:%M"),
         "ms": lambda value: "–" if value is None else f"{value:,.3g} ms",
     }

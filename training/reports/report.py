@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import PackageLoader
 
+from birthmark.data.common.percentages import shown
 from birthmark.features.components import component_text
 from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.assessment import Assessment
@@ -69,7 +70,7 @@ def render(
 def page(template: str, **content: Any) -> str:
     """Return a page of `templates`, in the style that they have in common."""
     environment = pages(PackageLoader("birthmark.training.reports"))
-    environment.filters |= {"percent": _percent, "duration": _seconds}
+    environment.filters |= {"percent": shown, "duration": _seconds}
     environment.globals |= {"subjects": SUBJECTS}
     return environment.get_template(template).render(**content)
 
@@ -161,10 +162,6 @@ def _sensitivity(sensitivity: pa.Table) -> list[dict[str, Any]]:
 
 def _box_row(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "name": component_text(row["name"])}
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}%"
 
 
 def _bytes(value: float) -> str:
