@@ -20,10 +20,11 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from birthmark.data.common import durable
 from birthmark.data.common.setting_errors import expected
+from birthmark.data.settings import Strict
 from birthmark.serving.messages.errors import ApiError
 
 log = logging.getLogger(__name__)
@@ -47,10 +48,8 @@ _TICK_SECONDS = 2.0
 _Identity = tuple[int, int, int, int, int]
 
 
-class Token(BaseModel):
+class Token(Strict):
     """What is kept of a token: who has it, what it opens, and the SHA-256 of its text."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=f"^{_NAME}$")]
     scopes: Annotated[list[Scope], Field(min_length=1)]

@@ -13,9 +13,10 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic_core import ValidationError, from_json
 
+from birthmark.data.settings import Strict
 from birthmark.features.creates import completed
 from birthmark.serving.messages import excerpts
 from birthmark_native import (
@@ -43,10 +44,8 @@ class Files:
     listed: bool
 
 
-class Choice(BaseModel):
+class Choice(Strict):
     """A version of the models that is to answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = Field(max_length=64, strict=True, description="as it is in the registry")
 
