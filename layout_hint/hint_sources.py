@@ -6,6 +6,8 @@ A hint is a verdict on a create: bits of ``birthmark_hint.h``, in the order of
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -79,14 +81,8 @@ def _fill(hot: Flags, order: Numbers, lives: _Lives, region: Region) -> Flags:
         more[order[:count]] = True
         return more
 
-    low, high = 0, len(order)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if lives.fit(first(middle), region):
-            low = middle
-        else:
-            high = middle - 1
-    return first(low)
+    counts = range(1, len(order) + 1)
+    return first(bisect_left(counts, True, key=lambda count: not lives.fit(first(count), region)))
 
 
 class _Lives:

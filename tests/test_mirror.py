@@ -61,8 +61,10 @@ THROUGH = {
     "serving/service/long_polling.py": "tests/serving/models/test_hint_image.py",
     "serving/workers/worker.py": "tests/serving/workers/test_supervisor.py",
     # Tested with those who use them.
+    "data/common/orphans.py": "tests/serving/workers/test_supervisor.py",
     "data/common/percentages.py": "tests/training/evaluate/test_metrics.py",
     "data/common/plot_style.py": "tests/data/scan/test_view.py",
+    "data/common/setting_files.py": "tests/training/test_config.py",
     "data/common/setting_names.py": "tests/data/common/test_setting_errors.py",
     "data/common/without_pandas.py": "tests/birthmark/test_imports.py",
     "data/datasets/row_groups.py": "tests/data/datasets/test_tables.py",

@@ -6,19 +6,18 @@ below, which alone declare types, defaults and ranges.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     Field,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.data.common import setting_files
+from birthmark.data.common.setting_errors import InvalidError
 from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import Kind
@@ -252,15 +251,12 @@ def read_config(path: Path) -> Config:
     Relative paths in it are taken from the directory that it is in.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
-    try:
-        config = Config.model_validate(table).resolve(path.parent)
+        config = setting_files.read(path, Config).resolve(path.parent)
         config.all_predicates()
-    except ValidationError as error:
-        told = reasons(error, Config)
-        raise ConfigError([f"{path}: {reason}" for reason in told]) from error
+    except OSError as error:
+        raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
+    except InvalidError as error:
+        raise ConfigError(error.reasons) from error
     except ValueError as error:
         raise ConfigError([f"{path}: predicates: {error}"]) from error
     return config

@@ -55,7 +55,7 @@ def list_(place: _Place, as_json: Json = False) -> None:
 def show_(place: _Place, version: _Any = None, as_json: Json = False) -> None:
     """Show what a version learned from, whom it fails, and where its card is."""
     kept = _registry(place.registry)
-    version = version or _published(kept)
+    version = version or kept.published()
     card = _card(kept, version)
     row = _row(kept, version, _marks(kept))
     if as_json:
@@ -136,7 +136,7 @@ def verify(
 
     with tempfile.TemporaryDirectory() as cache:
         kept = _registry(place.registry, cache=Path(cache))  # what is stored, and no copy of it
-        version = version or _published(kept)
+        version = version or kept.published()
         kept.verify(version)
         told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
         if datasets is not None:
@@ -175,15 +175,6 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
     if why := kept.missing():
         raise RegistryError(f"{why}; expected a registry")
     return kept
-
-
-def _published(kept: Registry) -> str:
-    from birthmark.training.registry.versions import RegistryError
-
-    version = kept.current()
-    if version is None:
-        raise RegistryError(f"{kept.place}: expected a published version, found none")
-    return version
 
 
 def _marks(kept: Registry) -> dict[str, str | None]:

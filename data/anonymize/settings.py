@@ -13,13 +13,12 @@ omit = []
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.data.common import setting_files
 
 Id = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(min_length=1)]
@@ -81,12 +80,4 @@ class Settings(BaseModel):
 
 def read_settings(path: Path) -> Settings:
     """Read and check a settings file; raise `ValueError`, naming file and key, if it is none."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: expected a TOML file: {error}") from error
-    try:
-        return Settings.model_validate(table)
-    except ValidationError as error:
-        told = reasons(error, Settings)
-        raise InvalidError([f"{path}: {reason}" for reason in told]) from error
+    return setting_files.read(path, Settings)

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.columns import decoded
 from birthmark.features.components import component_text
 from birthmark.features.pieces import name_pieces
-from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, Floats
-
-Ints = npt.NDArray[np.int64]
+from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, Floats, Ints
 
 LISTED = 0.001
 """The share of all creates from which a value is kept by itself."""

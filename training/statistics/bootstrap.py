@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, stdtrit
 
+Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -55,7 +56,7 @@ class Blocks:
     count: int
     seconds: int
 
-    def sums(self, rows: npt.NDArray[np.bool_] | Floats) -> Floats:
+    def sums(self, rows: Bools | Floats) -> Floats:
         """Return the sum of `rows` in each block."""
         return np.bincount(self.of_row, rows, self.count).astype(np.float64)
 
