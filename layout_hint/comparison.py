@@ -131,10 +131,6 @@ class Settings:
         """How much the region has; ``ValueError`` if there is no such region."""
         return Region.of(self.geometry, self.partition, self.region_start, self.region_length)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON would have it."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -180,7 +176,7 @@ class Comparison:
         return {
             "title": self.title,
             "generated": list(self.generated),
-            "settings": self.settings.to_json(),
+            "settings": asdict(self.settings),
             "days": list(self.days),
             "results": [each.to_json() for each in self.results],
         }

@@ -193,11 +193,6 @@ class Config(Strict):
     engine: Engine = Engine()
     predicates: list[dict[str, Any]] = Field(default=[])
 
-    @field_validator("registry", mode="before")
-    @classmethod
-    def _any_place(cls, place: Any) -> Any:
-        return place.model_dump() if isinstance(place, Directory) else place
-
     @model_validator(mode="after")
     def _has_sources(self) -> Self:
         names = [server.name for server in self.servers]

@@ -12,7 +12,6 @@ What is sent between our own processes is pickled; nothing that is stored is.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -81,11 +80,8 @@ class Workers:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield an empty directory that all workers see, and remove it afterwards."""
-        path = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.directory))
-        try:
-            yield path
-        finally:
-            shutil.rmtree(path)
+        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=self.directory) as path:
+            yield Path(path)
 
     def _backend(self) -> Any:
         if self._client is None:

@@ -135,11 +135,6 @@ class Tokens:
         self._trouble: str | None = None
         tell(True)
 
-    def scopes(self, authorization: bytes) -> Collection[Scope] | None:
-        """Return what the token in an ``Authorization`` field opens; None where it is none."""
-        token = self.token(authorization)
-        return None if token is None else token.scopes
-
     def token(self, authorization: bytes) -> Token | None:
         """Return the token that an ``Authorization`` field shows; None where it is none.
 

@@ -123,25 +123,14 @@ def _types() -> dict[int, list[str]]:
 def _error(status: int) -> dict[str, Any]:
     """Return the response for a status, whose types of errors are those of `TYPES`."""
     detail = {
-        "type": "object",
-        "properties": {
-            "type": {"type": "string", "enum": _types()[status]},
-            "message": {"type": "string"},
-            "field": {"type": ["string", "null"]},
-            "value": {},
-        },
-        "required": ["type", "message", "field", "value"],
-        "additionalProperties": False,
-    }
-    body = {
-        "type": "object",
-        "properties": {"error": detail},
-        "required": ["error"],
-        "additionalProperties": False,
+        "type": {"type": "string", "enum": _types()[status]},
+        "message": {"type": "string"},
+        "field": {"type": ["string", "null"]},
+        "value": {},
     }
     found: dict[str, Any] = {
         "description": HTTPStatus(status).phrase,
-        "content": {"application/json": {"schema": body}},
+        "content": {"application/json": {"schema": _of({"error": _of(detail)})}},
     }
     if status in _HEADERS:
         found["headers"] = {
@@ -149,6 +138,16 @@ def _error(status: int) -> dict[str, Any]:
             for name, what in _HEADERS[status].items()
         }
     return found
+
+
+def _of(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with these members, and no others."""
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
 
 
 def _whole(value: Any) -> Any:

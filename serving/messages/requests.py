@@ -64,11 +64,6 @@ def parse(body: bytes) -> Files:
     return Files(completed(pa.Table.from_batches([creates])), echoes, listed)
 
 
-def parse_choice(body: bytes) -> Choice:
-    """Return the version that a request chooses; raise as `parse` does."""
-    return parsed(Choice, body)
-
-
 def parsed(model: type[_Model], body: bytes) -> _Model:
     """Return the one object that a body holds; raise as `parse` does."""
     check_object(body, list(model.model_fields))  # else each that is wrong would have its own error

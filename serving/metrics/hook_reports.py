@@ -18,7 +18,6 @@ from pydantic_core import PydanticCustomError, to_json
 
 from birthmark.data.settings import Strict
 from birthmark.serving.messages.errors import ApiError
-from birthmark.serving.messages.requests import parsed
 
 HOOKS = 64
 """How many hooks are remembered where everybody may report."""
@@ -68,11 +67,6 @@ class Report(Strict):
 
 
 _KEPT = TypeAdapter(tuple[float, Report])
-
-
-def parse(body: bytes) -> Report:
-    """Return the report in a body; raise `InvalidRequestError` for what is none."""
-    return parsed(Report, body)
 
 
 class Reports(Collector):

@@ -105,9 +105,8 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
     """Return of those predicates that are never a yes what they are said to do."""
     if model is None:
         return {}
-    promised = (card or {}).get("bound", {}).get("predicates", {})
-    never = [key for key, own in promised.items() if own["abstains"]]
-    found = dict.fromkeys(never if model.point == "bounded" else [], "abstains")
+    never = versions.never_yes(card) if model.point == "bounded" else []
+    found = dict.fromkeys(never, "abstains")
     return found | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
 
 

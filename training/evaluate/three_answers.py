@@ -24,7 +24,7 @@ from birthmark.training.evaluate.cases import Labelled
 from birthmark.training.evaluate.evaluation import EVALUATION
 from birthmark.training.evaluate.metrics import brier, share_interval
 from birthmark.training.statistics.bootstrap import Blocks, Bools, Floats
-from birthmark.training.statistics.standing import BURST, standing
+from birthmark.training.statistics.standing import standing
 
 _NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"
 
@@ -152,9 +152,7 @@ def _standing(
     """Return what is known of a bound; None where none is promised, or nothing was said."""
     if bound is None or not said.any():
         return None
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    told = low is not None and blocks.seconds >= BURST
-    return standing(bound, (low, high) if told else None)
+    return standing(bound, (row[f"{name}_low"], row[f"{name}_high"]), blocks.seconds)
 
 
 def _reliability(pairs: Iterable[tuple[Floats, Bools]]) -> Iterable[dict[str, Any]]:
