@@ -14,6 +14,11 @@ from birthmark.terminal import fields
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
+def output(help: str) -> Any:
+    """Return an option for the path of what is written, and not to standard output."""
+    return typer.Option(callback=named, help=help)
+
+
 def named(path: Path | None) -> Path | None:
     """Return the path that an option gives; refuse ``-`` where it is not standard output.
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from birthmark.data.common.percentages import shown
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, described, with_options
-from birthmark.outputs import Json, named, print_json
+from birthmark.outputs import Json, output, print_json
 from birthmark.serving.settings import Settings as Serving
 from birthmark.terminal import line, numbers, show, working
 from birthmark.training.config import Matching, Settings
@@ -29,9 +29,7 @@ def audit(
     log: Annotated[Path, described(Serving, "log_predictions")],
     matching: Annotated[Matching, Options(named={"tolerance_seconds": "--tolerance"})],
     learning: Annotated[Settings, Options(only=("without_loss",))],
-    out: Annotated[
-        Path | None, typer.Option(callback=named, help="also write an HTML page to this file")
-    ] = None,
+    out: Annotated[Path | None, output("also write an HTML page to this file")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""

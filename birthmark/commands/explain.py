@@ -113,20 +113,12 @@ def rules(
 
 def _list(rules: list[dict[str, Any]], caption: str) -> None:
     table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
-    for heading, justify in _COLUMNS.items():
-        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for heading in ("predicate", "rule", "answer"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("decides", "n_M", "n_A"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for rule in rules:
         answer = styled("yes", "green") if rule["yes"] else styled("no", "red")
         counts = (f"{rule[n]:,.0f}" for n in ("decides", "n_m", "n_a"))
         table.add_row(rule["predicate"], rule["rule"], answer, *counts)
     show(table)
-
-
-_COLUMNS = {
-    "predicate": "left",
-    "rule": "left",
-    "answer": "left",
-    "decides": "right",
-    "n_M": "right",
-    "n_A": "right",
-}

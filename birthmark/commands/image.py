@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, named, tell
+from birthmark.outputs import Json, output, tell
 from birthmark.serving.settings import Settings, variable
 
 
 @with_options
 def image(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
+    out: Annotated[Path, output("file to write")],
     wanted: Annotated[
         Settings, Options(("registry", "model", "point", "region"), variable=variable)
     ],

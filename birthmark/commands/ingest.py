@@ -13,7 +13,7 @@ from rich.table import Table
 from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
 from birthmark.exits import warn
-from birthmark.outputs import Json, named
+from birthmark.outputs import Json, output
 from birthmark.terminal import counting, line, numbers, show
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
@@ -23,12 +23,7 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
 
 def ingest(
     traces: Annotated[list[str], typer.Argument(help="trace files, oldest first; - is stdin")],
-    out: Annotated[
-        Path,
-        typer.Option(
-            callback=named, help="dataset to write: a new directory, or a dataset to add to"
-        ),
-    ],
+    out: Annotated[Path, output("dataset to write: a new directory, or a dataset to add to")],
     as_json: Json = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""

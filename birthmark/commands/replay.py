@@ -15,7 +15,7 @@ from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
 from birthmark.data.settings import Replay
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, named
+from birthmark.outputs import Json, output
 from birthmark.terminal import counting, line, numbers, show
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
@@ -31,7 +31,7 @@ def build(
         list[str],
         typer.Argument(help="trace files and datasets, oldest first; - is stdin"),
     ],
-    out: Annotated[Path, typer.Option(callback=named, help="directory to make")],
+    out: Annotated[Path, output("directory to make")],
     asked: Annotated[Replay, Options()],
     first: Annotated[
         str | None, typer.Option("--from", help="only calls from this time on, in UTC")
@@ -56,17 +56,12 @@ def build(
 @app.command()
 def run(
     build: Annotated[Path, typer.Argument(help="directory that replay build made")],
-    root: Annotated[
-        Path, typer.Option(callback=named, help="directory to work in: empty, or made")
-    ],
+    root: Annotated[Path, output("directory to work in: empty, or made")],
     flush: Annotated[
         bool, typer.Option("--flush", help="wait for the disk after each write and commit")
     ] = False,
     results: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="file for the results; default: results.json in the build"
-        ),
+        Path | None, output("file for the results; default: results.json in the build")
     ] = None,
     as_json: Json = False,
 ) -> None:

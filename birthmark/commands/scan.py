@@ -14,7 +14,7 @@ from birthmark.data.generated import describe, label
 from birthmark.data.settings import KEYS, Busiest, Counting, Output, Plot
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, named
+from birthmark.outputs import Json, output
 from birthmark.terminal import counting, line, numbers, show
 
 DEFAULT = "traces"
@@ -209,7 +209,7 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
 @with_options
 def view(
     table: _TABLE,
-    out: Annotated[Path, typer.Option(callback=named, help="plot to write: FILE.svg or FILE.png")],
+    out: Annotated[Path, output("plot to write: FILE.svg or FILE.png")],
     asked: Annotated[Plot, Options()],
 ) -> None:
     """Plot counts over time (ns_quickview)."""

@@ -11,7 +11,7 @@ import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.options import Options, described, with_options
-from birthmark.outputs import Json, named, tell
+from birthmark.outputs import Json, output, tell
 from birthmark.serving.settings import Settings as Serving
 from birthmark.terminal import line, show, working
 from birthmark.training.config import Settings, Testing
@@ -83,33 +83,20 @@ def evaluate(
         ),
     ] = None,
     parquet: Annotated[
-        Path | None,
-        typer.Option(callback=named, help="write the table of accuracy to this file, Parquet"),
+        Path | None, output("write the table of accuracy to this file, Parquet")
     ] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(
-            callback=named,
-            help="write curves of calibration, precision and cost to this file, Parquet",
-        ),
+        output("write curves of calibration, precision and cost to this file, Parquet"),
     ] = None,
     breakdown: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="write accuracy by user, client and depth to this file, Parquet"
-        ),
+        Path | None, output("write accuracy by user, client and depth to this file, Parquet")
     ] = None,
     answers: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="write how often yes and no were right to this file, Parquet"
-        ),
+        Path | None, output("write how often yes and no were right to this file, Parquet")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="draw the accuracy of all models to this file, .svg or .png"
-        ),
+        Path | None, output("draw the accuracy of all models to this file, .svg or .png")
     ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
@@ -150,7 +137,7 @@ def evaluate(
 def report(
     dataset: _Dataset,
     registry: _Registry,
-    out: Annotated[Path, typer.Option(callback=named, help="HTML page to write")],
+    out: Annotated[Path, output("HTML page to write")],
     loss: _Loss,
     version: _Version = None,
 ) -> None:

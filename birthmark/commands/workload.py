@@ -12,13 +12,13 @@ from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 from birthmark.data.common.plurals import counted
 from birthmark.data.settings import Generating
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, named
+from birthmark.outputs import Json, output
 from birthmark.terminal import field, line, progress
 
 
 @with_options
 def workload(
-    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
+    out: Annotated[Path, output("file to write")],
     asked: Annotated[Generating, Options(arguments=("name",))],
     as_json: Json = False,
 ) -> None:
