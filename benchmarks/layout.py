@@ -46,7 +46,8 @@ from birthmark.data.schema import OPERATIONS
 from birthmark.data.workloads import WORKLOADS, Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
-from birthmark.layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
+from birthmark.layout_hint.comparison.figures import Comparison, Result
+from birthmark.layout_hint.replay.conditions import DEFAULT, ORACLE
 from birthmark.layout_hint.report import to_json
 from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
 from birthmark.layout_hint.settings import Options

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from birthmark.layout_hint import options as read
-from birthmark.layout_hint.compare import compare
-from birthmark.layout_hint.comparison import Comparison
-from birthmark.layout_hint.days import Day, is_build, make_days
+from birthmark.layout_hint.comparison import options as read
+from birthmark.layout_hint.comparison.compare import compare
+from birthmark.layout_hint.comparison.figures import Comparison
 from birthmark.layout_hint.disks import read_disk
-from birthmark.layout_hint.model_image import read_image
-from birthmark.layout_hint.region import geometry
+from birthmark.layout_hint.replay.days import Day, is_build, make_days
+from birthmark.layout_hint.replay.model_image import read_image
+from birthmark.layout_hint.replay.region import geometry
 from birthmark.layout_hint.settings import Options
 from birthmark.predictor.allocation.verdicts import Room
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from birthmark.data.common.plot_style import COLOURS, save
 from birthmark.data.generated import describe
-from birthmark.layout_hint.comparison import Comparison, Spread
+from birthmark.layout_hint.comparison.figures import Comparison, Spread
 from birthmark.layout_hint.report import elapsed as gains
 from birthmark.layout_hint.report import thesis
 from birthmark.layout_hint.report.kinds import policies, words

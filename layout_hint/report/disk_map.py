@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from birthmark.data.common.plot_style import COLOURS, save
 from birthmark.data.generated import describe
-from birthmark.layout_hint.comparison import DEFAULT, Comparison
-from birthmark.layout_hint.region import Geometry
+from birthmark.layout_hint.comparison.figures import Comparison
+from birthmark.layout_hint.replay.conditions import DEFAULT
+from birthmark.layout_hint.replay.region import Geometry
 from birthmark.layout_hint.report import heat
 from birthmark.layout_hint.report.kinds import words
 from birthmark.layout_hint.report.picture import SMALL, place, write

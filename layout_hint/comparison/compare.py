@@ -9,20 +9,17 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.common.choices import expect
-from birthmark.layout_hint.comparison import (
+from birthmark.layout_hint.comparison.figures import Comparison, Result, Shares, Spread
+from birthmark.layout_hint.replay.conditions import (
     DEFAULT,
     INVERTED,
     ORACLE,
     POLICIES,
     RANDOM,
-    Comparison,
-    Result,
     Settings,
-    Shares,
-    Spread,
 )
-from birthmark.layout_hint.days import Day
-from birthmark.layout_hint.runs import Outcome, Replay, Run, run_all
+from birthmark.layout_hint.replay.days import Day
+from birthmark.layout_hint.replay.runs import Outcome, Replay, Run, run_all
 
 ALL_POLICIES = (*POLICIES, ORACLE, INVERTED, RANDOM)
 USUAL = (*POLICIES, ORACLE)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.layout_hint.comparison import POLICIES
-from birthmark.layout_hint.region import Region
+from birthmark.layout_hint.replay.conditions import POLICIES
+from birthmark.layout_hint.replay.region import Region
 from birthmark.predictor.allocation.verdicts import verdicts
 from birthmark.predictor.image.format import Image
 
@@ -54,7 +54,7 @@ def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> 
 
     Args:
         objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
-        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`birthmark.layout_hint.lifetimes`).
+        lives: when they lived, ``id``, ``born``, ``died`` (`lifetimes`).
         creates: how many there are.
         region: how much it has.
     """
