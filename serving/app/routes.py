@@ -14,7 +14,7 @@ from birthmark.serving.answers.json_answers import explain_list, explain_one
 from birthmark.serving.fast_path import endpoints
 from birthmark.serving.fast_path.endpoints import body_of
 from birthmark.serving.messages import responses
-from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.serving.messages.requests import (
     Choice,
     body_schema,
@@ -129,10 +129,8 @@ def short(body: bytes) -> bytes:
 
 
 def _publish(registry: Registry, version: str) -> str | None:
-    try:
+    with registry_read():
         stored = registry.versions()
-    except OSError as error:
-        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error
     if version not in stored:
         raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
     try:

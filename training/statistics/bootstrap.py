@@ -64,16 +64,20 @@ class Blocks:
 def blocks_of(times: Ints, least: int = 1) -> Blocks:
     """Return the blocks of rows born at `times`, µs since the epoch, of `least` seconds or more."""
     seconds = DAY
-    of_row, count = _blocks(times, DAY)
+    of_row, count = in_blocks(times, DAY)
     if count < ENOUGH_DAYS:
         for seconds in (unit for unit in UNITS if unit >= least):
-            of_row, count = _blocks(times, seconds)
+            of_row, count = in_blocks(times, seconds)
             if count >= ENOUGH:
                 break
     return Blocks(of_row, count, seconds)
 
 
-def _blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
+def in_blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
+    """Return the number of each row's block of `seconds`, and how many blocks have a row.
+
+    `times` are in µs since the epoch; blocks without a row have no number.
+    """
     held, of_row = np.unique(times // (seconds * 1_000_000), return_inverse=True)
     return of_row.astype(np.int64), len(held)
 
