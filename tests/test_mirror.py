@@ -64,7 +64,7 @@ THROUGH = {
     "data/common/orphans.py": "tests/serving/workers/test_supervisor.py",
     "data/common/percentages.py": "tests/training/evaluate/test_metrics.py",
     "data/common/plot_style.py": "tests/data/scan/test_view.py",
-    "data/common/setting_files.py": "tests/training/test_config.py",
+    "data/common/setting_files.py": "tests/data/anonymize/test_settings.py",
     "data/common/setting_names.py": "tests/data/common/test_setting_errors.py",
     "data/common/without_pandas.py": "tests/birthmark/test_imports.py",
     "data/datasets/row_groups.py": "tests/data/datasets/test_tables.py",

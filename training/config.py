@@ -16,8 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from birthmark.data.common import setting_files
 from birthmark.data.common.setting_errors import InvalidError
+from birthmark.data.common.setting_files import read_toml
 from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import Kind
@@ -246,7 +246,7 @@ def read_config(path: Path) -> Config:
     Relative paths in it are taken from the directory that it is in.
     """
     try:
-        config = setting_files.read(path, Config).resolve(path.parent)
+        config = read_toml(path, Config).resolve(path.parent)
         config.all_predicates()
     except OSError as error:
         raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error

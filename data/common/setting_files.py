@@ -13,7 +13,7 @@ from birthmark.data.common.setting_errors import InvalidError, reasons
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read(path: Path, model: type[Model]) -> Model:
+def read_toml(path: Path, model: type[Model]) -> Model:
     """Return the settings in a file; raise `InvalidError`, naming file and keys, if it has others.
 
     Raises OSError where it cannot be read.

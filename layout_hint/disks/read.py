@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.common import setting_files
+from birthmark.data.common.setting_files import read_toml
 from birthmark.layout_hint.disks.disk import SECTOR, Disk
 from birthmark.layout_hint.settings import Options
 
@@ -41,7 +41,7 @@ def read_disk(name: str | Path = "", partition: int = 0) -> dict[str, Any]:
 
 def read(name: str | Path = "") -> Disk:
     """Return a drive of any size; its name and errors as above."""
-    return setting_files.read(_path(str(name) or DEFAULT), Disk)
+    return read_toml(_path(str(name) or DEFAULT), Disk)
 
 
 def _path(name: str) -> Path:
