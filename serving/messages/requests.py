@@ -16,8 +16,9 @@ import pyarrow as pa
 from pydantic import BaseModel, Field
 from pydantic_core import ValidationError, from_json
 
+from birthmark.data.schema import filled
 from birthmark.data.settings import Strict
-from birthmark.features.creates import completed
+from birthmark.features.creates import CREATES
 from birthmark.serving.messages import excerpts
 from birthmark_native import (
     MEMBERS,
@@ -61,7 +62,7 @@ def parse(body: bytes) -> Files:
     """
     creates, names, listed = files_of(body)
     echoes = [{member: from_json(name)} for member, name in names]
-    return Files(completed(pa.Table.from_batches([creates])), echoes, listed)
+    return Files(filled(pa.Table.from_batches([creates]), CREATES), echoes, listed)
 
 
 def parsed(model: type[_Model], body: bytes) -> _Model:
