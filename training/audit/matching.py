@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.prediction_log import Joining, moments
-from birthmark.training.statistics.bootstrap import Bools, Ints
 
 _LATE = np.iinfo(np.int64).max
 

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.training.evaluate.depth import depths
 from birthmark.training.evaluate.evaluation import TABLE_6_5
-from birthmark.training.statistics.bootstrap import Bools, Ints
 
 MOST = 10
 """How many groups are shown; the rows of all smaller ones are one more, `other`."""

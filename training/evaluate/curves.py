@@ -16,10 +16,10 @@ import pyarrow as pa
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.schema import field
 from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.evaluation import TABLE_6_5
-from birthmark.training.statistics.bootstrap import Bools, Floats
 
 BINS = 10
 """Of equal width, that the calibration curve puts scores into."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
@@ -16,7 +17,7 @@ from birthmark.training.evaluate.cases import Case, cases, labelled
 from birthmark.training.evaluate.metrics import INTERVALS, brier, counts, intervals
 from birthmark.training.evaluate.parallel import by_kind
 from birthmark.training.statistics import binomial
-from birthmark.training.statistics.bootstrap import DAY, SEED, Bools
+from birthmark.training.statistics.bootstrap import DAY, SEED
 from birthmark.training.statistics.standing import BURST, of_row
 
 __all__ = ["EVALUATION", "STANDING", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import brier_score_loss
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.common.percentages import percent
 from birthmark.training.statistics import binomial
 from birthmark.training.statistics.bootstrap import (
@@ -15,8 +16,6 @@ from birthmark.training.statistics.bootstrap import (
     RESAMPLES,
     SEED,
     Blocks,
-    Bools,
-    Floats,
     interval,
     resampled,
 )

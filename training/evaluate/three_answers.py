@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
@@ -23,7 +24,7 @@ from birthmark.predictor.fit.thresholds import Limits
 from birthmark.training.evaluate.cases import Labelled
 from birthmark.training.evaluate.evaluation import EVALUATION
 from birthmark.training.evaluate.metrics import brier, share_interval
-from birthmark.training.statistics.bootstrap import Blocks, Bools, Floats
+from birthmark.training.statistics.bootstrap import Blocks
 from birthmark.training.statistics.standing import standing
 
 _NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"

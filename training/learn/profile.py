@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats, Ints
 from birthmark.features.columns import decoded
 from birthmark.features.components import component_text
 from birthmark.features.pieces import name_pieces
-from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, Floats, Ints, in_blocks
+from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, in_blocks
 
 LISTED = 0.001
 """The share of all creates from which a value is kept by itself."""

@@ -18,12 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr, stdtrit
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from birthmark.data.common.arrays import Bools, Floats, Ints
 
 SEED = 1
 """Any fixed one, so that the same test gives the same report."""
