@@ -8,47 +8,31 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.data.ingest.run import ingest
-    from birthmark.data.traces.reader import open_trace
-    from birthmark.features.creates import from_files, from_names, from_requests
-    from birthmark.predictor import AbleTree, NameModel, TrainedModel
-    from birthmark.serving.app.application import create_app
-    from birthmark.serving.client.client import AsyncClient, Client, ServiceError
-    from birthmark.training.registry.versions import Registry
-    from birthmark_native import __version__
+    from birthmark.data.ingest.run import ingest as ingest
+    from birthmark.data.traces.reader import open_trace as open_trace
+    from birthmark.features.creates import from_files as from_files
+    from birthmark.features.creates import from_names as from_names
+    from birthmark.features.creates import from_requests as from_requests
+    from birthmark.predictor import AbleTree as AbleTree
+    from birthmark.predictor import NameModel as NameModel
+    from birthmark.predictor import TrainedModel as TrainedModel
+    from birthmark.serving.app.application import create_app as create_app
+    from birthmark.serving.client.client import AsyncClient as AsyncClient
+    from birthmark.serving.client.client import Client as Client
+    from birthmark.serving.client.client import ServiceError as ServiceError
+    from birthmark.training.registry.versions import Registry as Registry
+    from birthmark_native import __version__ as __version__
 
-_HOMES = {
-    "AbleTree": "birthmark.predictor",
-    "AsyncClient": "birthmark.serving.client.client",
-    "Client": "birthmark.serving.client.client",
-    "NameModel": "birthmark.predictor",
-    "Registry": "birthmark.training.registry.versions",
-    "ServiceError": "birthmark.serving.client.client",
-    "TrainedModel": "birthmark.predictor",
-    "__version__": "birthmark_native",
-    "create_app": "birthmark.serving.app.application",
-    "from_files": "birthmark.features.creates",
-    "from_names": "birthmark.features.creates",
-    "from_requests": "birthmark.features.creates",
-    "ingest": "birthmark.data.ingest.run",
-    "open_trace": "birthmark.data.traces.reader",
-}
-
-__all__ = [
-    "AbleTree",
-    "AsyncClient",
-    "Client",
-    "NameModel",
-    "Registry",
-    "ServiceError",
-    "TrainedModel",
-    "__version__",
-    "create_app",
-    "from_files",
-    "from_names",
-    "from_requests",
-    "ingest",
-    "open_trace",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.data.ingest.run": ["ingest"],
+        "birthmark.data.traces.reader": ["open_trace"],
+        "birthmark.features.creates": ["from_files", "from_names", "from_requests"],
+        "birthmark.predictor": ["AbleTree", "NameModel", "TrainedModel"],
+        "birthmark.serving.app.application": ["create_app"],
+        "birthmark.serving.client.client": ["AsyncClient", "Client", "ServiceError"],
+        "birthmark.training.registry.versions": ["Registry"],
+        "birthmark_native": ["__version__"],
+    },
+)

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data.anonymize.columns import treatments
+from birthmark.data.datasets.row_groups import statistics
 from birthmark.data.schema import FIRST_US, LAST_US, TIME
 from birthmark.data.schema import field as column
 
@@ -110,15 +111,8 @@ class LogFiles:
 
 def _may_hold(about: pq.FileMetaData, since: datetime, until: datetime) -> bool:
     """Tell by a file's statistics whether it may have rows from `since` to `until`."""
-    for number in range(about.num_row_groups):
-        group = about.row_group(number)
-        columns = {
-            group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)
-        }
-        spans = [columns[name].statistics for name in ("time", "create_time")]
-        if any(span is None or _overlaps(span, since, until) for span in spans):
-            return True
-    return False
+    spans = [span for name in ("time", "create_time") for span in statistics(about, name)]
+    return any(span is None or _overlaps(span, since, until) for span in spans)
 
 
 def _overlaps(span: pq.Statistics, since: datetime, until: datetime) -> bool:

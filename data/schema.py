@@ -7,10 +7,14 @@ trace did not show is null, never a guess.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import pyarrow as pa
 
 TIME = pa.timestamp("us", tz="UTC")
 WORD = pa.dictionary(pa.int32(), pa.utf8())
+
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 FIRST_US = -62_135_596_800_000_000
 LAST_US = 253_402_300_799_999_999
@@ -22,7 +26,24 @@ def field(name: str, kind: pa.DataType, doc: str, nullable: bool = True) -> pa.F
     return pa.field(name, kind, nullable=nullable, metadata={"doc": doc})
 
 
-ATTRIBUTES = [
+def filled(rows: Rows, schema: pa.Schema) -> Rows:
+    """Return rows with the columns and types of ``schema``; those that they lack are null."""
+    there = set(rows.schema.names)
+    columns = [
+        rows[each.name] if each.name in there else pa.nulls(len(rows), each.type) for each in schema
+    ]
+    typed = [
+        column if column.type == each.type else column.cast(each.type)
+        for column, each in zip(columns, schema, strict=True)
+    ]
+    return type(rows).from_arrays(typed, schema=schema)
+
+
+FTYPES = ("file", "directory", "block", "character", "symlink", "socket", "fifo")
+"""What a file is, by its ``ftype``, which counts from 1."""
+
+
+VERSION_3 = [
     field(
         "ftype",
         pa.uint8(),
@@ -42,13 +63,18 @@ ATTRIBUTES = [
     field("atime", TIME, "access time"),
     field("mtime", TIME, "modification time"),
     field("ctime", TIME, "change time"),
+]
+"""Attributes of an object in a reply (RFC 1813 section 2.5)."""
+
+ATTRIBUTES = [
+    *VERSION_3,
     field("blksize", pa.uint32(), "v2: block size, bytes"),
     field("blocks", pa.uint32(), "v2: blocks of 512 bytes"),
     field("pre_size", pa.uint64(), "size before, bytes"),
     field("pre_mtime", TIME, "modification time before"),
     field("pre_ctime", TIME, "change time before"),
 ]
-"""Attributes of an object in a reply (RFC 1813 section 2.5; RFC 1094 section 2.3.5)."""
+"""With those of version 2 (RFC 1094 section 2.3.5), and those before the operation."""
 
 
 def attributes_of(prefix: str, whose: str) -> list[pa.Field]:
@@ -140,22 +166,18 @@ ENTRY = pa.struct(
         pa.field("fileid", pa.uint64()),
         pa.field("cookie", pa.uint64()),
         pa.field("fh", pa.binary()),
-        pa.field("ftype", pa.uint8()),
-        pa.field("mode", pa.uint32()),
-        pa.field("nlink", pa.uint32()),
-        pa.field("owner", pa.uint32()),
-        pa.field("group", pa.uint32()),
-        pa.field("size", pa.uint64()),
-        pa.field("used", pa.uint64()),
-        pa.field("rdev_major", pa.uint32()),
-        pa.field("rdev_minor", pa.uint32()),
-        pa.field("fsid", pa.uint64()),
-        pa.field("atime", TIME),
-        pa.field("mtime", TIME),
-        pa.field("ctime", TIME),
+        *(pa.field(each.name, each.type) for each in VERSION_3 if each.name != "fileid"),
     ]
 )
 """One entry of a directory listing: its name, fileid and cookie, and from readdirplus the rest."""
+
+PEERS = [
+    field("server_port", pa.uint16(), "its port", nullable=False),
+    field("client", WORD, "the client, written likewise", nullable=False),
+    field("client_port", pa.uint16(), "its port", nullable=False),
+    field("transport", WORD, "udp or tcp", nullable=False),
+]
+"""How the server and the client of a message talk."""
 
 OPERATIONS = pa.schema(
     [
@@ -167,10 +189,7 @@ OPERATIONS = pa.schema(
             "the server, as the trace writes it: an address, or the number that stands for one",
             nullable=False,
         ),
-        field("server_port", pa.uint16(), "its port", nullable=False),
-        field("client", WORD, "the client, written likewise", nullable=False),
-        field("client_port", pa.uint16(), "its port", nullable=False),
-        field("transport", WORD, "udp or tcp", nullable=False),
+        *PEERS,
         field("version", pa.uint8(), "version of NFS: 2, 3 or 4", nullable=False),
         field(
             "xid",
@@ -314,10 +333,7 @@ MESSAGES = pa.schema(
     [
         field("time", TIME, "time of the message", nullable=False),
         field("server", WORD, "the server, as the trace writes it", nullable=False),
-        field("server_port", pa.uint16(), "its port", nullable=False),
-        field("client", WORD, "the client, written likewise", nullable=False),
-        field("client_port", pa.uint16(), "its port", nullable=False),
-        field("transport", WORD, "udp or tcp", nullable=False),
+        *PEERS,
         field(
             "kind",
             WORD,

@@ -25,32 +25,7 @@ import re
 from typing import Literal, NamedTuple, Self
 
 from birthmark.data.common.visible import visible
-from birthmark_native import (
-    BM_PREFIX_LEN,
-    count_components,
-    decide_components,
-    match_components,
-    name_components,
-    prune_components,
-    rank_components,
-    score_components,
-    whole_names,
-)
-
-__all__ = [
-    "ANY",
-    "Anchor",
-    "Component",
-    "component_text",
-    "count_components",
-    "decide_components",
-    "match_components",
-    "name_components",
-    "prune_components",
-    "rank_components",
-    "score_components",
-    "whole_names",
-]
+from birthmark_native import BM_PREFIX_LEN
 
 PREFIX = BM_PREFIX_LEN
 """How many bytes the optional component at a name's beginning has (Figure 6.2)."""

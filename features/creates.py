@@ -6,13 +6,13 @@ prediction, by the same code: a model never sees a column in one that it lacks i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.schema import TIME, field
+from birthmark.data.schema import TIME, field, filled
 from birthmark_native import HISTORY_BYTES, MEMBERS
 
 _TYPES = {
@@ -40,7 +40,7 @@ def from_files(files: pa.Table) -> pa.Table:
 
     Their history is that of a further column ``history`` (``History.follow``), where it has one.
     """
-    return _of_lives(files, {})
+    return _of_lives(files, CREATES.names)
 
 
 def from_names(names: pa.Table) -> pa.Table:
@@ -49,8 +49,7 @@ def from_names(names: pa.Table) -> pa.Table:
     That table knows neither the directory's own name nor the file's group: both are null. Their
     history is that of a further column ``history`` (``History.follow``), where it has one.
     """
-    nulls = pa.nulls(len(names))
-    return _of_lives(names, {"dir_name": nulls, "group": nulls})
+    return _of_lives(names, [c for c in CREATES.names if c not in ("dir_name", "group")])
 
 
 def from_directories(directories: pa.Table) -> pa.Table:
@@ -65,8 +64,7 @@ def from_directories(directories: pa.Table) -> pa.Table:
         "time": directories["born"],
     }
     known |= {c: directories[c] for c in ("name", "mode", "gid", "group", "client")}
-    nulls = pa.nulls(len(directories))
-    return _creates({c: known.get(c, nulls) for c in CREATES.names})
+    return _creates(known)
 
 
 def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -93,27 +91,14 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
     return _creates({name: [r.get(name) for r in requests] for name in CREATES.names})
 
 
-def completed(known: pa.Table) -> pa.Table:
-    """Return creates with all columns: those that ``known`` lacks are null."""
-    have = set(known.column_names)
-    columns = [
-        known[field.name].cast(field.type)
-        if field.name in have
-        else pa.nulls(len(known), field.type)
-        for field in CREATES
-    ]
-    return pa.table(columns, schema=CREATES)
-
-
-def _of_lives(lives: pa.Table, unknown: dict[str, pa.Array]) -> pa.Table:
-    if "history" not in lives.column_names:
-        unknown = unknown | {"history": pa.nulls(len(lives))}
-    known = [c for c in CREATES.names if c not in unknown]
-    return _creates({c: lives[_SOURCES.get(c, c)] for c in known} | unknown)
+def _of_lives(lives: pa.Table, known: Iterable[str]) -> pa.Table:
+    has_history = "history" in lives.column_names
+    return _creates({c: lives[_SOURCES.get(c, c)] for c in known if c != "history" or has_history})
 
 
 def _creates(columns: Mapping[str, Any]) -> pa.Table:
-    return pa.table([_column(columns[f.name], f) for f in CREATES], schema=CREATES)
+    known = {name: _column(values, CREATES.field(name)) for name, values in columns.items()}
+    return filled(pa.table(known), CREATES)
 
 
 def _column(values: Any, wanted: pa.Field) -> pa.Array | pa.ChunkedArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.schema import TIME, field
+from birthmark.data.schema import TIME, field, filled
 
 DIRECTORIES = pa.schema(
     [
@@ -44,11 +44,7 @@ def directories_of(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
     both = pa.concat_tables([_seen(files), _parents(files, hot)])
     columns = [(f.name, _how(f.name)) for f in DIRECTORIES if f.name not in ("server", "fh")]
     rows = both.group_by(["server", "fh"], use_threads=False).aggregate(columns)
-    return (
-        rows.rename_columns({f"{c}_{how}": c for c, how in columns})
-        .select(DIRECTORIES.names)
-        .cast(DIRECTORIES)
-    )
+    return filled(rows.rename_columns({f"{c}_{how}": c for c, how in columns}), DIRECTORIES)
 
 
 def seen_before(directories: pa.Table, before: pa.Table) -> pa.Table:
@@ -66,14 +62,14 @@ def seen_before(directories: pa.Table, before: pa.Table) -> pa.Table:
 
 
 def _seen(files: pa.Table) -> pa.Table:
-    own = files.filter(pc.fill_null(pc.equal(files["kind"], "directory"), False))
+    own = files.filter(pc.equal(files["kind"], "directory"))
     nothing = pa.repeat(pa.scalar(0, pa.int64()), len(own))
     columns = {column: own[source] for column, source in _OWN.items()} | {
         "born": pc.coalesce(own["born"], own["first_seen"]),
         "births": nothing,
         "hot_births": nothing,
     }
-    return pa.table({n: columns[n] for n in DIRECTORIES.names}).cast(DIRECTORIES).sort_by("born")
+    return filled(pa.table(columns), DIRECTORIES).sort_by("born")
 
 
 def _parents(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
@@ -87,9 +83,7 @@ def _parents(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
         "births": pa.repeat(pa.scalar(1, pa.int64()), len(born)),
         "hot_births": hot.cast(pa.int64()),
     }
-    rest = {n: pa.nulls(len(born)) for n in DIRECTORIES.names if n not in columns}
-    columns |= rest
-    return pa.table({n: columns[n] for n in DIRECTORIES.names}).cast(DIRECTORIES)
+    return filled(pa.table(columns), DIRECTORIES)
 
 
 def _how(column: str) -> str:

@@ -25,10 +25,10 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bytes
 from birthmark.data.schema import WORD, field
 from birthmark.features.columns import decoded
 from birthmark.features.history import HISTORY
@@ -70,8 +70,6 @@ CODES = pa.schema(
 )
 """The tables of codes, attribute by attribute, by code."""
 
-Bytes = npt.NDArray[np.uint8]
-
 
 class Encoding:
     """How creates become rows of bytes: ``values`` are those coded 2, 3, …, by attribute."""
@@ -82,8 +80,7 @@ class Encoding:
     @classmethod
     def learn(cls, creates: pa.Table) -> Self:
         """Return the encoding that gives codes to the values that are frequent in ``creates``."""
-        _, keys = _names(creates)
-        keys |= _keys(creates)
+        _, keys = _read(creates)
         return cls({attribute: _frequent(keys[attribute]) for attribute in CODED})
 
     def transform(self, creates: pa.Table) -> Bytes:
@@ -91,8 +88,7 @@ class Encoding:
 
         Raises ``ValueError`` where a history is not as long as it should be.
         """
-        numbers, keys = _names(creates)
-        keys |= _keys(creates)
+        numbers, keys = _read(creates)
         codes = [self._codes(attribute, keys[attribute]) for attribute in CODED]
         hour = pc.fill_null(pc.hour(creates["time"]), 24).to_numpy().astype(np.uint8)
         return np.column_stack([_history(creates["history"]), numbers, *codes, hour])
@@ -126,20 +122,15 @@ class Encoding:
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.uint8)
 
 
-def _names(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
-    """Return the numbers of the names, and the hashes of their shapes and suffixes."""
+def _read(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
+    """Return the numbers of the names, and the values or hashes of each attribute in ``CODED``."""
     numbers, hashes = encode_names(decoded(creates["name"]).cast(pa.binary()))
-    return (
-        np.asarray(numbers).reshape(-1, len(NUMBERS)),
-        {attribute: hashes[attribute] for attribute in ("shape", "suffix")},
-    )
-
-
-def _keys(creates: pa.Table) -> dict[str, pa.UInt32Array]:
-    keys = {c: decoded(creates[c]).cast(pa.uint32()) for c in ("mode", "uid", "gid")}
+    keys = {attribute: hashes[attribute] for attribute in ("shape", "suffix")}
+    keys |= {c: decoded(creates[c]).cast(pa.uint32()) for c in ("mode", "uid", "gid")}
     client = decoded(creates["client"]).cast(pa.utf8()).dictionary_encode()
-    hashes = [fnv1a(host.encode()) for host in client.dictionary.to_pylist()]
-    return keys | {"client": pa.array(hashes, pa.uint32()).take(client.indices)}
+    hosts = [fnv1a(host.encode()) for host in client.dictionary.to_pylist()]
+    keys["client"] = pa.array(hosts, pa.uint32()).take(client.indices)
+    return np.asarray(numbers).reshape(-1, len(NUMBERS)), keys
 
 
 def _frequent(keys: pa.UInt32Array) -> pa.UInt32Array:

@@ -12,8 +12,7 @@ def births(lives: pa.Table) -> pa.Table:
     They are regular files whose creation the trace shows: predictions are made at birth, and what
     was already old when the trace began would spoil them (thesis section 6.3.3).
     """
-    is_file = pc.fill_null(pc.equal(lives["kind"], "file"), False)
-    return lives.filter(pc.and_(lives["birth_seen"], is_file))
+    return lives.filter(pc.and_(lives["birth_seen"], pc.equal(lives["kind"], "file")))
 
 
 def tally(labels: pa.BooleanArray) -> dict[str, int]:

@@ -6,16 +6,16 @@ options that these are given in.
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from birthmark.data.settings import Strict
 
 REGION = "4M"
 """How large the thesis's region is, in which a file system places what is hot (section 7.1)."""
 
 
-class Parameters(BaseModel):
+class Parameters(Strict):
     """How models are trained, and what is promised of their answers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     minfrac: float = Field(
         default=0.8,

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import Protocol
 
-from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.allocation.verdicts import Hinting, hint_image
 from birthmark.predictor.answers import certainty
-from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.models.compile import compile_levels, compile_models
-
-if TYPE_CHECKING:
-    from birthmark.predictor.trained import TrainedModel
+from birthmark.predictor.predicates.worlds import Worlds
 
 log = logging.getLogger(__name__)
 
 DIRECTORY = "images"
+
+
+class Answering(Hinting, Protocol):
+    """The parts of ``TrainedModel`` that images are made of."""
+
+    worlds: list[Worlds]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of models that there are."""
 
 
 def image_name(kind: str, point: Point) -> str:
@@ -39,7 +47,7 @@ def certainty_name(kind: str, point: Point) -> str:
     return f"{DIRECTORY}/{kind}-{point}-certainty.json"
 
 
-def save(trained: TrainedModel, directory: Path) -> list[str]:
+def save(trained: Answering, directory: Path) -> list[str]:
     """Write every image that can be made; return their names.
 
     None is made of models that the format has no room for, and none of hints that were not learned.
@@ -49,7 +57,7 @@ def save(trained: TrainedModel, directory: Path) -> list[str]:
     saved = []
     (directory / DIRECTORY).mkdir()
     for what, name, make, kind in images:
-        for point in get_args(Point):
+        for point in POINTS:
             try:
                 content = make(trained, kind, point)
             except ValueError as error:
@@ -63,7 +71,7 @@ def save(trained: TrainedModel, directory: Path) -> list[str]:
     ]
 
 
-def _save_levels(trained: TrainedModel, kind: str, directory: Path) -> list[str]:
+def _save_levels(trained: Answering, kind: str, directory: Path) -> list[str]:
     models = trained.of_kind(kind)
     try:
         images = compile_levels(models)
@@ -72,7 +80,7 @@ def _save_levels(trained: TrainedModel, kind: str, directory: Path) -> list[str]
         return []
     points = {key: models.point(key) for key in models}
     parts = {levels_name(kind, number): image for number, image in enumerate(images)}
-    for point in get_args(Point) if images else ():
+    for point in POINTS if images else ():
         text = certainty.described(points, trained.worlds, point)
         parts[certainty_name(kind, point)] = text.encode()
     for name, content in parts.items():
@@ -80,5 +88,5 @@ def _save_levels(trained: TrainedModel, kind: str, directory: Path) -> list[str]
     return list(parts)
 
 
-def _image(trained: TrainedModel, kind: str, point: Point) -> bytes:
+def _image(trained: Answering, kind: str, point: Point) -> bytes:
     return compile_models(trained.of_kind(kind), point)

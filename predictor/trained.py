@@ -14,10 +14,11 @@ from birthmark.predictor import parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
-from birthmark.predictor.answers.point import Point
-from birthmark.predictor.fit.calibration import points_from_json
-from birthmark.predictor.fit.learning import Learner, LocalLearner
-from birthmark.predictor.fit.thresholds import Limit, Limits, Scores
+from birthmark.predictor.answers.operating_points import Scores
+from birthmark.predictor.answers.point import PLAIN, PROMISED, Point
+from birthmark.predictor.fit.calibration import Holdout, points_from_json
+from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
+from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.kinds import KINDS, Kind
@@ -29,6 +30,7 @@ from birthmark.predictor.predicates.worlds import Worlds, worlds_of
 
 _FORMAT = 3
 _FILE = "model.json"
+_CREATES = {"file": from_files, "name": from_names, "directory": from_directories}
 
 
 class TrainedModel:
@@ -52,12 +54,8 @@ class TrainedModel:
     """
 
     def __init__(self, **parameters: Any) -> None:
-        known = Parameters(**parameters)
-        self.parameters: dict[str, Any] = known.model_dump()
-        self.limits = Limits(
-            Limit(known.bound, known.confidence),
-            Limit(known.false_negative_bound, known.confidence),
-        )
+        self.parameters = Parameters(**parameters).model_dump()
+        self.limits = Limits.of(self.parameters)
         self.predicates: dict[str, Predicate] = {}
         self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}
@@ -97,15 +95,10 @@ class TrainedModel:
         self.worlds = worlds_of(self.predicates)
         self.models = {kind: _set_of(kind)() for kind in kinds}
         self.histories = {"file": History(), "name": History()}
-        for subject, lives, known in (
-            ("file", births(files), from_files),
-            ("name", births(names), from_names),
-        ):
-            asked = [p for p in self.predicates.values() if p.subject == subject]
-            labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
-            lives = _told(lives, self.histories[subject])
-            self._learn(learner, lives, known(lives), labels)
-        self._learn_directories(learner, files)
+        for subject, lives in (("file", files), ("name", names)):
+            self._learn(learner, subject, _told(births(lives), self.histories[subject]))
+        if any(predicate.subject == "directory" for predicate in self.predicates.values()):
+            self._learn(learner, "directory", directories(files))
         self.heat = Heat().fit(files)
         if hint_models.HOT_NAME in self.predicates:
             self.hints = {kind: _set_of(kind)() for kind in kinds}
@@ -115,22 +108,14 @@ class TrainedModel:
             _order(models, self.predicates)
         return self
 
-    def _learn_directories(self, learner: Learner, files: pa.Table) -> None:
-        asked = [p for p in self.predicates.values() if p.subject == "directory"]
-        if asked:
-            table = directories(files)
-            labels = {predicate.key: predicate.evaluate(table) for predicate in asked}
-            self._learn(learner, table, from_directories(table), labels)
-
-    def _learn(
-        self,
-        learner: Learner,
-        lives: pa.Table,
-        creates: pa.Table,
-        labels: dict[str, pa.BooleanArray],
-    ) -> None:
-        mask = learner.learn(self.models, lives, creates, labels, self.parameters, self.worlds)
-        learned = pa.array(mask)
+    def _learn(self, learner: Learner, subject: str, lives: pa.Table) -> None:
+        asked = [p for p in self.predicates.values() if p.subject == subject]
+        labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
+        creates = _CREATES[subject](lives)
+        holdout = Holdout.of(lives, self.parameters["calibration"])
+        lesson = Lesson(creates, labels, holdout, self.parameters, self.worlds)
+        learner.learn(self.models, lesson)
+        learned = pa.array(holdout.learned)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
@@ -140,11 +125,9 @@ class TrainedModel:
         (``predictor.births``), or a table of ``features.DIRECTORIES``, which have no history. The
         model stays as it is.
         """
-        if subject == "directory":
-            return from_directories(lives)
-        known = {"file": from_files, "name": from_names}[subject]
-        history = History.from_table(self.histories[subject].to_table())
-        return known(_told(lives, history))
+        if subject != "directory":
+            lives = _told(lives, History.from_table(self.histories[subject].to_table()))
+        return _CREATES[subject](lives)
 
     def follow(self, files: pa.Table, names: pa.Table) -> None:
         """Add the births of a later period to the history of those after it; train nothing."""
@@ -167,7 +150,7 @@ class TrainedModel:
         self,
         creates: pa.Table,
         kind: str,
-        point: Point = "accurate",
+        point: Point = PLAIN,
         keys: Iterable[str] | None = None,
     ) -> dict[str, pa.BooleanArray]:
         """Return by key the answers of ``keys`` (None: all) for each row of ``creates``.
@@ -180,7 +163,7 @@ class TrainedModel:
         self,
         creates: pa.Table,
         kind: str,
-        point: Point = "bounded",
+        point: Point = PROMISED,
         keys: Iterable[str] | None = None,
         abstaining: Iterable[str] = (),
     ) -> dict[str, Said]:
@@ -195,7 +178,7 @@ class TrainedModel:
         return certainty.say(scores, points, self.worlds, point, abstaining)
 
     def explain(
-        self, creates: pa.Table, kind: str, point: Point = "accurate"
+        self, creates: pa.Table, kind: str, point: Point = PLAIN
     ) -> list[dict[str, Answer]]:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
@@ -204,7 +187,7 @@ class TrainedModel:
         """
         return self.of_kind(kind).explain(creates, point)
 
-    def rules(self, kind: str, point: Point = "accurate") -> pa.Table:
+    def rules(self, kind: str, point: Point = PLAIN) -> pa.Table:
         """Return what decides, a table of ``models.model_set.RULES``: see ``ModelSet.rules``."""
         return self.of_kind(kind).rules(point)
 

@@ -9,6 +9,7 @@ FOLDERS = ["data", "features", "predictor", "training", "serving", "layout_hint"
 
 THROUGH = {
     # Nothing but declarations, which others' tests read.
+    "data/common/arrays.py": "tests/predictor/fit/test_calibration.py",
     "data/schema.py": "tests/data/ingest/test_run.py",
     "data/settings.py": "tests/birthmark/test_options.py",
     "serving/messages/errors.py": "tests/serving/messages/test_error_responses.py",
@@ -61,8 +62,10 @@ THROUGH = {
     "serving/service/long_polling.py": "tests/serving/models/test_hint_image.py",
     "serving/workers/worker.py": "tests/serving/workers/test_supervisor.py",
     # Tested with those who use them.
+    "data/common/descriptors.py": "tests/data/common/test_durable.py",
     "data/common/percentages.py": "tests/training/evaluate/test_metrics.py",
     "data/common/plot_style.py": "tests/data/scan/test_view.py",
+    "data/common/setting_files.py": "tests/data/anonymize/test_settings.py",
     "data/common/setting_names.py": "tests/data/common/test_setting_errors.py",
     "data/common/without_pandas.py": "tests/birthmark/test_imports.py",
     "data/datasets/row_groups.py": "tests/data/datasets/test_tables.py",

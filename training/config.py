@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from birthmark.data.common.setting_errors import InvalidError, reasons
-from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.point import PROMISED, Point
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.registry.versions import is_remote
@@ -96,7 +96,7 @@ class Settings(Parameters):
 
     serve: Kind = Field(default="rules", description="kind of model that answers")
     point: Point = Field(
-        default="bounded", description="threshold of its answers: bounded, or the most accurate"
+        default=PROMISED, description="threshold of its answers: bounded, or the most accurate"
     )
     without_loss: bool = Field(
         default=False, description="leave out files that lost messages may have touched"

@@ -24,29 +24,20 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.data.anonymize.columns import treatments
-    from birthmark.data.anonymize.mapping_file import MappingError, opened
-    from birthmark.data.anonymize.run import Summary, anonymize
-    from birthmark.data.anonymize.settings import Settings, read_settings
+    from birthmark.data.anonymize.columns import treatments as treatments
+    from birthmark.data.anonymize.mapping_file import MappingError as MappingError
+    from birthmark.data.anonymize.mapping_file import opened as opened
+    from birthmark.data.anonymize.run import Summary as Summary
+    from birthmark.data.anonymize.run import anonymize as anonymize
+    from birthmark.data.anonymize.settings import Settings as Settings
+    from birthmark.data.anonymize.settings import read_settings as read_settings
 
-_HOMES = {
-    "MappingError": "birthmark.data.anonymize.mapping_file",
-    "Settings": "birthmark.data.anonymize.settings",
-    "Summary": "birthmark.data.anonymize.run",
-    "anonymize": "birthmark.data.anonymize.run",
-    "opened": "birthmark.data.anonymize.mapping_file",
-    "read_settings": "birthmark.data.anonymize.settings",
-    "treatments": "birthmark.data.anonymize.columns",
-}
-
-__all__ = [
-    "MappingError",
-    "Settings",
-    "Summary",
-    "anonymize",
-    "opened",
-    "read_settings",
-    "treatments",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.data.anonymize.columns": ["treatments"],
+        "birthmark.data.anonymize.mapping_file": ["MappingError", "opened"],
+        "birthmark.data.anonymize.run": ["Summary", "anonymize"],
+        "birthmark.data.anonymize.settings": ["Settings", "read_settings"],
+    },
+)

@@ -18,6 +18,7 @@ from birthmark.data.anonymize.marks import passed_on
 from birthmark.data.anonymize.settings import Settings
 from birthmark.data.anonymize.tables import Progress, TableWriter
 from birthmark.data.common.durable import replaced
+from birthmark.data.common.rates import per_second
 from birthmark.data.datasets.ingests import records
 from birthmark.data.datasets.tables import DatasetWriter
 from birthmark.data.generated import Mark, comment, in_comment, in_dataset
@@ -52,8 +53,7 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON would have it, with the rate."""
-        rate = round(self.records_in / self.seconds) if self.seconds else None
-        return asdict(self) | {"records_per_second": rate}
+        return asdict(self) | {"records_per_second": per_second(self.records_in, self.seconds)}
 
 
 def anonymize(

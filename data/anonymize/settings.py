@@ -13,27 +13,25 @@ omit = []
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.data.common.setting_files import read_toml
+from birthmark.data.settings import Strict
 
 Id = Annotated[int, Field(ge=0, lt=2**32)]
 Name = Annotated[str, Field(min_length=1)]
 
 
-class Settings(BaseModel):
+class Settings(Strict):
     """The settings of a mapping. A list that is given takes the place of the default one.
 
     The defaults of the names are the thesis's own examples (section 3.6.1): programs chose them,
     so that they tell nothing of who has such a file. The ids are those of the system's own
     accounts, which it helps to be able to tell from people.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     names: tuple[Name, ...] = Field(
         default=("CVS", ".inbox", ".pinerc", ".nfs"),
@@ -81,12 +79,4 @@ class Settings(BaseModel):
 
 def read_settings(path: Path) -> Settings:
     """Read and check a settings file; raise `ValueError`, naming file and key, if it is none."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: expected a TOML file: {error}") from error
-    try:
-        return Settings.model_validate(table)
-    except ValidationError as error:
-        told = reasons(error, Settings)
-        raise InvalidError([f"{path}: {reason}" for reason in told]) from error
+    return read_toml(path, Settings)

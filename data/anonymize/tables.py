@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyarrow.types as pt
 
 from birthmark.data.anonymize.columns import OMITTED, leaves, treatments
 from birthmark.data.anonymize.settings import Settings
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
-from birthmark.data.datasets.tables import TABLES, DatasetWriter
+from birthmark.data.datasets.tables import TABLES, DatasetWriter, with_server
+from birthmark.data.schema import filled
 from birthmark.data.traces.inputs import Beginnings
 from birthmark.data.traces.reader import Trace
 from birthmark_native import LivesBuilder, Mapping
@@ -111,36 +110,9 @@ def _with_docs(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _batches(directory: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield the rows of a dataset's tables, with the server that the path names."""
+    """Yield the rows of a dataset's tables, whole: with columns younger than a file, too."""
     for table, schema in TABLES.items():
         for path in table_files(directory, table):
-            server = _server(path)
             with pq.ParquetFile(path) as file:
                 for batch in row_groups.batches(file, BATCH_ROWS):
-                    yield table, _whole(batch, server, schema)
-
-
-def _server(path: Path) -> str:
-    folders = [part for part in path.parts if part.startswith("server=")]
-    if not folders:
-        raise ValueError(f"{path}: expected a folder server=… above it, as datasets have")
-    return unquote(folders[-1].removeprefix("server="))
-
-
-def _whole(batch: pa.RecordBatch, server: str, schema: pa.Schema) -> pa.RecordBatch:
-    """Return rows with their server, and with the columns that came after they were written."""
-    rows, there = batch.num_rows, set(batch.schema.names)
-    word = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), [server])
-    columns = [
-        word
-        if field.name == "server"
-        else batch[field.name]
-        if field.name in there
-        else pa.nulls(rows, field.type)
-        for field in schema
-    ]
-    plain = [
-        column.cast(field.type) if pt.is_dictionary(field.type) else column
-        for field, column in zip(schema, columns, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(plain, schema=schema)
+                    yield table, filled(with_server(batch, path), schema)

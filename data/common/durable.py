@@ -19,6 +19,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TextIO
 
+from birthmark.data.common.descriptors import closing
+
 _PRIVATE = 0o770  # and the umask may want less
 _LOCK = ".lock"
 
@@ -31,11 +33,8 @@ class LockedError(OSError):
 
 def sync(path: Path) -> None:
     """Flush one file, or one directory's entries, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
+    with closing(os.open(path, os.O_RDONLY)) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def sync_tree(directory: Path) -> None:

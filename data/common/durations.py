@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_UNITS = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+SECOND, HOUR, DAY = 1_000_000, 3_600_000_000, 86_400_000_000
+"""Microseconds."""
+
+_UNITS = {"ms": 1_000, "s": SECOND, "m": 60 * SECOND, "h": HOUR, "d": DAY}
 
 
 def duration(text: str) -> int:

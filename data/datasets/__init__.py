@@ -5,23 +5,21 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.data.datasets.ingests import table_files
-    from birthmark.data.datasets.tables import DatasetWriter, read_files, read_names, read_table
+    from birthmark.data.datasets.ingests import table_files as table_files
+    from birthmark.data.datasets.tables import DatasetWriter as DatasetWriter
+    from birthmark.data.datasets.tables import read_files as read_files
+    from birthmark.data.datasets.tables import read_names as read_names
+    from birthmark.data.datasets.tables import read_table as read_table
 
-_HOMES = {
-    "DatasetWriter": "birthmark.data.datasets.tables",
-    "read_files": "birthmark.data.datasets.tables",
-    "read_names": "birthmark.data.datasets.tables",
-    "read_table": "birthmark.data.datasets.tables",
-    "table_files": "birthmark.data.datasets.ingests",
-}
-
-__all__ = [
-    "DatasetWriter",
-    "read_files",
-    "read_names",
-    "read_table",
-    "table_files",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.data.datasets.ingests": ["table_files"],
+        "birthmark.data.datasets.tables": [
+            "DatasetWriter",
+            "read_files",
+            "read_names",
+            "read_table",
+        ],
+    },
+)

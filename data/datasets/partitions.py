@@ -14,11 +14,12 @@ from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Ints = npt.NDArray[np.int64]
+from birthmark.data.common.arrays import Ints
+from birthmark.data.common.durations import DAY
+
 _Place = tuple[str, str]
 
 SERVERS = 256
@@ -32,8 +33,6 @@ OTHERS = "others"
 
 TRAFFIC = ("operations", "messages")
 """The tables whose rows are counted to find the servers with most traffic."""
-
-DAY_US = 86_400_000_000
 
 
 class Partitions:
@@ -114,10 +113,10 @@ def partitions(
     servers, micros = batch.column(index), times.cast(pa.int64())
     rest = batch.remove_column(index)
     codes, span = pc.min_max(servers.indices).as_py(), pc.min_max(micros).as_py()
-    if codes["min"] == codes["max"] and span["min"] // DAY_US == span["max"] // DAY_US:
+    if codes["min"] == codes["max"] and span["min"] // DAY == span["max"] // DAY:
         server = places.server(servers[0].as_py())
-        return [(server, places.day(server, _day(span["min"] // DAY_US)), _compact(rest))]
-    rows = _by_place(servers, np.asarray(micros) // DAY_US, places)
+        return [(server, places.day(server, _day(span["min"] // DAY)), _compact(rest))]
+    rows = _by_place(servers, np.asarray(micros) // DAY, places)
     return [(*place, _compact(rest.take(pa.array(own)))) for place, own in rows.items()]
 
 

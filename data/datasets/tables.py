@@ -21,7 +21,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -155,12 +154,7 @@ class DatasetWriter:
             self._left = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         with self._left:
             while self._partitions:  # a writer that is closed holds memory until it is let go
                 self._partitions.popitem(last=False)[1].close()
@@ -236,7 +230,7 @@ class DatasetWriter:
         if path.parts[0] not in TABLES:
             return path
         table, server, day, _ = path.parts
-        own = folder(self.places.at_last(unquote(server.removeprefix("server="))))
+        own = folder(self.places.at_last(server_of(server)))
         if own == server:
             return path
         with_others = Path(table, own, day)
@@ -246,6 +240,24 @@ class DatasetWriter:
 def folder(server: str) -> str:
     """Return the name of a server's folder in a table's."""
     return f"server={quote(server, safe='')}"
+
+
+def server_of(folder: str) -> str:
+    """Return the server whose folder has this name."""
+    return unquote(folder.removeprefix("server="))
+
+
+def with_server(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
+    """Return rows of a dataset's file with the server that a folder above it names.
+
+    Raises ``ValueError`` where none does.
+    """
+    folders = [part for part in path.parts if part.startswith("server=")]
+    if not folders:
+        raise ValueError(f"{path}: expected a folder server=… above it, as datasets have")
+    codes = pa.repeat(pa.scalar(0, pa.int32()), len(batch))
+    servers = pa.DictionaryArray.from_arrays(codes, [server_of(folders[-1])])
+    return batch.append_column(OPERATIONS.field("server"), servers)
 
 
 def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:

@@ -5,19 +5,14 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.data.dump.tables import TablesDump
-    from birthmark.data.dump.traces import Dump, TraceDump
+    from birthmark.data.dump.tables import TablesDump as TablesDump
+    from birthmark.data.dump.traces import Dump as Dump
+    from birthmark.data.dump.traces import TraceDump as TraceDump
 
-_HOMES = {
-    "Dump": "birthmark.data.dump.traces",
-    "TablesDump": "birthmark.data.dump.tables",
-    "TraceDump": "birthmark.data.dump.traces",
-}
-
-__all__ = [
-    "Dump",
-    "TablesDump",
-    "TraceDump",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.data.dump.tables": ["TablesDump"],
+        "birthmark.data.dump.traces": ["Dump", "TraceDump"],
+    },
+)

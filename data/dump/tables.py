@@ -6,14 +6,13 @@ import heapq
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
-from birthmark.data.datasets.tables import TABLES
+from birthmark.data.datasets.tables import TABLES, with_server
 from birthmark.data.dump.traces import Dump, heading
 from birthmark.data.traces.reader import BATCH_ROWS, open_trace
 from birthmark_native import TableError, TextWriter
@@ -58,15 +57,13 @@ def _batches(path: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
         for batch in trace:
             yield "operations", batch
         return
-    files = [_file(path, table, each) for table in PRINTED for each in table_files(path, table)]
+    files = [_file(table, each) for table in PRINTED for each in table_files(path, table)]
     for _, table, batch in heapq.merge(*files, key=lambda item: item[0]):
         if batch is not None:
             yield table, batch
 
 
-def _file(
-    dataset: Path, table: str, path: Path
-) -> Iterator[tuple[int, str, pa.RecordBatch | None]]:
+def _file(table: str, path: Path) -> Iterator[tuple[int, str, pa.RecordBatch | None]]:
     """Yield a file's earliest time, before the file is opened for reading; then its batches.
 
     Each comes with the time of its first row, by which those of several files are merged.
@@ -75,21 +72,11 @@ def _file(
     file = pq.ParquetFile(path)
     known = set(file.schema_arrow.names)
     columns = [name for name in TABLES[table].names if name in known]
-    server = unquote(path.relative_to(dataset / table).parts[0].removeprefix("server="))
     for batch in row_groups.batches(file, BATCH_ROWS, columns):
-        host = pa.DictionaryArray.from_arrays(
-            pa.repeat(pa.scalar(0, pa.int32()), len(batch)), pa.array([server])
-        )
-        whole = pa.RecordBatch.from_arrays([*batch.columns, host], [*batch.schema.names, "server"])
-        yield batch["time"].cast(pa.int64())[0].as_py(), table, whole
+        yield batch["time"].cast(pa.int64())[0].as_py(), table, with_server(batch, path)
 
 
 def _earliest(path: Path) -> int:
     """Return the earliest time in a file, in microseconds, from its statistics."""
-    metadata = pq.read_metadata(path)
-    earliest = []
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        columns = map(group.column, range(group.num_columns))
-        time = next(column for column in columns if column.path_in_schema == "time")
-        earliest.append((time.statistics.min - EPOCH) // timedelta(microseconds=1))
-    return min(earliest, default=0)
+    spans = row_groups.statistics(pq.read_metadata(path), "time")
+    return min(((span.min - EPOCH) // timedelta(microseconds=1) for span in spans), default=0)

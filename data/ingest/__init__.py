@@ -5,17 +5,13 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.data.ingest.run import ingest
-    from birthmark.data.ingest.summary import IngestSummary
+    from birthmark.data.ingest.run import ingest as ingest
+    from birthmark.data.ingest.summary import IngestSummary as IngestSummary
 
-_HOMES = {
-    "IngestSummary": "birthmark.data.ingest.summary",
-    "ingest": "birthmark.data.ingest.run",
-}
-
-__all__ = [
-    "IngestSummary",
-    "ingest",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.data.ingest.run": ["ingest"],
+        "birthmark.data.ingest.summary": ["IngestSummary"],
+    },
+)

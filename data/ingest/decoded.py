@@ -87,19 +87,13 @@ def _decode(trace: Trace, out: Path) -> None:
     (out / _ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
 
 
-class _Streams:
-    """Files of record batches, each with a number."""
+class _Streams(ExitStack):
+    """Files of record batches, each with a number, which are closed when this is left."""
 
     def __init__(self, directory: Path) -> None:
+        super().__init__()
         self._directory = directory
-        self._open = ExitStack()
         self._writers: dict[str, pa.RecordBatchStreamWriter] = {}
-
-    def __enter__(self) -> _Streams:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
 
     def write(self, name: str, batches: Sequence[pa.RecordBatch], number: int) -> None:
         options = pa.ipc.IpcWriteOptions(compression="lz4")
@@ -107,7 +101,7 @@ class _Streams:
             if name not in self._writers:
                 path = str(self._directory / f"{name}.arrow")
                 writer = pa.ipc.new_stream(path, batch.schema, options=options)
-                self._writers[name] = self._open.enter_context(writer)
+                self._writers[name] = self.enter_context(writer)
             self._writers[name].write_batch(batch, custom_metadata={"number": str(number)})
 
 

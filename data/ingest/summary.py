@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from birthmark.data.common.rates import per_second
 from birthmark.data.datasets import ingests
 from birthmark.data.generated import Mark, distinct
 from birthmark.data.ingest.loss import Estimate
 from birthmark.data.traces.inputs import without_nfs
+from birthmark.data.traces.tallies import add_up
 
 
 @dataclass
@@ -79,14 +81,12 @@ class IngestSummary:
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON would have it, with the time it took, and the rates."""
-        rate = {
+        size = sum(each.bytes for each in self.traces)
+        return self.record() | {
             "seconds": self.seconds,
-            "records_per_second": round(self.records_in / self.seconds) if self.seconds else None,
-            "bytes_per_second": round(sum(each.bytes for each in self.traces) / self.seconds)
-            if self.seconds
-            else None,
+            "records_per_second": per_second(self.records_in, self.seconds),
+            "bytes_per_second": per_second(size, self.seconds),
         }
-        return self.record() | rate
 
     @property
     def generated(self) -> list[Mark]:
@@ -97,27 +97,21 @@ class IngestSummary:
         """Add what one trace held."""
         if why := without_nfs(trace.path, counts):
             self.warnings.append(why)
-        damaged = Counter(self.records_set_aside) + Counter(counts["damaged"])
-        self.records_set_aside = dict(sorted(damaged.items()))
-        _add_tallies(self.procedures, counts["procedures"])
-        _add_tallies(self.compound_operations, counts["compound_operations"])
-        self.not_run = dict(sorted((Counter(self.not_run) + Counter(counts["not_run"])).items()))
-        for op, tally in counts["procedures"].items():
-            if tally["unanswered"]:
-                self.calls_without_reply[op] = (
-                    self.calls_without_reply.get(op, 0) + tally["unanswered"]
-                )
-        orphans = Counter(self.replies_without_call) + Counter(counts["orphans"])
-        self.replies_without_call = dict(sorted(orphans.items()))
+        self.records_set_aside = _sums(self.records_set_aside, counts["damaged"])
+        add_up(self.procedures, counts["procedures"])
+        add_up(self.compound_operations, counts["compound_operations"])
+        self.not_run = _sums(self.not_run, counts["not_run"])
+        unanswered = {op: tally["unanswered"] for op, tally in counts["procedures"].items()}
+        self.calls_without_reply = dict(Counter(self.calls_without_reply) + Counter(unanswered))
+        self.replies_without_call = _sums(self.replies_without_call, counts["orphans"])
         for program, (calls, replies) in counts["other_programs"].items():
-            _add_tallies(self.other_programs, {str(program): {"calls": calls, "replies": replies}})
+            add_up(self.other_programs, {str(program): {"calls": calls, "replies": replies}})
         for name in ("retransmits", "duplicate_replies", "short"):
             setattr(self, name, getattr(self, name) + counts[name])
         if counts["period"]:
             first, last = self.period or counts["period"]
             self.period = (min(first, counts["period"][0]), max(last, counts["period"][1]))
-        out = _records_out(counts)
-        self.records_out = dict(Counter(self.records_out) + Counter(out))
+        self.records_out = dict(Counter(self.records_out) + Counter(_records_out(counts)))
         self.records_in += counts["records"]
         names = ("lines", "comments", trace.format)
         details: dict[str, Any] = {name: counts[name] for name in names if name in counts}
@@ -164,8 +158,5 @@ def _records_out(counts: dict[str, Any]) -> dict[str, int]:
     }
 
 
-def _add_tallies(into: dict[str, dict[str, int]], more: dict[str, dict[str, int]]) -> None:
-    for key, tally in more.items():
-        sums = into.setdefault(key, dict.fromkeys(tally, 0))
-        for name, value in tally.items():
-            sums[name] += value
+def _sums(counts: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    return dict(sorted((Counter(counts) + Counter(more)).items()))

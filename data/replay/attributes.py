@@ -16,15 +16,12 @@ def set_attributes(
 
     A symbolic link has no mode of its own here.
     """
-    where = {} if above is None else {"dir_fd": above, "follow_symlinks": False}
-    owner, group = operation.owner, operation.group
-    changes_owner = real and (owner is not None or group is not None)
+    where: dict[str, object] = {} if above is None else {"dir_fd": above, "follow_symlinks": False}
     by_owner = bool(operation.uid)
     if by_owner and operation.mode is not None and above is None:
         os.chmod(at, own_mode(operation.mode, real))  # noqa: PTH101
-    if changes_owner:
-        new = (-1 if owner is None else owner, -1 if group is None else group)
-        os.chown(at, *new, **where)  # type: ignore[arg-type]
+    if real:
+        _set_owner(at, operation, where)
     if not by_owner and operation.mode is not None and above is None:
         os.chmod(at, own_mode(operation.mode, real))  # noqa: PTH101
     if operation.atime is not None or operation.mtime is not None or operation.now:
@@ -34,6 +31,12 @@ def set_attributes(
 def own_mode(mode: int, real: bool) -> int:
     """Return the mode to set: who is not the superuser must not lock himself out."""
     return mode & 0o7777 if real else mode & 0o777 | 0o700
+
+
+def _set_owner(at: int | bytes, operation: Operation, where: dict[str, object]) -> None:
+    owner, group = (-1 if each is None else each for each in (operation.owner, operation.group))
+    if (owner, group) != (-1, -1):
+        os.chown(at, owner, group, **where)  # type: ignore[arg-type]
 
 
 def _times(at: int | bytes, operation: Operation, where: dict[str, object]) -> dict[str, object]:
@@ -49,11 +52,9 @@ def _times(at: int | bytes, operation: Operation, where: dict[str, object]) -> d
 
 def set_new_attributes(name: bytes, above: int, operation: Operation, real: bool) -> None:
     """Give a new object, by its name in ``above``, the owner, group and mode that it had."""
-    where = {"dir_fd": above, "follow_symlinks": False}
-    if real and (operation.owner is not None or operation.group is not None):
-        owner = -1 if operation.owner is None else operation.owner
-        group = -1 if operation.group is None else operation.group
-        os.chown(name, owner, group, **where)  # type: ignore[arg-type]
+    where: dict[str, object] = {"dir_fd": above, "follow_symlinks": False}
+    if real:
+        _set_owner(name, operation, where)
     found = os.stat(name, **where)  # type: ignore[arg-type]  # noqa: PTH116
     if operation.mode is not None and not stat.S_ISLNK(found.st_mode):
         os.chmod(name, own_mode(operation.mode, real), dir_fd=above)

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,8 @@ from birthmark.data.replay.manifest import write_manifest
 from birthmark.data.replay.order import Window
 from birthmark.data.replay.overlap import Overlaps
 from birthmark.data.replay.permissions import SUPERUSER, Caller
-from birthmark.data.replay.rules import HANDLED, NAMED, InexplicableError, Rules
-from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.data.replay.rules import HANDLED, InexplicableError, Rules
+from birthmark.data.replay.schema import MANIFEST, NAMED, OPERATIONS
 from birthmark.data.replay.spool import Spool
 from birthmark.data.replay.tree import Node, Tree
 from birthmark.data.settings import Replay, Unnamed
@@ -41,6 +42,8 @@ from birthmark.data.traces.reader import marks_of
 
 VERSION = 1
 MAX_TARGET = 4_095
+AS_CALLED = ("time", "op", "status", "name", "name2", "offset", "count", "cookie")
+UNNAMED = "on a file without a name"
 DEPTH = 64  # how many overlapping calls can wait for each other
 
 
@@ -129,17 +132,8 @@ class _Pass:
         self._operations.add(
             {
                 "seq": self._operations.written,
-                "time": call.time,
-                "op": call.op,
-                "status": call.status,
-                "uid": caller.uid,
-                "gid": caller.gid,
-                "gids": caller.gids,
-                "name": call.name,
-                "name2": call.name2,
-                "offset": call.offset,
-                "count": call.count,
-                "cookie": call.cookie,
+                **{name: getattr(call, name) for name in AS_CALLED},
+                **caller._asdict(),
                 "target": call.target if call.op == "symlink" else None,
                 "reply_count": call.reply_count if call.op == "read" else None,
                 **columns,
@@ -154,13 +148,11 @@ class _Pass:
 
     def _finish(self, node: Node) -> None:
         """Write the names that an object had at the start."""
-        if node.unnamed:
+        if node.unnamed and node.kind == "directory":
+            self._summary.unnamed_directories += 1
+        elif node.unnamed:
+            self._summary.unnamed_files += 1
             self.unnamed.append(node.id)
-            is_directory = node.kind == "directory"
-            self._summary.unnamed_directories += is_directory
-            self._summary.unnamed_files += not is_directory
-            if is_directory:
-                self.unnamed.pop()
         for parent, name in node.start:
             row = {"id": node.id, "parent": parent, "name": name, "path": b""}
             row |= {"invented": parent == 0, "kind": node.kind or "file", **node.first}
@@ -278,7 +270,7 @@ def _rewrite(aside: Path, discarded: list[int], summary: BuildSummary) -> None:
             dropped = _originals(batch) - _originals(kept)
             if dropped:
                 summary.operations -= dropped
-                _add(summary.left_out, "on a file without a name", dropped)
+                summary.left_out[UNNAMED] = summary.left_out.get(UNNAMED, 0) + dropped
             operations.write(kept)
     counts = write_manifest(aside / "names.spool", aside, set(discarded))
     summary.manifest, summary.names, summary.bytes = counts
@@ -288,16 +280,10 @@ def _rewrite(aside: Path, discarded: list[int], summary: BuildSummary) -> None:
 
 def _keeps(batch: pa.RecordBatch, unwanted: pa.Array) -> pa.Array:
     """Tell which operations are on none of the objects given."""
-    keeps = None
-    for name in ("id", "id2", "new_id"):
-        wanted = pc.invert(pc.is_in(batch[name], unwanted))
-        keeps = wanted if keeps is None else pc.and_(keeps, wanted)
-    return keeps
+    return pc.invert(
+        reduce(pc.or_, (pc.is_in(batch[name], unwanted) for name in ("id", "id2", "new_id")))
+    )
 
 
 def _originals(batch: pa.RecordBatch) -> int:
     return int(batch["inserted"].null_count)
-
-
-def _add(counts: dict[str, int], key: str, number: int) -> None:
-    counts[key] = counts.get(key, 0) + number

@@ -6,7 +6,6 @@ import heapq
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,8 +13,8 @@ import pyarrow.parquet as pq
 
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
+from birthmark.data.datasets.tables import with_server
 from birthmark.data.replay.permissions import Caller
-from birthmark.data.schema import OPERATIONS
 from birthmark.data.traces.inputs import Beginnings
 from birthmark.data.traces.reader import BATCH_ROWS, open_trace
 
@@ -152,29 +151,18 @@ def _dataset_calls(directory: Path, first: int | None, last: int | None) -> Iter
     servers: dict[Path, list[Path]] = {}
     for path in table_files(directory, "operations"):
         servers.setdefault(path.parent.parent, []).append(path)
-    streams = [_server_calls(server, servers[server], first, last) for server in sorted(servers)]
+    streams = [_server_calls(paths, first, last) for _, paths in sorted(servers.items())]
     yield from heapq.merge(*streams, key=lambda call: call.reply_time or call.time)
 
 
-def _server_calls(
-    server: Path, paths: Sequence[Path], first: int | None, last: int | None
-) -> Iterator[Call]:
+def _server_calls(paths: Sequence[Path], first: int | None, last: int | None) -> Iterator[Call]:
     for path in sorted(paths, key=_written):
-        name = pa.array([_unquoted(server)], pa.utf8())
         file = pq.ParquetFile(path)
         missing = set(COLUMNS) - {"server"} - set(file.schema_arrow.names)
         if missing:
             raise ValueError(f"{path}: expected the operations table, found no {sorted(missing)}")
         for batch in row_groups.batches(file, BATCH_ROWS, [c for c in COLUMNS if c != "server"]):
-            codes = pa.array([0] * batch.num_rows, pa.int32())
-            whole = batch.append_column(
-                OPERATIONS.field("server"), pa.DictionaryArray.from_arrays(codes, name)
-            )
-            yield from _calls(whole.select(COLUMNS), first, last)
-
-
-def _unquoted(server: Path) -> str:
-    return unquote(server.name.removeprefix("server="))
+            yield from _calls(with_server(batch, path).select(COLUMNS), first, last)
 
 
 def _written(path: Path) -> tuple[str, list[int]]:
@@ -237,8 +225,8 @@ def _entries(column: pa.Array, prefixes: list[bytes]) -> list[Sequence[Entry]]:
     if column.null_count == len(column):
         return [()] * len(column)
     flat = pc.list_flatten(column)
-    names = ("ftype", "mode", "nlink", "owner", "group", "size", "atime", "mtime", "ctime")
-    attributes = map(Attributes._make, zip(*(_child(flat, name) for name in names), strict=True))
+    shown = (_child(flat, name) for name in Attributes._fields)
+    attributes = map(Attributes._make, zip(*shown, strict=True))
     entries = zip(_child(flat, "name"), _child(flat, "fh"), attributes, strict=True)
     rows: list[Sequence[Entry]] = []
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_pylist()

@@ -7,7 +7,6 @@ import os
 import platform
 import sys
 from collections.abc import Callable
-from types import TracebackType
 
 from birthmark.data.replay.permissions import SUPERUSER, Caller
 
@@ -38,12 +37,7 @@ class Credentials:
         self._umask = os.umask(0)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         os.umask(self._umask)
         self._set(self._own)
 

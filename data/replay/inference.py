@@ -14,7 +14,7 @@ from typing import Any
 from birthmark.data.replay.calls import Attributes, Call, Entry
 from birthmark.data.replay.order import Window
 from birthmark.data.replay.permissions import NOBODY, SUPERUSER, Caller, permits
-from birthmark.data.replay.schema import KINDS, UNKNOWN_MODE
+from birthmark.data.replay.schema import KINDS, SETTABLE, UNKNOWN_MODE
 from birthmark.data.replay.tree import Node, Tree
 
 UNSEEN = Attributes(*[None] * 9)
@@ -287,7 +287,7 @@ class Inference:
 
     def learn(self, node: Node, seen: Attributes) -> None:
         """Take from a reply what was not known of an object: it was so from the start."""
-        for name in ("mode", "owner", "group", "size"):
+        for name in SETTABLE:
             value = getattr(seen, name)
             if value is not None and getattr(node, name) is None:
                 value = value & 0o7777 if name == "mode" else value

@@ -10,11 +10,8 @@ from birthmark.data.replay.calls import Call
 from birthmark.data.replay.inference import Inference
 from birthmark.data.replay.permissions import SEARCH, STICKY, SUPERUSER, WRITE
 from birthmark.data.replay.satisfied import MODIFY, Satisfied, Write, comparable
-from birthmark.data.replay.schema import KINDS
+from birthmark.data.replay.schema import KINDS, MAKES
 from birthmark.data.replay.tree import InexplicableError, Node, Tree
-
-MAKES = {"create": "file", "mkdir": "directory", "symlink": "symlink", "mknod": None}
-NAMED = {"lookup", "remove", "rmdir", "rename", "link", *MAKES}
 
 
 class NameRules(Satisfied):

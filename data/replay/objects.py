@@ -17,7 +17,7 @@ from birthmark.data.replay.permissions import (
     permits,
 )
 from birthmark.data.replay.satisfied import Satisfied, comparable
-from birthmark.data.replay.schema import KINDS
+from birthmark.data.replay.schema import KINDS, SETTABLE
 from birthmark.data.replay.tree import InexplicableError, Node
 
 NEEDS_KIND = {
@@ -57,7 +57,7 @@ class ObjectRules(Satisfied):
         if call.op == "read" and node.size is None:
             self._infer.learn(node, UNSEEN._replace(size=(call.offset or 0) + _written(call)))
         if call.op == "setattr":
-            return self._allowed_to_set(call, node)
+            return call.caller if self._may_set(call, node, call.caller) else SUPERUSER
         if call.op == "read":
             if permits(node.mode, node.owner, node.group, call.caller, SEARCH):
                 return call.caller  # what may be executed may be read
@@ -84,18 +84,12 @@ class ObjectRules(Satisfied):
             return False
         return permits(node.mode, node.owner, node.group, caller, WRITE)
 
-    def _allowed_to_set(self, call: Call, node: Node) -> Caller:
-        return call.caller if self._may_set(call, node, call.caller) else SUPERUSER
-
     def _set_columns(self, call: Call) -> dict[str, Any]:
         if call.op != "setattr":
             return {}
         now = (call.set_atime_how == 1) | (call.set_mtime_how == 1) << 1
         return {
-            "mode": call.set_mode,
-            "owner": call.set_owner,
-            "group": call.set_group,
-            "size": call.set_size,
+            **{name: getattr(call, f"set_{name}") for name in SETTABLE},
             "atime": call.set_atime if call.set_atime_how == 2 else None,
             "mtime": call.set_mtime if call.set_mtime_how == 2 else None,
             "now": now or None,
@@ -104,12 +98,10 @@ class ObjectRules(Satisfied):
     def _change(self, call: Call, node: Node) -> None:
         """Change a node as a successful call did."""
         if call.op == "setattr":
-            for name in ("mode", "owner", "group", "size"):
-                value = getattr(call, f"set_{name}")
-                if value is not None:
-                    shown = getattr(call, name)
-                    value = value if shown is None else shown
-                    setattr(node, name, value & 0o7777 if name == "mode" else value)
+            for name in _sets(call):
+                shown = getattr(call, name)
+                value = getattr(call, f"set_{name}") if shown is None else shown
+                setattr(node, name, value & 0o7777 if name == "mode" else value)
         elif call.op == "write" and _written(call):
             node.size = max(node.size or 0, (call.offset or 0) + _written(call))
         elif call.op == "readlink" and node.initial:
@@ -157,13 +149,7 @@ class ObjectRules(Satisfied):
 
 def _sets(call: Call) -> tuple[str, ...]:
     """Return the attributes that a setattr sets."""
-    values = {
-        "mode": call.set_mode,
-        "owner": call.set_owner,
-        "group": call.set_group,
-        "size": call.set_size,
-    }
-    return tuple(name for name, value in values.items() if value is not None)
+    return tuple(name for name in SETTABLE if getattr(call, f"set_{name}") is not None)
 
 
 def _written(call: Call) -> int:

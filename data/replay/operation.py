@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 
 from birthmark.data.datasets import row_groups
 from birthmark.data.replay.permissions import Caller
+from birthmark.data.replay.schema import NAMED
 from birthmark.data.replay.store import check_name
-
-NAMED = {"lookup", "create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link"}
 
 
 class Operation(NamedTuple):

@@ -13,9 +13,8 @@ from birthmark.data.replay import status as st
 from birthmark.data.replay.calls import Call
 from birthmark.data.replay.order import Window
 from birthmark.data.replay.rules import HANDLED
+from birthmark.data.replay.schema import MAKES
 from birthmark.data.replay.tree import Node, Tree
-
-MAKERS = {"create", "mkdir", "symlink", "mknod"}
 
 
 class Use(NamedTuple):
@@ -32,7 +31,7 @@ def uses(call: Call) -> Iterator[Use]:
     fh, name, status = call.fh or b"", call.name or b"", call.status
     if status == st.ENOENT and call.op in ("lookup", "remove", "rmdir", "rename"):
         yield Use(fh, name, False, False)
-    elif status == st.EEXIST and call.op in MAKERS:
+    elif status == st.EEXIST and call.op in MAKES:
         yield Use(fh, name, True, True)
     elif status == st.EEXIST and call.op == "link":
         yield Use(call.fh2 or b"", name, True, True)
@@ -45,7 +44,7 @@ def _successful(call: Call, fh: bytes, name: bytes) -> Iterator[Use]:
         yield Use(fh, name, True, True)
     elif call.op in ("remove", "rmdir"):
         yield Use(fh, name, True, False)
-    elif call.op in MAKERS:
+    elif call.op in MAKES:
         opens = call.op == "create" and call.how not in (1, 2)
         yield Use(fh, name, None if opens else False, True)
     elif call.op == "rename":

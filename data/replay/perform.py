@@ -6,13 +6,18 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from typing import TypeVar
 
+from birthmark.data.common.descriptors import closing
 from birthmark.data.replay import status as st
 from birthmark.data.replay.attributes import set_attributes, set_new_attributes
 from birthmark.data.replay.credentials import Credentials
-from birthmark.data.replay.operation import NAMED, Operation
+from birthmark.data.replay.operation import Operation
 from birthmark.data.replay.permissions import READ, SEARCH, WRITE, permits
+from birthmark.data.replay.schema import NAMED
 from birthmark.data.replay.store import DIRECTORY, Store
+
+Result = TypeVar("Result")
 
 NOFOLLOW = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 ZEROS = memoryview(bytes(1 << 20))
@@ -34,7 +39,9 @@ class Performer:
         self._methods: dict[str, Callable[[Operation], None]] = {
             name: getattr(self, f"_{name}")
             for name in (*NAMED, "setattr", "read", "write", "readlink", "commit")
+            if name != "rmdir"
         }
+        self._methods["rmdir"] = self._remove
         self._methods |= dict.fromkeys(("getattr", "access"), self._getattr)
         self._methods |= dict.fromkeys(("fsstat", "fsinfo", "pathconf"), self._fsstat)
         self._methods |= dict.fromkeys(("readdir", "readdirplus"), self._readdir)
@@ -64,12 +71,24 @@ class Performer:
     def _as_caller(self, operation: Operation) -> None:
         self._credentials.become(operation.caller)
 
-    def _leniently(self, operation: Operation, error: OSError, explains: bool) -> None:
-        """Go on as the superuser if the trace succeeded and a server's rules explain it."""
-        if operation.status != st.OK or not explains or not self._credentials.real:
-            raise error
+    def _in_directory(self, operation: Operation) -> int:
+        """Open the operation's directory, and become its caller."""
+        above = self._store.directory(operation.id)
+        self._as_caller(operation)
+        return above
+
+    def _leniently(
+        self, operation: Operation, act: Callable[[], Result], explains: Callable[[], bool]
+    ) -> Result:
+        """Act as the caller, or as the superuser where the trace succeeded by a server's rules."""
+        try:
+            return act()
+        except PermissionError:
+            if operation.status != st.OK or not self._credentials.real or not explains():
+                raise
         self._credentials.restore()
         self.lenient += 1
+        return act()
 
     # Calls on an object
 
@@ -98,11 +117,11 @@ class Performer:
         directory, name = self._store.place(operation.id)
         above = self._store.directory(directory)
         self._as_caller(operation)
-        try:
-            return os.open(name, flags | NOFOLLOW, dir_fd=above)
-        except PermissionError as error:
-            self._leniently(operation, error, self._server_permits(operation, flags))
-            return os.open(name, flags | NOFOLLOW, dir_fd=above)
+        return self._leniently(
+            operation,
+            lambda: os.open(name, flags | NOFOLLOW, dir_fd=above),
+            lambda: self._server_permits(operation, flags),
+        )
 
     def _server_permits(self, operation: Operation, flags: int) -> bool:
         """Tell whether a server asks less: of the path nothing, of the owner neither.
@@ -118,35 +137,26 @@ class Performer:
         return any(permits(mode, found.st_uid, found.st_gid, caller, way) for way in ways)
 
     def _read(self, operation: Operation) -> None:
-        descriptor = self._opened(operation, os.O_RDONLY)
-        try:
+        with closing(self._opened(operation, os.O_RDONLY)) as descriptor:
             data = os.pread(descriptor, operation.count or 0, operation.offset or 0)
-        finally:
-            os.close(descriptor)
         if operation.reply_count is not None:
             self._check("bytes read", len(data) == operation.reply_count)
 
     def _write(self, operation: Operation) -> None:
-        descriptor = self._opened(operation, os.O_WRONLY)
         offset, left = operation.offset or 0, operation.count or 0
-        try:
+        with closing(self._opened(operation, os.O_WRONLY)) as descriptor:
             while left:
                 written = os.pwrite(descriptor, ZEROS[:left], offset)
                 offset, left = offset + written, left - written
             if self._flush:
                 os.fdatasync(descriptor)
-        finally:
-            os.close(descriptor)
 
     def _commit(self, operation: Operation) -> None:
         if not self._flush:
             self._stat(operation.id)
             return
-        descriptor = self._opened(operation, os.O_RDONLY)
-        try:
+        with closing(self._opened(operation, os.O_RDONLY)) as descriptor:
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
     def _readlink(self, operation: Operation) -> None:
         kind = self._store.kind(operation.id)
@@ -158,31 +168,25 @@ class Performer:
         os.readlink(name, dir_fd=above)
 
     def _readdir(self, operation: Operation) -> None:
-        above = self._store.directory(operation.id)
-        self._as_caller(operation)
-        try:
-            descriptor = os.open(b".", DIRECTORY, dir_fd=above)
-        except PermissionError as error:
-            self._leniently(operation, error, self._server_permits(operation, os.O_RDONLY))
-            descriptor = os.open(b".", DIRECTORY, dir_fd=above)
-        try:
+        above = self._in_directory(operation)
+        listing = self._leniently(
+            operation,
+            lambda: os.open(b".", DIRECTORY, dir_fd=above),
+            lambda: self._server_permits(operation, os.O_RDONLY),
+        )
+        with closing(listing):
             if operation.cookie:
                 return  # the listing was read when it began
             self._credentials.restore()
-            with os.scandir(descriptor) as entries:
+            with os.scandir(listing) as entries:
                 for entry in entries:
                     if operation.op == "readdirplus":
                         entry.stat(follow_symlinks=False)
-        finally:
-            os.close(descriptor)
 
     def _setattr(self, operation: Operation) -> None:
         if operation.size is not None:
-            descriptor = self._opened(operation, os.O_WRONLY)
-            try:
+            with closing(self._opened(operation, os.O_WRONLY)) as descriptor:
                 os.ftruncate(descriptor, operation.size)
-            finally:
-                os.close(descriptor)
         kind = self._store.kind(operation.id)
         self._credentials.restore()
         directory, name = self._store.place(operation.id)
@@ -193,13 +197,10 @@ class Performer:
             return
         # A socket cannot be opened, only pointed at; its attributes are set through the pointer.
         access = os.O_PATH if kind == "socket" else os.O_RDONLY
-        descriptor = os.open(name, NOFOLLOW | access, dir_fd=above)
-        at = b"/proc/self/fd/%d" % descriptor if kind == "socket" else descriptor
-        try:
+        with closing(os.open(name, NOFOLLOW | access, dir_fd=above)) as descriptor:
+            at = b"/proc/self/fd/%d" % descriptor if kind == "socket" else descriptor
             self._as_caller(operation)
             set_attributes(at, operation, self._credentials.real)
-        finally:
-            os.close(descriptor)
 
     # Calls on names
 
@@ -218,21 +219,18 @@ class Performer:
 
     def _create(self, operation: Operation) -> None:
         name = operation.name or b""
-        above = self._store.directory(operation.id)
         flags = os.O_CREAT | os.O_WRONLY | NOFOLLOW
         flags |= os.O_EXCL if operation.how else os.O_TRUNC if operation.size == 0 else 0
         mode = 0o600 if operation.mode is None else operation.mode & 0o7777
-        self._as_caller(operation)
-        try:
-            descriptor = os.open(name, flags, mode, dir_fd=above)
-        except PermissionError as error:
-            self._leniently(operation, error, operation.how == 0)
-            descriptor = os.open(name, flags, mode, dir_fd=above)
-        try:
+        above = self._in_directory(operation)
+        made = self._leniently(
+            operation,
+            lambda: os.open(name, flags, mode, dir_fd=above),
+            lambda: operation.how == 0,
+        )
+        with closing(made):
             if operation.size:
-                os.ftruncate(descriptor, operation.size)
-        finally:
-            os.close(descriptor)
+                os.ftruncate(made, operation.size)
         self._adopt(operation, above, name)
 
     def _adopt(self, operation: Operation, above: int, name: bytes) -> None:
@@ -249,15 +247,13 @@ class Performer:
         return any(want not in (None, have) for want, have in zip(wanted, real, strict=True))
 
     def _mkdir(self, operation: Operation) -> None:
-        above = self._store.directory(operation.id)
+        above = self._in_directory(operation)
         mode = 0o777 if operation.mode is None else operation.mode & 0o7777
-        self._as_caller(operation)
         os.mkdir(operation.name or b"", mode, dir_fd=above)
         self._adopt(operation, above, operation.name or b"")
 
     def _symlink(self, operation: Operation) -> None:
-        above = self._store.directory(operation.id)
-        self._as_caller(operation)
+        above = self._in_directory(operation)
         os.symlink(operation.target or b"unknown", operation.name or b"", dir_fd=above)
         self._adopt(operation, above, operation.name or b"")
 
@@ -266,26 +262,16 @@ class Performer:
 
         The superuser makes it, for others may not everywhere.
         """
-        above = self._store.directory(operation.id)
+        above = self._in_directory(operation)
         mode = 0o600 if operation.mode is None else operation.mode & 0o7777
-        self._as_caller(operation)
-        os.mknod(
-            operation.name or b"",
-            mode | NODES.get(operation.kind or "", stat.S_IFIFO),
-            dir_fd=above,
-        )
+        kind = NODES.get(operation.kind or "", stat.S_IFIFO)
+        os.mknod(operation.name or b"", mode | kind, dir_fd=above)
         self._adopt(operation, above, operation.name or b"")
 
     def _remove(self, operation: Operation) -> None:
-        above = self._store.directory(operation.id)
-        self._as_caller(operation)
-        os.unlink(operation.name or b"", dir_fd=above)
-        self._store.remove(operation.id, operation.name or b"")
-
-    def _rmdir(self, operation: Operation) -> None:
-        above = self._store.directory(operation.id)
-        self._as_caller(operation)
-        os.rmdir(operation.name or b"", dir_fd=above)
+        above = self._in_directory(operation)
+        remove = os.rmdir if operation.op == "rmdir" else os.unlink
+        remove(operation.name or b"", dir_fd=above)
         self._store.remove(operation.id, operation.name or b"")
 
     def _rename(self, operation: Operation) -> None:
@@ -302,11 +288,11 @@ class Performer:
         name = operation.name or b""
         self._as_caller(operation)
         both = {"src_dir_fd": source, "dst_dir_fd": target, "follow_symlinks": False}
-        try:
-            os.link(old, name, **both)  # type: ignore[arg-type]
-        except PermissionError as error:  # Linux may protect others' files from hard links
-            self._leniently(operation, error, True)
-            os.link(old, name, **both)  # type: ignore[arg-type]
+        self._leniently(
+            operation,
+            lambda: os.link(old, name, **both),  # type: ignore[arg-type]
+            lambda: True,  # Linux may protect others' files from hard links
+        )
         self._store.link(operation.id, operation.id2 or 0, name)
 
     def _directories(self, first: int, second: int | None) -> tuple[int, int]:

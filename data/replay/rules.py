@@ -5,13 +5,13 @@ from __future__ import annotations
 from birthmark.data.replay import status as st
 from birthmark.data.replay.calls import Call
 from birthmark.data.replay.inference import Inference
-from birthmark.data.replay.names import NAMED, NameRules
+from birthmark.data.replay.names import NameRules
 from birthmark.data.replay.objects import HANDLED, ObjectRules
 from birthmark.data.replay.permissions import SUPERUSER
 from birthmark.data.replay.satisfied import Satisfied, Write
 from birthmark.data.replay.tree import InexplicableError, Tree
 
-__all__ = ["HANDLED", "NAMED", "InexplicableError", "Rules"]
+__all__ = ["HANDLED", "InexplicableError", "Rules"]
 
 LONGEST_NAME = 255
 

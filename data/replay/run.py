@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from birthmark.data.common.durable import replaced
+from birthmark.data.common.rates import per_second
 from birthmark.data.replay import status as st
 from birthmark.data.replay.credentials import Credentials
 from birthmark.data.replay.operation import Operation, read_operations
@@ -70,11 +71,8 @@ class RunSummary:
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON would have it."""
-        rate = (self.operations + self.inserted) / self.seconds if self.seconds else None
-        return asdict(self) | {
-            "share": self.share,
-            "operations_per_second": None if rate is None else round(rate),
-        }
+        rate = per_second(self.operations + self.inserted, self.seconds)
+        return asdict(self) | {"share": self.share, "operations_per_second": rate}
 
 
 class _Comparison:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from birthmark.data.schema import TIME, WORD, field
+from birthmark.data.schema import FTYPES, TIME, WORD, field
 
 ROOT_ID = 0
 
@@ -66,16 +66,17 @@ OPERATIONS = pa.schema(
 )
 """The rewritten trace: an operation per row, in the order in which they are to be executed."""
 
-KINDS = {
-    1: "file",
-    2: "directory",
-    3: "block",
-    4: "character",
-    5: "symlink",
-    6: "socket",
-    7: "fifo",
-}
+KINDS = dict(enumerate(FTYPES, start=1))
 """Kinds of objects by the ``ftype`` of the operations table."""
+
+MAKES = {"create": "file", "mkdir": "directory", "symlink": "symlink", "mknod": None}
+"""Procedures that make an object, and of which kind; `None`: of any other."""
+
+NAMED = {"lookup", "remove", "rmdir", "rename", "link", *MAKES}
+"""Procedures on a name in a directory."""
+
+SETTABLE = ("mode", "owner", "group", "size")
+"""What calls set of an object, but for its times."""
 
 UNKNOWN_MODE = {"directory": 0o777, "file": 0o666}
 """The modes of what the trace does not show any of: they permit everything."""

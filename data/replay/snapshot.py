@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from birthmark.data.common.descriptors import closing
 from birthmark.data.datasets import row_groups
 from birthmark.data.replay.attributes import own_mode
 from birthmark.data.replay.perform import NODES
@@ -85,11 +86,8 @@ def _create(row: dict[str, Any], name: bytes, above: int) -> None:
         os.symlink(target, name, dir_fd=above)
     elif kind == "file":
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, 0o600, dir_fd=above)
-        try:
+        with closing(os.open(name, flags, 0o600, dir_fd=above)) as descriptor:
             os.ftruncate(descriptor, row["size"] or 0)
-        finally:
-            os.close(descriptor)
     else:
         os.mknod(name, 0o600 | NODES.get(kind, stat.S_IFIFO), dir_fd=above)
 

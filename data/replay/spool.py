@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -25,12 +24,7 @@ class Spool:
     def __enter__(self) -> Spool:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             if error is None:
                 self._flush()
@@ -50,8 +44,5 @@ class Spool:
         self.written += batch.num_rows
 
     def _flush(self) -> None:
-        columns = [
-            pa.array([row.get(each.name) for row in self._rows], each.type) for each in self._schema
-        ]
-        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        self._writer.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
         self._rows = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -13,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.common.durations import duration
+from birthmark.data.common.rates import per_second
 from birthmark.data.generated import Mark, distinct, marked
 from birthmark.data.scan import words
 from birthmark.data.scan.files import FileMap
@@ -95,8 +97,7 @@ class ScanSummary:
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as JSON would have it, with the rate."""
-        rate = round(self.operations / self.seconds) if self.seconds else None
-        return asdict(self) | {"operations_per_second": rate}
+        return asdict(self) | {"operations_per_second": per_second(self.operations, self.seconds)}
 
     def add(self, source: Source) -> None:
         """Add what a source held besides operations."""
@@ -106,9 +107,8 @@ class ScanSummary:
             self.warnings.append(why)
         counts = source.counts or {}
         self.replies_without_call += sum(counts.get("orphans", {}).values())
-        for reason, number in counts.get("damaged", {}).items():
-            before = self.records_set_aside.get(reason, 0)
-            self.records_set_aside[reason] = before + number
+        damaged = Counter(self.records_set_aside) + Counter(counts.get("damaged", {}))
+        self.records_set_aside = dict(damaged)
 
 
 def scan(

@@ -127,7 +127,6 @@ class CountsTable:
         fields = (*PERIOD, *KEYS.values(), *COUNTS)
         kinds = {GENERATED: pa.utf8()}
         kinds |= {each.name: pa.utf8() if each.type == LATENCY else each.type for each in fields}
-        words = [each.name for each in fields if kinds[each.name] == pa.utf8()]
         convert = csv.ConvertOptions(
             column_types=kinds, strings_can_be_null=False, null_values=[""]
         )
@@ -137,16 +136,13 @@ class CountsTable:
             raise ValueError(
                 f"{self.path}: is no table of counts, as Parquet or CSV: {error}"
             ) from error
-        for name in words:
-            if name == "latency" and name in table.column_names:
-                at = table.column_names.index(name)
-                histograms = self._histograms(table[name].combine_chunks())
-                table = table.set_column(at, name, histograms)
+        if "latency" in table.column_names:
+            histograms = self._histograms(table["latency"].combine_chunks())
+            table = table.set_column(table.column_names.index("latency"), "latency", histograms)
         return table
 
     def _histograms(self, text: pa.Array) -> pa.Array:
         """Read histograms written as ``us:ops us:ops``."""
-        text = text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text
         lists = pc.split_pattern(pc.utf8_trim(text, " "), " ")
         buckets = lists.flatten()
         filled = pc.not_equal(buckets, "")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +13,8 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from birthmark.data.common.durable import replaced
+from birthmark.data.datasets.row_groups import grouped
+from birthmark.data.datasets.tables import ROW_GROUP
 from birthmark.data.generated import all_in_metadata, label
 from birthmark.data.scan.tables import GENERATED
 from birthmark.data.scan.text import write_text
@@ -60,37 +62,13 @@ def write(path: str, schema: pa.Schema, batches: Batches) -> None:
         return
     with replaced(Path(path)) as aside:
         if kind == "parquet":
-            write_parquet(aside, schema, batches())
+            with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+                for table in grouped(schema, batches(), ROW_GROUP):
+                    writer.write_table(table, row_group_size=len(table))
         else:
             with aside.open("wb") as file:
-                writer = _write_csv if kind == "csv" else write_text
-                writer(file, schema, batches)
-
-
-def write_parquet(file: Any, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
-    """Write a table as Parquet, in row groups of :data:`GROUP` rows or a little more."""
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for table in grouped(schema, batches):
-            writer.write_table(table, row_group_size=len(table))
-
-
-GROUP = 65_536
-"""Rows of a row group, as in datasets (``datasets.tables.ROW_GROUP``)."""
-
-
-def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield rows in tables of at least :data:`GROUP`, but for the last."""
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
-    for batch in batches:
-        if batch.num_rows:
-            waiting.append(batch)
-            rows += batch.num_rows
-        if rows >= GROUP:
-            yield pa.Table.from_batches(waiting, schema)
-            waiting, rows = [], 0
-    if waiting:
-        yield pa.Table.from_batches(waiting, schema)
+                form = _write_csv if kind == "csv" else write_text
+                form(file, schema, batches)
 
 
 def _write_csv(file: BinaryIO, schema: pa.Schema, batches: Batches) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import DAY
+from birthmark.data.common.sums import summed
 from birthmark.data.generated import Mark
 from birthmark.data.scan.inputs import CountsTable
 from birthmark.data.scan.merge import tops
@@ -33,7 +35,6 @@ _COLUMNS: dict[Measure, str] = {
 }
 _DEFAULTS = Plot()
 _LONGEST = 1_000_000  # periods: a plot is some thousand points wide, and more show nothing
-_DAY = 86_400_000_000
 
 
 @dataclass
@@ -142,10 +143,10 @@ def _offset(micros: int, zone: tzinfo) -> int:
 
 
 def _stretch(number: int, over: int) -> str:
-    if over == _DAY:
+    if over == DAY:
         return (date(1970, 1, 1) + timedelta(days=number)).strftime("%a %Y-%m-%d")
     begin = datetime(1970, 1, 1) + timedelta(microseconds=number * over)
-    return begin.strftime("from %H:%M:%S" if over < _DAY else "from %Y-%m-%d")
+    return begin.strftime("from %H:%M:%S" if over < DAY else "from %Y-%m-%d")
 
 
 def _sums(table: CountsTable, measure: Measure, by: str | None) -> pa.Table:
@@ -169,17 +170,15 @@ def _sums(table: CountsTable, measure: Measure, by: str | None) -> pa.Table:
 
 
 def _added(rows: pa.Table) -> pa.Table:
-    names = ["value", "ops", "answered"]
-    sums = rows.group_by(["time", "key"], use_threads=False)
-    return sums.aggregate([(name, "sum") for name in names]).rename_columns(["time", "key", *names])
+    return summed(rows, ["time", "key"], ["value", "ops", "answered"])
 
 
 def _busiest(sums: pa.Table, by: str | None, most: int) -> dict[str, list[str]]:
     """Return the values of the key that each line stands for, by its label."""
     if by is None:
         return {"all": [""]}
-    order = sums.group_by("key", use_threads=False).aggregate([("ops", "sum")])
-    keys = order.sort_by([("ops_sum", "descending"), ("key", "ascending")])["key"].to_pylist()
+    order = summed(sums, ["key"], ["ops"])
+    keys = order.sort_by([("ops", "descending"), ("key", "ascending")])["key"].to_pylist()
     most += len(keys) == most + 1  # one other is shown as itself
     shown = {f"{by} {key}" if by in ("uid", "gid") else key: [key] for key in keys[:most]}
     if keys[most:] and by != "directory":

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
+from birthmark.data.datasets.tables import with_server
 from birthmark.data.generated import Mark, all_in_metadata, in_dataset
-from birthmark.data.schema import OPERATIONS, WORD
+from birthmark.data.schema import OPERATIONS, filled
+from birthmark.data.traces.operations import check_columns
 from birthmark.data.traces.reader import PARQUET_MAGIC, Trace, open_trace
 
 BATCH_ROWS = 131_072
@@ -41,7 +41,7 @@ class Source:
             yield from _dataset(Path(self.path), self._columns)
             self.generated = in_dataset(Path(self.path))
         elif self.path != "-" and _is_parquet(Path(self.path)):
-            yield from _ahead(_parquet(Path(self.path), self._columns))
+            yield from row_groups.ahead(_parquet(Path(self.path), self._columns))
             self.generated = all_in_metadata(pq.read_schema(self.path))
         else:
             trace = open_trace(self.path)
@@ -69,24 +69,10 @@ def _is_parquet(path: Path) -> bool:
 
 def _parquet(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     with pq.ParquetFile(path) as file:
-        found = file.schema_arrow
-        missing = []
-        for name in columns:
-            wanted = OPERATIONS.field(name)
-            index = found.get_field_index(name)
-            if index < 0 and wanted.nullable:
-                missing.append(wanted)  # a column younger than the file
-                continue
-            kind = found.field(index).type if index >= 0 else "no such column"
-            if kind != wanted.type:
-                raise ValueError(
-                    f"{path}: column {name}: expected {wanted.type} as in the operations table, "
-                    f"found {kind}"
-                )
+        check_columns(path, file.schema_arrow, columns)
+        wanted = pa.schema([OPERATIONS.field(name) for name in columns])
         for batch in row_groups.batches(file, BATCH_ROWS, columns):
-            for wanted in missing:
-                batch = batch.append_column(wanted, pa.nulls(batch.num_rows, wanted.type))
-            yield batch
+            yield filled(batch, wanted)
 
 
 def _dataset(directory: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
@@ -94,18 +80,5 @@ def _dataset(directory: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     paths = table_files(directory, "operations")
     rest = [name for name in columns if name != "server"]
     for path in sorted(paths, key=lambda path: (path.parent.name, path)):
-        server = unquote(path.parent.parent.name.removeprefix("server="))
-        for batch in _ahead(_parquet(path, rest)):
-            codes = pa.nulls(batch.num_rows, pa.int32()).fill_null(0)
-            servers = pa.DictionaryArray.from_arrays(codes, pa.array([server]))
-            yield batch.append_column(pa.field("server", WORD, nullable=False), servers)
-
-
-def _ahead(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Read the next batch while the last one is used."""
-    each = iter(batches)
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, each, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, each, None)
-            yield batch
+        for batch in row_groups.ahead(_parquet(path, rest)):
+            yield with_server(batch, path)

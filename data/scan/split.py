@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -79,10 +80,7 @@ class Rows:
             chosen = pc.and_(chosen, pc.less(time, self.until))
         for name in dict.fromkeys(condition.key for condition in self.keep):
             alternatives = [each.holds(batch) for each in self.keep if each.key == name]
-            any_of = alternatives[0]
-            for each in alternatives[1:]:
-                any_of = pc.or_(any_of, each)
-            chosen = pc.and_(chosen, any_of)
+            chosen = pc.and_(chosen, reduce(pc.or_, alternatives))
         for condition in self.drop:
             chosen = pc.and_(chosen, pc.invert(condition.holds(batch)))
         return batch.filter(chosen)

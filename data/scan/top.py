@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.sums import summed
 from birthmark.data.scan.inputs import CountsTable
 from birthmark.data.scan.merge import tops
 from birthmark.data.scan.outputs import write
@@ -62,10 +63,10 @@ def _sums(table: CountsTable, by: list[str]) -> pa.Table:
     for batch in table.batches():
         parts.append(_row_sums(table.path, tops(batch, by), by))
         if sum(map(len, parts)) > _AT_ONCE:
-            parts = [_added(parts, by)]
+            parts = [summed(pa.concat_tables(parts), by, _SUMS)]
     if not parts:
         parts = [_row_sums(table.path, pa.RecordBatch.from_pylist([], table.schema), by)]
-    return _added(parts, by)
+    return summed(pa.concat_tables(parts), by, _SUMS)
 
 
 def _row_sums(path: str, batch: pa.RecordBatch, by: list[str]) -> pa.Table:
@@ -82,18 +83,6 @@ def _row_sums(path: str, batch: pa.RecordBatch, by: list[str]) -> pa.Table:
     columns["other"] = pc.subtract(ops, pc.add(columns["read"], columns["write"]))
     columns |= {name: batch[name].cast(pa.int64()) for name in _SUMS if name in batch.schema.names}
     return pa.table(columns)
-
-
-def _added(parts: list[pa.Table], by: list[str]) -> pa.Table:
-    whole = pa.concat_tables(parts)
-    added = whole.group_by(by, use_threads=False).aggregate([(name, "sum") for name in _SUMS])
-    if not by:
-        added = pa.table({name: [pc.sum(whole[name]).as_py() or 0] for name in _SUMS})
-    return pa.table({**{k: added[k] for k in by}, **{n: _column(added, n) for n in _SUMS}})
-
-
-def _column(added: pa.Table, name: str) -> pa.ChunkedArray:
-    return added[f"{name}_sum" if f"{name}_sum" in added.column_names else name]
 
 
 def _with_cost(sums: pa.Table) -> pa.Table:

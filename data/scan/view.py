@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from birthmark.data.common.durable import replaced
+from birthmark.data.common.durations import DAY
 from birthmark.data.common.plot_style import COLOURS, DASHES, FORMATS, STYLE
 from birthmark.data.common.visible import visible
 from birthmark.data.generated import describe
@@ -85,7 +86,7 @@ def _time_axis(axes: Any, plotted: Plotted, zone: tzinfo) -> None:
         unit, word = _unit(plotted.over)
         length = plotted.over / unit
         axes.set_xlim(0, length)
-        if plotted.over == 86_400_000_000:
+        if plotted.over == DAY:
             axes.xaxis.set_major_locator(MultipleLocator(3))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda hour, _: f"{hour:02.0f}:00"))
             axes.set_xlabel(f"time of day ({zone})")

@@ -5,26 +5,18 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.data.traces.captures import write_capture
-    from birthmark.data.traces.operations import DamagedTraceError, OperationsTrace
-    from birthmark.data.traces.reader import Trace, marks_of, open_trace
+    from birthmark.data.traces.captures import write_capture as write_capture
+    from birthmark.data.traces.operations import DamagedTraceError as DamagedTraceError
+    from birthmark.data.traces.operations import OperationsTrace as OperationsTrace
+    from birthmark.data.traces.reader import Trace as Trace
+    from birthmark.data.traces.reader import marks_of as marks_of
+    from birthmark.data.traces.reader import open_trace as open_trace
 
-_HOMES = {
-    "DamagedTraceError": "birthmark.data.traces.operations",
-    "OperationsTrace": "birthmark.data.traces.operations",
-    "Trace": "birthmark.data.traces.reader",
-    "marks_of": "birthmark.data.traces.reader",
-    "open_trace": "birthmark.data.traces.reader",
-    "write_capture": "birthmark.data.traces.captures",
-}
-
-__all__ = [
-    "DamagedTraceError",
-    "OperationsTrace",
-    "Trace",
-    "marks_of",
-    "open_trace",
-    "write_capture",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.data.traces.captures": ["write_capture"],
+        "birthmark.data.traces.operations": ["DamagedTraceError", "OperationsTrace"],
+        "birthmark.data.traces.reader": ["Trace", "marks_of", "open_trace"],
+    },
+)

@@ -75,13 +75,10 @@ def without_nfs(path: str, counts: Mapping[str, Any]) -> str | None:
 
     `counts` are those of `data.traces.reader.Trace.counts`.
     """
-    if counts["orphans"] or any(each["calls"] or each["replies"] for each in _tallies(counts)):
+    tallies = counts["procedures"].values()
+    if counts["orphans"] or any(each["calls"] or each["replies"] for each in tallies):
         return None
     return f"{path}: holds no NFS: {_held(counts)}"
-
-
-def _tallies(counts: Mapping[str, Any]) -> list[Mapping[str, int]]:
-    return list(counts["procedures"].values())
 
 
 def _held(counts: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data import generated
+from birthmark.data.common.durations import DAY
 from birthmark.data.datasets import row_groups
-from birthmark.data.schema import OPERATIONS
+from birthmark.data.schema import OPERATIONS, filled
 from birthmark.data.traces.reader import BATCH_ROWS, Trace
 from birthmark.data.traces.tallies import Tallies
 from birthmark_native.results import Damaged
 
-AHEAD_US = 86_400_000_000
+AHEAD_US = DAY
 """How far ahead of this host's clock a time may be, in microseconds."""
 
 
@@ -52,7 +53,7 @@ class RowsTrace(Trace):
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows; raise ValueError where most are later than this host's clock."""
         for batch in self.rows():
-            whole = self._plausible(_whole(batch))
+            whole = self._plausible(filled(batch, OPERATIONS))
             self._tallies.add(whole)
             yield whole
         if 2 * self._aside > self._rows:
@@ -120,16 +121,7 @@ class OperationsTrace(RowsTrace):
             raise DamagedTraceError(f"{path}: is damaged: {error}") from error
         schema = self._file.schema_arrow
         self.generated = generated.in_metadata(schema)
-        for wanted in OPERATIONS:
-            index = schema.get_field_index(wanted.name)
-            if index < 0 and wanted.nullable:
-                continue  # a column younger than the file
-            found = schema.field(index).type if index >= 0 else "no such column"
-            if found != wanted.type:
-                raise ValueError(
-                    f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
-                    f"table, found {found}"
-                )
+        check_columns(path, schema, OPERATIONS.names)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows; raise `DamagedTraceError` where they cannot be read."""
@@ -147,11 +139,16 @@ def _odd(row: int) -> Damaged:
     return Damaged(offset=0, line=row, length=0, reason=_ODD, expected=expected, bytes=b"")
 
 
-def _whole(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return operations with all columns of the table; those that they lack are null."""
-    names = set(batch.schema.names)
-    arrays = [
-        batch[field.name] if field.name in names else pa.nulls(len(batch), field.type)
-        for field in OPERATIONS
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
+def check_columns(path: str | Path, found: pa.Schema, names: Iterable[str]) -> None:
+    """Raise ``ValueError`` where a file lacks one of these columns of the operations table.
+
+    It may lack those that can be null: they came to the table after it was written.
+    """
+    for wanted in map(OPERATIONS.field, names):
+        index = found.get_field_index(wanted.name)
+        kind = found.field(index).type if index >= 0 else "no such column"
+        if kind != wanted.type and (index >= 0 or not wanted.nullable):
+            raise ValueError(
+                f"{path}: column {wanted.name}: expected {wanted.type} as in the operations "
+                f"table, found {kind}"
+            )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pyarrow as pa
@@ -104,8 +104,7 @@ def open_trace(path: str | Path) -> Trace:
             first = file.read(max(map(len, READERS)))
         for magic, reader in READERS.items():
             if first.startswith(magic):
-                module, kind = reader.split(":")
-                trace: Trace = getattr(import_module(module), kind)(name)
+                trace: Trace = resolve_name(reader)(name)
                 return trace
     return Trace(name)
 

@@ -26,7 +26,8 @@ AT_ONCE = 1_000_000
 
 SUMS = ("retransmits", "duplicate_replies", "short")
 
-_Tallies = dict[str, Counter[str]]
+Counts = dict[str, dict[str, int]]
+"""Numbers by name, by procedure or the like."""
 
 
 class Tallies:
@@ -35,8 +36,8 @@ class Tallies:
     def __init__(self) -> None:
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
-        self._procedures: _Tallies = {}
-        self._operations: _Tallies = {}
+        self._procedures: Counts = {}
+        self._operations: Counts = {}
         self._sums: Counter[str] = Counter()
         self._times: list[int] = []
 
@@ -47,16 +48,16 @@ class Tallies:
         if self._rows >= AT_ONCE:
             self._count()
 
-    def procedures(self) -> dict[str, dict[str, int]]:
+    def procedures(self) -> Counts:
         """Return calls, replies and results by procedure; a compound is one call."""
         self._count()
-        return _sorted(self._procedures)
+        return dict(sorted(self._procedures.items()))
 
     def counts(self) -> dict[str, Any]:
         """Return all that was counted: see ``birthmark_native.Trace.counts``."""
         return {
             "procedures": self.procedures(),
-            "compound_operations": _sorted(self._operations),
+            "compound_operations": dict(sorted(self._operations.items())),
             **{name: self._sums[name] for name in SUMS},
             "period": (min(self._times), max(self._times)) if self._times else None,
         }
@@ -67,8 +68,8 @@ class Tallies:
         table = pa.Table.from_batches(self._waiting)
         self._waiting, self._rows = [], 0
         messages = _messages(table)
-        _add(self._procedures, _procedures(messages))
-        _add(self._operations, _procedures(table.filter(pc.is_valid(table["compound_index"]))))
+        add_up(self._procedures, _procedures(messages))
+        add_up(self._operations, _procedures(table.filter(pc.is_valid(table["compound_index"]))))
         for name in SUMS:
             self._sums[name] += pc.sum(messages[name]).as_py() or 0
         for name in ("time", "reply_time"):
@@ -77,13 +78,12 @@ class Tallies:
         self._times = [min(self._times), max(self._times)]
 
 
-def _add(into: _Tallies, more: dict[str, dict[str, int]]) -> None:
-    for op, tally in more.items():
-        into.setdefault(op, Counter(dict.fromkeys(tally, 0))).update(tally)
-
-
-def _sorted(tallies: _Tallies) -> dict[str, dict[str, int]]:
-    return {op: dict(tallies[op]) for op in sorted(tallies)}
+def add_up(into: Counts, more: Counts) -> None:
+    """Add counts by key to others."""
+    for key, counts in more.items():
+        sums = into.setdefault(key, dict.fromkeys(counts, 0))
+        for name, number in counts.items():
+            sums[name] += number
 
 
 def _messages(table: pa.Table) -> pa.Table:
@@ -100,7 +100,7 @@ def _messages(table: pa.Table) -> pa.Table:
     return calls
 
 
-def _procedures(table: pa.Table) -> dict[str, dict[str, int]]:
+def _procedures(table: pa.Table) -> Counts:
     """Count calls, replies, successes and errors by procedure.
 
     A success of the null procedure is not counted: it returns no NFS status.

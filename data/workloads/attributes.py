@@ -7,19 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.workloads.objects import Objects
-from birthmark.data.workloads.rows import (
-    CREATE,
-    LINK,
-    NONE,
-    READ,
-    REMOVE,
-    SETATTR,
-    WRITE,
-    Flags,
-    Ints,
-    Rows,
-)
+from birthmark.data.workloads.rows import CREATE, LINK, NONE, READ, REMOVE, SETATTR, WRITE, Rows
 
 SERVED = 40
 """Microseconds by which an operation is done before its reply is seen."""
@@ -45,7 +35,7 @@ class Shown:
     """
 
     of: Ints
-    there: Flags
+    there: Bools
     values: dict[str, Ints]
 
 
@@ -87,7 +77,7 @@ class _Groups:
         self.group = np.cumsum(self.first) - 1
         self.starts = np.flatnonzero(self.first)
 
-    def values(self, rows: Rows, is_entry: Flags, objects: Objects) -> dict[str, Ints]:
+    def values(self, rows: Rows, is_entry: Bools, objects: Objects) -> dict[str, Ints]:
         op = rows["op"]
         done = rows["status"] == 0
         now = rows["reply"] - SERVED
@@ -105,7 +95,7 @@ class _Groups:
         found["nlink"] = self._sum(objects.columns["nlink"], step)
         return found
 
-    def _latest(self, column: Any, now: Ints, sets: Flags) -> tuple[Ints, Ints]:
+    def _latest(self, column: Any, now: Ints, sets: Bools) -> tuple[Ints, Ints]:
         """Return the latest of the times that were set, after and before each row."""
         base = int(now.min()) - 1 if len(now) else 0
         reached = self._running(np.where(sets, now - base, 0))

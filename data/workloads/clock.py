@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
+from birthmark.data.common.durations import DAY
 from birthmark.data.workloads.profile import MIX, Hours, Profile
 
 PEAK = range(9, 18)
@@ -82,7 +83,7 @@ class Clock:
         """Yield the windows of so many days; the last is cut where they end."""
         first = datetime(start.year, start.month, start.day, tzinfo=UTC)
         epoch = round(first.timestamp()) * 1_000_000
-        end = epoch + round(days * 86_400_000_000)
+        end = epoch + round(days * DAY)
         step = self.seconds * 1_000_000
         for index, begin in enumerate(range(epoch, end, step)):
             elapsed = timedelta(microseconds=begin - epoch)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.schema import OPERATIONS, TIME, WORD
-from birthmark.data.workloads.rows import OPS, Flags, Ints
+from birthmark.data.workloads.rows import OPS
 
 
 def no_values(count: int) -> pa.RecordBatch:
@@ -18,20 +19,20 @@ def no_values(count: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=nullable)
 
 
-def any_of(op: Any, *codes: int) -> Flags:
+def any_of(op: Any, *codes: int) -> Bools:
     """Return where `op` is one of the codes."""
     wanted = np.zeros(len(OPS), bool)
     wanted[list(codes)] = True
-    found: Flags = wanted[op]
+    found: Bools = wanted[op]
     return found
 
 
-def numbers(values: Any, where: Flags, kind: pa.DataType) -> pa.Array:
+def numbers(values: Any, where: Bools, kind: pa.DataType) -> pa.Array:
     """Return integers of that type, null where they are not to be."""
     return pa.array(values.astype(str(kind)), kind, mask=~where)
 
 
-def times(values: Ints, where: Flags, kind: pa.DataType = TIME) -> pa.Array:
+def times(values: Ints, where: Bools, kind: pa.DataType = TIME) -> pa.Array:
     """Return times from microseconds, null where they are not to be."""
     return pa.array(values, pa.int64(), mask=~where).cast(kind)
 
@@ -41,7 +42,7 @@ def words(codes: Any, words: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes), words).cast(WORD)
 
 
-def verifiers(calls: Ints, where: Flags) -> pa.Array:
+def verifiers(calls: Ints, where: Bools) -> pa.Array:
     """Return eight bytes for each exclusive create: clients take their clock."""
     values = [b"%08x" % (call & 0xFFFF_FFFF) for call in calls[where].tolist()]
     places = np.cumsum(where) - 1

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.durations import HOUR
 from birthmark.data.common.setting_errors import check
 from birthmark.data.settings import WORKLOADS, Generating
-from birthmark.data.workloads.births import Nursery
 from birthmark.data.workloads.clock import Clock, Window, shares
+from birthmark.data.workloads.nursery import Nursery
 from birthmark.data.workloads.profile import Profile, read_profile
 from birthmark.data.workloads.rows import OPS, ROW, Rows
 from birthmark.data.workloads.sessions import Sessions
@@ -103,7 +104,7 @@ def operations_per_birth(
     They are counted on a trial of some thousand files.
     """
     _, nursery = _population(profile, rate, start, seed)
-    window = Window(0, start, start + 3_600_000_000, dict.fromkeys(shares(profile.peak), _PILOT))
+    window = Window(0, start, start + HOUR, dict.fromkeys(shares(profile.peak), _PILOT))
     rows = np.concatenate(nursery.plan(window, np.random.default_rng([*seed, 4])))
     counts = np.bincount(rows["op"], minlength=len(OPS))
     created = counts[OPS.index("create")]

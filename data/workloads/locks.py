@@ -6,10 +6,12 @@ links are two, the lock is held. The first name is removed at once, the lock's w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from birthmark.data.common.arrays import Ints
+from birthmark.data.workloads.births import Births
 from birthmark.data.workloads.rows import (
     CREATE,
     GETATTR,
@@ -19,15 +21,11 @@ from birthmark.data.workloads.rows import (
     NONE,
     REMOVE,
     SETATTR,
-    Ints,
     Rows,
     latencies,
     own_name,
     rows_of,
 )
-
-if TYPE_CHECKING:
-    from birthmark.data.workloads.births import Births
 
 _STEPS = (LOOKUP, LOOKUP, CREATE, SETATTR, LINK, GETATTR, REMOVE)
 _QUICK = 4_000  # microseconds: most that a step takes, so that all fit into the shortest lives

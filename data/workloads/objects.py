@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from birthmark.data.workloads.rows import Ints
+from birthmark.data.common.arrays import Bools, Ints
 
 HANDLE = np.dtype([("fsid", ">u8"), ("fileid", ">u8"), ("generation", ">u4"), ("export", ">u4")])
 """The bytes of a handle."""
@@ -70,7 +70,7 @@ class Objects:
             self.names.pop(slot, None)
         self._free.extend(slots.tolist())
 
-    def handles(self, slots: Ints, shown: npt.NDArray[np.bool_]) -> pa.BinaryArray:
+    def handles(self, slots: Ints, shown: Bools) -> pa.BinaryArray:
         """Return the handles of the objects in `slots` where `shown`, else nulls."""
         fileids = self.columns["fileid"][slots[shown]]
         packed = np.zeros(len(fileids), HANDLE)

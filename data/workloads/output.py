@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from birthmark.data import generated
 from birthmark.data.common.durable import replaced
+from birthmark.data.datasets.row_groups import ahead, grouped
 from birthmark.data.datasets.tables import parquet_writer
+from birthmark.data.schema import OPERATIONS
 from birthmark.data.settings import Format
 from birthmark.data.traces.captures import write_capture
 from birthmark.data.workloads.generate import Workload, generate
@@ -112,36 +114,12 @@ def _part(workload: Workload, batch: pa.RecordBatch) -> float:
 
 def _write_operations(path: Path, mark: generated.Mark, batches: Batches) -> None:
     """Write a Parquet file, in row groups, while the next rows are generated."""
-    writer = None
-    with ThreadPoolExecutor(1) as pool:
-        waiting = None
-        for table in _groups(batches, mark):
-            writer = writer or parquet_writer(path, table)
-            if waiting is not None:
-                waiting.result()
-            waiting = pool.submit(writer.write_table, table, row_group_size=ROW_GROUP)
-        if waiting is not None:
-            waiting.result()
-    if writer is not None:
-        writer.close()
-
-
-def _groups(batches: Batches, mark: generated.Mark) -> Iterator[pa.Table]:
-    """Gather batches to tables of about `ROW_GROUP` rows, their schema marked; at least one."""
-    waiting: list[pa.RecordBatch] = []
-    rows = given = 0
-    for batch in batches:
-        waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= ROW_GROUP:
-            yield _marked(waiting, mark)
-            waiting, rows, given = [], 0, given + 1
-    if rows or not given:
-        yield _marked(waiting, mark)
-
-
-def _marked(batches: list[pa.RecordBatch], mark: generated.Mark) -> pa.Table:
-    return pa.Table.from_batches(batches).replace_schema_metadata(generated.metadata(mark))
+    schema = OPERATIONS.with_metadata(generated.metadata(mark))
+    tables = grouped(schema, batches, ROW_GROUP)
+    first = next(tables, schema.empty_table())
+    with parquet_writer(path, first) as writer:
+        for table in ahead(chain([first], tables)):
+            writer.write_table(table, row_group_size=ROW_GROUP)
 
 
 def _write_text(path: Path, mark: generated.Mark, batches: Batches) -> None:

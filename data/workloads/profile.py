@@ -6,19 +6,15 @@ import tomllib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from birthmark.data.settings import WORKLOADS
+from birthmark.data.settings import WORKLOADS, Strict
 
 MIX = ("read", "write", "lookup", "getattr", "access", "create", "remove")
 """The operations whose shares Tables 4.1 and 4.2 give."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Hours(_Strict):
+class Hours(Strict):
     """One row of Table 4.1 or 4.2: thousands of operations an hour, and shares in percent."""
 
     total: float
@@ -31,7 +27,7 @@ class Hours(_Strict):
     remove: float
 
 
-class Load(_Strict):
+class Load(Strict):
     """The hours of a day."""
 
     weekday: list[float] = Field(min_length=24, max_length=24)
@@ -39,7 +35,7 @@ class Load(_Strict):
     variation: float = Field(ge=0, description="of an hour's load from day to day: deviation/mean")
 
 
-class Run(_Strict):
+class Run(Strict):
     """How files that were there before are read or written: sequentially, so much at a time."""
 
     length: float = Field(gt=0, description="mean operations in a run")
@@ -47,7 +43,7 @@ class Run(_Strict):
     shares: list[float] = Field(description="of the runs with each size")
 
 
-class Kind(_Strict):
+class Kind(Strict):
     """A kind of files that are there before the trace begins, and stay."""
 
     name: str
@@ -60,7 +56,7 @@ class Kind(_Strict):
     write: float = Field(description="weight among the files written")
 
 
-class FileClass(_Strict):
+class FileClass(Strict):
     """A class of files that are created: alike in their names, and in what becomes of them."""
 
     name: str = Field(description="pattern; see data.workloads.naming")
@@ -84,7 +80,7 @@ USES = ("written", "read", "rewritten")
 """What is done with a file after it is written: nothing; read; read, and written again."""
 
 
-class Profile(_Strict):
+class Profile(Strict):
     """A workload."""
 
     title: str

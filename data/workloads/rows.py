@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.common.arrays import Ints
+
 OPS = (
     "lookup",
     "getattr",
@@ -56,9 +58,6 @@ ROW = np.dtype(
 Rows = npt.NDArray[Any]
 """An array of ROW."""
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 NEVER = int(np.iinfo(np.int64).max)
 """The lifespan of a file that is not removed."""

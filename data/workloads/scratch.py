@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from birthmark.data.common.arrays import Bools, Floats, Ints
+from birthmark.data.workloads.births import Births
 from birthmark.data.workloads.profile import USES
 from birthmark.data.workloads.rows import (
     COMMIT,
@@ -18,17 +20,11 @@ from birthmark.data.workloads.rows import (
     READ,
     REMOVE,
     WRITE,
-    Flags,
-    Floats,
-    Ints,
     Rows,
     latencies,
     own_name,
     rows_of,
 )
-
-if TYPE_CHECKING:
-    from birthmark.data.workloads.births import Births
 
 _READ, _REWRITTEN = USES.index("read"), USES.index("rewritten")
 _TRANSFER = 8192
@@ -99,7 +95,7 @@ def _made(births: Births, op: int, reply: Ints, wait: Ints, **columns: Any) -> R
 
 
 def _single(
-    births: Births, op: int, chosen: Flags, reply: Any, room: Floats, rng: np.random.Generator
+    births: Births, op: int, chosen: Bools, reply: Any, room: Floats, rng: np.random.Generator
 ) -> Rows:
     """Return a row for each of the chosen files, its latency at most `room`."""
     replies = reply[chosen].astype(np.int64)
@@ -112,7 +108,7 @@ def _single(
 
 
 def _transfers(
-    births: Births, op: int, chosen: Flags, born: Ints, when: tuple[Floats, Floats],
+    births: Births, op: int, chosen: Bools, born: Ints, when: tuple[Floats, Floats],
     rng: np.random.Generator,
 ) -> Rows:  # fmt: skip
     """Return the transfers of whole files: `when` they begin after birth, and take, in µs."""

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from birthmark.data.common.arrays import Ints
+from birthmark.data.common.durations import DAY
 from birthmark.data.workloads.clock import Window
 from birthmark.data.workloads.profile import Run
 from birthmark.data.workloads.rows import (
@@ -22,7 +24,6 @@ from birthmark.data.workloads.rows import (
     READ,
     REMOVE,
     WRITE,
-    Ints,
     Rows,
     latencies,
     mark_last,
@@ -177,7 +178,7 @@ class Sessions:
     def _strangers(self, users: Ints, window: Window, rng: np.random.Generator) -> Ints:
         """Make files of users that are older than the trace and were not named in it."""
         site, count = self._site, len(users)
-        old = window.start - 86_400_000_000
+        old = window.start - DAY
         slots = site.objects.add(
             count, mode=0o644, owner=site.uids[users], group=site.gids[users],
             size=rng.integers(0, 20_000, count), atime=old, mtime=old, ctime=old,

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.common.arrays import Ints
+from birthmark.data.common.durations import DAY
 from birthmark.data.workloads.naming import word
 from birthmark.data.workloads.objects import DIRECTORY, Objects
 from birthmark.data.workloads.profile import Kind, Profile
-from birthmark.data.workloads.rows import Ints
 
 LEAST_USERS = 24
 """A site has so many users however low its rate."""
-
-_DAY = 86_400_000_000
 
 
 class Site:
@@ -124,4 +123,4 @@ class Site:
         )  # fmt: skip
 
     def _ages(self, count: int) -> Ints:
-        return self._now - self._rng.integers(_DAY, 90 * _DAY, count)
+        return self._now - self._rng.integers(DAY, 90 * DAY, count)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.generated import Mark, machine
 from birthmark.data.schema import OPERATIONS
 from birthmark.data.workloads.attributes import Shown, follow
@@ -25,8 +26,6 @@ from birthmark.data.workloads.rows import (
     REMOVE,
     SETATTR,
     WRITE,
-    Flags,
-    Ints,
     Rows,
 )
 from birthmark.data.workloads.site import Site
@@ -147,7 +146,7 @@ class OperationsTable:
         }
 
     def _attributes(
-        self, prefix: str, shown: Shown, at: Flags, changed: Flags
+        self, prefix: str, shown: Shown, at: Bools, changed: Bools
     ) -> dict[str, pa.Array]:
         """Return the columns of one set of attributes, `at` those rows, and what was before."""
         still = {
@@ -167,7 +166,7 @@ class OperationsTable:
             columns[prefix + name] = make(column, where, kind)
         return columns
 
-    def _names_of(self, names: Ints, named: Flags) -> pa.Array:
+    def _names_of(self, names: Ints, named: Bools) -> pa.Array:
         """Return names: those of the site by their index, those of created files by slot."""
         own = np.flatnonzero(names < NONE)
         slots, places = np.unique(-2 - names[own], return_inverse=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.data.common.setting_files import read_toml
 from birthmark.layout_hint.disks.disk import SECTOR, Disk
 from birthmark.layout_hint.settings import Options
 
@@ -44,16 +41,7 @@ def read_disk(name: str | Path = "", partition: int = 0) -> dict[str, Any]:
 
 def read(name: str | Path = "") -> Disk:
     """Return a drive of any size; its name and errors as above."""
-    path = _path(str(name) or DEFAULT)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: expected a TOML file: {error}") from error
-    try:
-        return Disk.model_validate(table)
-    except ValidationError as error:
-        told = (reason.removeprefix(": ") for reason in reasons(error, Disk))
-        raise InvalidError([f"{path}: {reason}" for reason in told]) from error
+    return read_toml(_path(str(name) or DEFAULT), Disk)
 
 
 def _path(name: str) -> Path:

@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.features import from_files
-from birthmark.predictor.fit.learning import Learner, Sets
+from birthmark.data.schema import filled
+from birthmark.features import CREATES
+from birthmark.predictor.fit.calibration import Holdout
+from birthmark.predictor.fit.learning import Learner, Lesson, Sets
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import HEAT_PREDICATES, blocks
 
@@ -18,7 +20,6 @@ HOT_NAME = "HotName"
 """The one predicate that these models are of."""
 
 _FOLDER = "hints"
-_UNKNOWN = ("mode", "dir_fh", "dir_name", "group", "client", "time", "history")
 
 
 def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: Learner) -> None:
@@ -38,7 +39,8 @@ def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: L
     labels = pc.if_else(pc.and_(answers.is_null(), pc.invert(lives["birth_seen"])), False, answers)
     labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
-    learner.learn(sets, lives, _creates(lives), answers, parameters)
+    holdout = Holdout.of(lives, parameters["calibration"])
+    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters))
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:
@@ -58,20 +60,16 @@ def load(
 
 
 def _files(files: pa.Table) -> pa.Table:
-    files = files.filter(pc.fill_null(pc.equal(files["kind"], "file"), False))
+    files = files.filter(pc.equal(files["kind"], "file"))
     since = pc.coalesce(files["born"], files["first_seen"])
     return files.set_column(files.schema.get_field_index("born"), "born", since)
 
 
 def _creates(lives: pa.Table) -> pa.Table:
-    """Return the creates: of old files their owner, and of none what is known of births alone."""
-    creates = from_files(lives)
-    owners = {"uid": "owner", "gid": "group"}
-    for place, field in enumerate(creates.schema):
-        column = creates[field.name]
-        if field.name in owners:
-            column = pc.coalesce(column, lives[owners[field.name]])
-        elif field.name in _UNKNOWN:
-            column = pa.nulls(len(lives), field.type)
-        creates = creates.set_column(place, field, column)
-    return creates
+    """Return what a kernel knows of creates: the name and who makes it; of old files the owner."""
+    known = {
+        "name": lives["name"],
+        "uid": pc.coalesce(lives["uid"], lives["owner"]),
+        "gid": pc.coalesce(lives["gid"], lives["group"]),
+    }
+    return filled(pa.table(known), CREATES)

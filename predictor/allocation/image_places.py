@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.features import name_pieces
@@ -16,8 +15,6 @@ from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree
 
 _PATH = ("uid", "last", "first", "middle")
 """What the tree asks, in this order: after the second it knows owner and suffix, in the end all."""
-
-Bools = npt.NDArray[np.bool_]
 
 
 def rules_of(key: str, places: Places, bar: float) -> Iterator[ImageRule]:

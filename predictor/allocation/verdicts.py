@@ -10,7 +10,9 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import HOUR
 from birthmark.data.common.sizes import size
+from birthmark.data.schema import filled
 from birthmark.features import CREATES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.image_places import rules_of, tree_of
@@ -40,8 +42,6 @@ one that was learned from."""
 
 DIRECTORIES = 256
 """The most directories that a region has room for."""
-
-_HOUR = 3_600_000_000
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,7 @@ def verdicts(image: Image, asked: pa.Table) -> pa.Array:
 
 
 def _creates(asked: pa.Table) -> pa.Table:
-    columns = {name: asked[name] for name in asked.column_names}
-    if "hour" in columns:
-        columns["time"] = pc.multiply(columns["hour"].cast(pa.int64()), _HOUR)
-    unknown = pa.nulls(len(asked))
-    return pa.table([columns.get(f.name, unknown).cast(f.type) for f in CREATES], schema=CREATES)
+    if "hour" in asked.column_names:
+        time = pc.multiply(asked["hour"].cast(pa.int64()), HOUR)
+        asked = asked.append_column("time", time)
+    return filled(asked, CREATES)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from birthmark.data.common.arrays import Bytes, Floats
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Levels:
         if len(self.probabilities) != len(self.cuts) + 1 or sorted(self.cuts) != [*self.cuts]:
             raise ValueError("levels need ascending cuts, and one more probability than these")
 
-    def of(self, scores: Floats) -> npt.NDArray[np.uint8]:
+    def of(self, scores: Floats) -> Bytes:
         """Return the level of each score."""
         return np.searchsorted(np.asarray(self.cuts), scores, side="right").astype(np.uint8)
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.predictor.answers.levels import NO_LEVELS, Levels
 from birthmark.predictor.answers.point import Point
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
 """Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
 
-Scores = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+Scores = Floats
 
 
 @dataclass(frozen=True)

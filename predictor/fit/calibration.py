@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
-from birthmark.predictor.answers.operating_points import OperatingPoints
+from birthmark.predictor.answers.operating_points import OperatingPoints, Scores
 from birthmark.predictor.answers.point import POINTS, Point
-from birthmark.predictor.fit.thresholds import Bools, Ints, Limits, Scores, Slice, choose
+from birthmark.predictor.fit.thresholds import Limits, Slice, choose
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 

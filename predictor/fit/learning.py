@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.fit.calibration import Holdout
-from birthmark.predictor.fit.thresholds import Bools, Limit, Limits, Scores
+from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
@@ -22,13 +24,15 @@ class Lesson:
     """Births to learn from, and their labels; some are held out to choose thresholds on.
 
     ``creates`` and ``labels`` have the same rows. ``parameters`` are those of
-    ``predictor.TrainedModel``: of them each kind of models takes its own.
+    ``predictor.TrainedModel``: of them each kind of models takes its own. ``worlds`` are those of
+    the predicates; without (None) nothing but a yes is asked for.
     """
 
     creates: pa.Table
     labels: Mapping[str, pa.BooleanArray]
     holdout: Holdout
     parameters: Mapping[str, Any]
+    worlds: Sequence[Worlds] | None = None
 
     def train(self, models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
         """Let ``models`` learn from the births of a mask; return them."""
@@ -49,36 +53,18 @@ class Lesson:
             models = self.train(type(models)(), self.holdout.fold != fold)
         return self.scores(models, fold)
 
-    def finish(
-        self,
-        models: ModelSet[Any],
-        found: Iterable[Mapping[str, Scores]],
-        worlds: Sequence[Worlds] | None,
-    ) -> None:
+    def finish(self, models: ModelSet[Any], found: Sequence[Mapping[str, Scores]]) -> None:
         """Give trained models their operating points, by the scores of each fold."""
-        bounds = (self.parameters["bound"], self.parameters["false_negative_bound"])
-        limits = Limits(*(Limit(bound, self.parameters["confidence"]) for bound in bounds))
-        self.holdout.choose(models, list(found), self.labels, limits, worlds)
+        limits = Limits.of(self.parameters)
+        self.holdout.choose(models, found, self.labels, limits, self.worlds)
         models.condense(self.creates, self.labels)
 
 
 class Learner(Protocol):
     """Lets sets of models learn."""
 
-    def learn(
-        self,
-        sets: Sets,
-        lives: pa.Table,
-        creates: pa.Table,
-        labels: Mapping[str, pa.BooleanArray],
-        parameters: Mapping[str, Any],
-        worlds: Sequence[Worlds] | None = None,
-    ) -> Bools:
-        """Train every one of ``sets`` on ``labels``, and return which rows they learn from.
-
-        ``lives``, ``creates`` and ``labels`` have the same rows; ``worlds`` are those of the
-        predicates; without (None) nothing but a yes is asked for.
-        """
+    def learn(self, sets: Sets, lesson: Lesson) -> None:
+        """Train every one of ``sets``."""
 
     def finish(self) -> None:
         """Return when all have learned."""
@@ -87,24 +73,14 @@ class Learner(Protocol):
 class LocalLearner:
     """Lets models learn at once, in this process."""
 
-    def learn(
-        self,
-        sets: Sets,
-        lives: pa.Table,
-        creates: pa.Table,
-        labels: Mapping[str, pa.BooleanArray],
-        parameters: Mapping[str, Any],
-        worlds: Sequence[Worlds] | None = None,
-    ) -> Bools:
+    def learn(self, sets: Sets, lesson: Lesson) -> None:
         """See `Learner`."""
         from joblib import Parallel, delayed  # slow to import, and needed only to learn
 
-        lesson = Lesson(creates, labels, Holdout.of(lives, parameters["calibration"]), parameters)
         for models in sets.values():
             lesson.train(models, lesson.holdout.learned)
             folds = (delayed(lesson.asked)(models, fold) for fold in lesson.holdout.folds)
-            lesson.finish(models, Parallel(n_jobs=-1, prefer="threads")(folds), worlds)
-        return lesson.holdout.learned
+            lesson.finish(models, Parallel(n_jobs=-1, prefer="threads")(folds))
 
     def finish(self) -> None:
         """Do nothing: all is done."""

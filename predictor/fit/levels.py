@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from birthmark.predictor.answers.levels import NO_LEVELS, Floats, Levels
+from birthmark.data.common.arrays import Bools, Floats
+from birthmark.predictor.answers.levels import NO_LEVELS, Levels
 
 GRID = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 """The shares that levels are cut at: few, since each takes room in images (``models.compile``)."""
@@ -25,9 +26,7 @@ STEP = 10**-DECIMALS
 """How exactly probabilities are told: as people are shown them, in hundredths of a percent."""
 
 
-def levels_of(
-    scores: Floats, truth: npt.NDArray[np.bool_], thresholds: Iterable[float | None]
-) -> Levels:
+def levels_of(scores: Floats, truth: Bools, thresholds: Iterable[float | None]) -> Levels:
     """Return the levels of scores by what came true; they are cut at ``thresholds``, too.
 
     A level of *n* scores, *k* of which were true, has the probability (*k* + ½) / (*n* + 1), the

@@ -10,7 +10,7 @@ models are the same as if they learned in one process.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,18 @@ from joblib import delayed
 
 from birthmark.data.common import durable
 from birthmark.features.columns import names_of
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Lesson, Sets
-from birthmark.predictor.fit.thresholds import Bools, Scores
 from birthmark.predictor.models.components.counts import COUNTS, added, count
-from birthmark.predictor.models.components.set import ComponentModels
 from birthmark.predictor.models.model_set import ModelSet
-from birthmark.predictor.predicates.worlds import Worlds
 
 SLICE = 1 << 20
 """How many rows are counted by one task: work for seconds, beside which its start does not matter,
 in memory that every worker has."""
 
 _LABEL = "label "
-_PARAMETERS = b"parameters"
+_REST = b"lesson"
 _SCORES = "scores.npy"
 _COUNTED = pa.schema([("fold", pa.int64()), ("predicate", pa.utf8()), *COUNTS])
 
@@ -47,46 +45,34 @@ class TaskLearner:
 
     def __init__(self, directory: Path, run: Run, slice_rows: int = SLICE) -> None:
         self._directory, self._run, self._slice_rows = directory, run, slice_rows
-        self._lessons: list[tuple[Path, Sets, Sequence[Worlds] | None]] = []
+        self._lessons: dict[Path, Sets] = {}
 
-    def learn(
-        self,
-        sets: Sets,
-        lives: pa.Table,
-        creates: pa.Table,
-        labels: Mapping[str, pa.BooleanArray],
-        parameters: Mapping[str, Any],
-        worlds: Sequence[Worlds] | None = None,
-    ) -> Bools:
+    def learn(self, sets: Sets, lesson: Lesson) -> None:
         """See ``predictor.fit.learning.Learner``."""
-        holdout = Holdout.of(lives, parameters["calibration"])
-        if not labels:
-            return holdout.learned
-        folder = self._directory / f"lesson{len(self._lessons)}"
-        folder.mkdir()
-        write_lesson(Lesson(creates, labels, holdout, parameters), folder, self._slice_rows)
-        self._lessons.append((folder, sets, worlds))
-        return holdout.learned
+        if lesson.labels:
+            folder = self._directory / f"lesson{len(self._lessons)}"
+            folder.mkdir()
+            write_lesson(lesson, folder, self._slice_rows)
+            self._lessons[folder] = sets
 
     def finish(self) -> None:
         """Train all."""
-        read = {folder: read_lesson(folder) for folder, *_ in self._lessons}
-        slices = {folder: range(_slices(folder)) for folder in read}
+        read = {folder: read_lesson(folder) for folder in self._lessons}
         self._run(
             delayed(count_slice)(folder, number)
-            for folder, sets, _ in self._lessons
-            if any(isinstance(models, ComponentModels) for models in sets.values())
-            for number in slices[folder]
+            for folder, sets in self._lessons.items()
+            if any(models.add_up for models in sets.values())
+            for number in range(_slices(folder))
         )
         self._run(
             delayed(train_task)(folder, type(models), fold)
-            for folder, sets, _ in self._lessons
+            for folder, sets in self._lessons.items()
             for models in reversed(list(sets.values()))  # the slowest kind first
             for fold in _trained(read[folder].holdout)
         )
-        for folder, sets, worlds in self._lessons:
+        for folder, sets in self._lessons.items():
             for models in sets.values():
-                part = _gathered(read[folder], folder, type(models), worlds)
+                part = _gathered(read[folder], folder, type(models))
                 models.update(part)
                 models.points |= part.points
 
@@ -103,8 +89,8 @@ def write_lesson(lesson: Lesson, folder: Path, slice_rows: int) -> None:
     columns |= {"fold": pa.array(lesson.holdout.fold), "block": pa.array(lesson.holdout.block)}
     for name, column in columns.items():
         table = table.append_column(name, column)
-    parameters = json.dumps(dict(lesson.parameters)).encode()
-    table = table.unify_dictionaries().replace_schema_metadata({_PARAMETERS: parameters})
+    rest = json.dumps({"parameters": dict(lesson.parameters), "worlds": lesson.worlds})
+    table = table.unify_dictionaries().replace_schema_metadata({_REST: rest})
     with pa.ipc.new_file(str(folder / "lesson.arrow"), table.schema) as writer:
         writer.write_table(table.combine_chunks(), max_chunksize=slice_rows)
 
@@ -122,7 +108,7 @@ def read_lesson(folder: Path, number: int | None = None) -> Lesson:
         table.drop_columns([*labels, "fold", "block"]),
         {name.removeprefix(_LABEL): table[name].combine_chunks() for name in labels},
         holdout,
-        json.loads(table.schema.metadata[_PARAMETERS]),
+        **json.loads(table.schema.metadata[_REST]),
     )
 
 
@@ -166,43 +152,35 @@ def _train(folder: Path, kind: type[ModelSet[Any]], fold: int | None, out: Path)
     lesson = read_lesson(folder)
     holdout = lesson.holdout
     mask = holdout.learned if fold is None else holdout.fold != fold
-    if issubclass(kind, ComponentModels):
-        models: ModelSet[Any] = _from_counts(
-            folder, kind, lesson, np.unique(holdout.fold[mask]).tolist()
-        )
+    if kind.add_up:
+        counts = _added(folder, lesson, np.unique(holdout.fold[mask]).tolist())
+        models = kind.from_counts(counts, **kind.own(lesson.parameters))
     else:
         models = lesson.train(kind(), mask)
     out.mkdir()
     if fold is None:
         models.save(out)
-    if fold is not None or not holdout.crossed:
-        scored = [
-            lesson.scores(models, own) for own in ([fold] if fold is not None else holdout.folds)
-        ]
-        for scores in scored:
-            np.save(out / _SCORES, np.stack([scores[key] for key in lesson.labels]))
+    scored = [fold] if fold is not None else [] if holdout.crossed else holdout.folds
+    for own in scored:
+        scores = lesson.scores(models, own)
+        np.save(out / _SCORES, np.stack([scores[key] for key in lesson.labels]))
 
 
-def _from_counts(
-    folder: Path, kind: type[ComponentModels[Any]], lesson: Lesson, folds: Sequence[int]
-) -> ModelSet[Any]:
-    """Return the models that are made of what was counted in folds, all slices together."""
+def _added(folder: Path, lesson: Lesson, folds: Sequence[int]) -> dict[str, pa.Table]:
+    """Return by label what was counted in folds, all slices together."""
     tables = [_COUNTED.empty_table()]
     for number in range(_slices(folder)):
         with pa.memory_map(str(folder / f"counts{number}.arrow")) as file:
             table = pa.ipc.open_file(file).read_all()
         tables.append(table.filter(pc.is_in(table["fold"], pa.array(folds, pa.int64()))))
     every = pa.concat_tables(tables)
-    models = kind()
-    for key in lesson.labels:
-        own = every.filter(pc.equal(every["predicate"], key)).select(COUNTS.names)
-        models[key] = kind.model.from_counts(added(own), **kind.own(lesson.parameters))
-    return models
+    return {
+        key: added(every.filter(pc.equal(every["predicate"], key)).select(COUNTS.names))
+        for key in lesson.labels
+    }
 
 
-def _gathered(
-    lesson: Lesson, folder: Path, kind: type[ModelSet[Any]], worlds: Sequence[Worlds] | None
-) -> ModelSet[Any]:
+def _gathered(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> ModelSet[Any]:
     """Return trained models with their operating points."""
     own = kind.own(lesson.parameters)
     models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
@@ -212,5 +190,5 @@ def _gathered(
     for fold in lesson.holdout.folds:
         path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
         found.append(dict(zip(lesson.labels, np.load(path, allow_pickle=False), strict=True)))
-    lesson.finish(models, found, worlds)
+    lesson.finish(models, found)
     return models

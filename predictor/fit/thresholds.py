@@ -25,18 +25,20 @@ the answer is that the model is unsure.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.common.setting_errors import check
 from birthmark.predictor.answers.operating_points import (
     ALWAYS,
     EVEN,
     NEVER,
     OperatingPoints,
+    Scores,
     says_yes,
 )
 from birthmark.predictor.fit.levels import levels_of
@@ -48,12 +50,8 @@ CANDIDATES = 2000
 Between two lie 0.05% of the lives, a twentieth of the usual bound; and the table of false positives
 by block and threshold takes 1.6 MB."""
 
-_BETTER = 0.95
-"""How surely another threshold than one half must be right more often to be taken."""
-
-Scores = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+_CHANCE = 0.05
+"""Another threshold than one half is taken if it is so rarely right more often by chance alone."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +76,12 @@ class Limits:
     yes: Limit = Limit(DEFAULTS.bound)
     no: Limit = Limit(DEFAULTS.false_negative_bound)
 
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Limits:
+        """Return what the parameters of a ``predictor.TrainedModel`` promise."""
+        bounds = (parameters["bound"], parameters["false_negative_bound"])
+        return cls(*(Limit(bound, parameters["confidence"]) for bound in bounds))
+
     def surer(self) -> Limits:
         """Return limits of half the risk."""
         half = [replace(own, confidence=(1 + own.confidence) / 2) for own in (self.yes, self.no)]
@@ -100,10 +104,6 @@ class Slice:
     def said(self, threshold: float | None) -> Bools:
         """Return the answers at ``threshold``."""
         return says_yes(self.scores, threshold)
-
-    def correct(self, threshold: float | None) -> float:
-        """Return the share of right answers at ``threshold``."""
-        return float(np.mean(self.said(threshold) == self.truth))
 
 
 def choose(
@@ -175,7 +175,7 @@ def most_accurate(slice_: Slice) -> float:
     It is one half, as for any score that is a probability, unless the best one on the slice is
     better by more than chance: by a paired t-test over the folds, or else the blocks of time.
     """
-    from scipy.stats import t  # slow to import, and needed only to learn
+    from scipy.stats import ttest_1samp  # slow to import, and needed only to learn
 
     if not len(slice_.truth):
         return EVEN
@@ -187,8 +187,8 @@ def most_accurate(slice_: Slice) -> float:
     gains = _in_blocks(better, slice_.block if slice_.fold is None else slice_.fold)
     if len(gains) < 2 or gains.std() == 0:
         return EVEN
-    statistic = gains.mean() / (gains.std(ddof=1) / np.sqrt(len(gains)))
-    return threshold if statistic > t.ppf(_BETTER, len(gains) - 1) else EVEN
+    chance = ttest_1samp(gains, 0, alternative="greater").pvalue
+    return threshold if chance < _CHANCE else EVEN
 
 
 def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.features import directories_of
 from birthmark.predictor import parts
-from birthmark.predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.predictor.heat.means import ShrunkenMeans
 from birthmark.predictor.labels import births
 from birthmark.predictor.predicates.heat import HEAT_PREDICATES, SHARE
 from birthmark.predictor.predicates.predicate import Predicate
@@ -22,7 +23,7 @@ _FILE = "heat-directories.arrow"
 def directories(files: pa.Table, hot: Predicate = HEAT_PREDICATES["HotName"]) -> pa.Table:
     """Return the ``features.DIRECTORIES`` of a files table, with the births that were ``hot``."""
     born = births(files)
-    others = files.filter(pc.fill_null(pc.equal(files["kind"], "directory"), False))
+    others = files.filter(pc.equal(files["kind"], "directory"))
     answers = pa.concat_arrays([hot.evaluate(born), pa.nulls(len(others), pa.bool_())])
     return directories_of(pa.concat_tables([born, others]).unify_dictionaries(), answers)
 

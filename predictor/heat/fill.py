@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from birthmark.predictor.heat.means import Floats
+from birthmark.data.common.arrays import Floats
 
 RISE = 4.0
 

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import HOUR
 from birthmark.features.columns import decoded
 from birthmark.predictor.heat.directories import directories
 from birthmark.predictor.heat.places import Places
@@ -62,7 +63,7 @@ def files_in(files: pa.Table) -> pa.Table:
     The first time is not counted of files that were born: a block must be written once to be there
     at all, wherever it is.
     """
-    files = files.filter(pc.fill_null(pc.equal(files["kind"], "file"), False))
+    files = files.filter(pc.equal(files["kind"], "file"))
     hours, own = (np.asarray(each(files)) for each in (blocks.hours_watched, blocks.own_blocks))
     first = own * np.asarray(files["birth_seen"])
     again = np.asarray(blocks.block_writes(files)) - first
@@ -84,4 +85,4 @@ def _hours_in_all(files: pa.Table) -> float:
         return 0.0
     since = pc.min(pc.coalesce(files["born"], files["first_seen"]).cast(pa.int64())).as_py()
     until = pc.max(files["observed_until"].cast(pa.int64())).as_py()
-    return float(until - since) / blocks.HOUR
+    return float(until - since) / HOUR

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Floats = npt.NDArray[np.float64]
+from birthmark.data.common.arrays import Floats
+from birthmark.data.common.sums import summed
+from birthmark.features.columns import decoded
+
 _KEYS = [pa.field("level", pa.uint8(), False), pa.field("key", pa.binary(), False)]
 
 
@@ -31,8 +33,7 @@ class ShrunkenMeans:
 
     ``levels`` name the columns that each level's key is made of. After ``fit``, ``sums_`` has a
     row per level and key (level 0: all rows): ``weight``, and the weighted sum of each value.
-    Learning adds to sums, so that it can go on at any time (``partial_fit``) and be aged
-    (``age``).
+    Learning adds to sums, so that it can go on at any time (``partial_fit``).
     """
 
     def __init__(
@@ -72,15 +73,6 @@ class ShrunkenMeans:
         self.sums_ = self._summed(pa.concat_tables(parts))
         return self
 
-    def age(self, factor: float) -> ShrunkenMeans:
-        """Let all that was learned count ``factor`` times what it did: 0.5 is a half-life."""
-        if not 0 <= factor <= 1:
-            raise ValueError(f"factor must be from 0 to 1, not {factor!r}")
-        aged = [pc.multiply(self.sums_[name], factor) for name in self.schema.names[2:]]
-        columns = [self.sums_["level"], self.sums_["key"], *aged]
-        self.sums_ = pa.table(columns, schema=self.schema)
-        return self
-
     def predict(self, groups: pa.Table) -> dict[str, Floats]:
         """Return the estimate of each value for each row, and under ``weight`` the evidence.
 
@@ -117,12 +109,8 @@ class ShrunkenMeans:
         return [everything, *(_joined(groups.select(level)) for level in self.levels)]
 
     def _summed(self, rows: pa.Table) -> pa.Table:
-        numbers = self.schema.names[2:]
-        summed = rows.group_by(["level", "key"], use_threads=False).aggregate(
-            [(name, "sum") for name in numbers]
-        )
-        summed = summed.rename_columns(self.schema.names).cast(self.schema)
-        return summed.sort_by([("level", "ascending"), ("key", "ascending")])
+        sums = summed(rows, ["level", "key"], self.schema.names[2:]).cast(self.schema)
+        return sums.sort_by([("level", "ascending"), ("key", "ascending")])
 
 
 def _joined(columns: pa.Table) -> pa.Array:
@@ -132,9 +120,7 @@ def _joined(columns: pa.Table) -> pa.Array:
 
 
 def _binary(column: pa.ChunkedArray) -> pa.Array:
-    column = column.combine_chunks()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     if not pa.types.is_binary(column.type):
         column = column.cast(pa.utf8()).cast(pa.binary())
     return column

@@ -9,10 +9,12 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Floats
+from birthmark.data.common.sums import summed
 from birthmark.data.schema import field
 from birthmark.features import name_pieces
 from birthmark.predictor import parts
-from birthmark.predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.predictor.heat.means import ShrunkenMeans
 
 PLACES = pa.schema(
     [
@@ -47,12 +49,8 @@ class Places:
 
     def fit(self, things: pa.Table) -> Self:
         """Learn the things of a period: a table with the columns of ``PLACES``, in any order."""
-        summed = things.group_by(["uid", "name"], use_threads=False).aggregate(
-            [(column, "sum") for column in _SUMS]
-        )
-        table = summed.rename_columns({f"{c}_sum": c for c in _SUMS}).select(PLACES.names)
         order = [("uid", "ascending"), ("name", "ascending")]
-        self.learned_ = table.cast(PLACES).sort_by(order)
+        self.learned_ = summed(things, ["uid", "name"], _SUMS).cast(PLACES).sort_by(order)
         return self
 
     def scores(self, uid: Any = None, suffix: Any = None, name: Any = None) -> Floats:

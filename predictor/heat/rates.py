@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.data.schema import field
 from birthmark.features import from_files
 from birthmark.predictor import parts
 from birthmark.predictor.heat.keys import keys_of
-from birthmark.predictor.heat.means import Floats, ShrunkenMeans
+from birthmark.predictor.heat.means import ShrunkenMeans
 from birthmark.predictor.labels import births
 from birthmark.predictor.predicates import blocks
 

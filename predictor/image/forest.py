@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.common.arrays import Bytes, Ints
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.format import Writer
 from birthmark_native import BM_FEATURES_MAX, BM_SECTION_FOREST, BM_TREE_SIZE_MAX, BM_TREES_MAX
@@ -25,9 +26,6 @@ NEVER = 2**32 - 1
 
 _TREE_SIZE, _TREE_HEIGHT = BM_TREE_SIZE_MAX, 255
 """A child is a number of 16 bits, of a node or a leaf; a node's height is a byte."""
-
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 
 class Feature(NamedTuple):

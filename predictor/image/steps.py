@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from birthmark.data.common.arrays import Ints
 from birthmark_native import BM_ABREAST, BM_COMPONENTS_MAX, BM_STEPS_MAX
 
 STEPS = BM_STEPS_MAX
@@ -16,8 +17,6 @@ periods, prefix, whole and any."""
 
 ABREAST = BM_ABREAST
 """So many trees of a forest are walked at the same time."""
-
-Ints = npt.NDArray[np.int64]
 
 
 def search(counts: npt.ArrayLike) -> Ints:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Writer
@@ -21,8 +21,6 @@ ATTRIBUTES = ("first", "middle", "last", "mode", "uid", "gid")
 
 _TEXTS = 3
 _LEAF = BM_LEAF
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class ImageTree:
     parent: Ints
     attribute: Ints
     code: Ints
-    answer: npt.NDArray[np.bool_]
+    answer: Bools
     values: Sequence[pa.Array]
 
     def pruned(self) -> ImageTree:

@@ -19,7 +19,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted
 
 from birthmark.features.tabular import read_table
-from birthmark.predictor.models.learned import Answers, Learned, Scores
+from birthmark.predictor.answers.operating_points import Scores
+from birthmark.predictor.models.learned import Answers, Learned
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, Learned):  # type: ignore[misc]  # untyped

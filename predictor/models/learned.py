@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-Answers = npt.NDArray[np.bool_]
-Scores = npt.NDArray[np.float64]
+from birthmark.data.common.arrays import Bools
+from birthmark.predictor.answers.operating_points import Scores as Scores
+
+Answers = Bools
 
 
 class Learned:

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
-from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, says_yes
+from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores, says_yes
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
-from birthmark.predictor.models.kinds import Kind
-from birthmark.predictor.models.learned import Learned, Scores
+from birthmark.predictor.models.learned import Learned
 
 Model = TypeVar("Model", bound=Learned)
 
@@ -64,7 +63,7 @@ class ModelSet(dict[str, Model]):
     they are stored.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[str]
     model: ClassVar[type[Learned]]
     parameters: ClassVar[tuple[str, ...]]
     """The constructor parameters of the kind's models."""
@@ -72,6 +71,8 @@ class ModelSet(dict[str, Model]):
     """The threshold before any calibration."""
     is_baseline: ClassVar[bool] = False
     """Whether ``decision`` is a part of the model's definition, which no calibration changes."""
+    add_up: ClassVar[bool] = False
+    """Whether the models are made of counts (``from_counts``), which of several slices add up."""
 
     def __init__(self, models: Mapping[str, Model] = {}) -> None:
         super().__init__(models)
@@ -91,6 +92,11 @@ class ModelSet(dict[str, Model]):
             model: Any = self.model(**parameters)
             yes = answers.filter(known).to_numpy(zero_copy_only=False)
             self[key] = model.learn(columns.filter(known), yes)
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, pa.Table], **parameters: Any) -> Self:
+        """Return the models that are made of what was counted, by key; asked of what adds up."""
+        raise NotImplementedError
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
         """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1.

@@ -11,11 +11,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import HOUR
+
 BLOCK = 4096
 """Bytes of a block."""
-
-HOUR = 3_600_000_000
-"""Microseconds of an hour."""
 
 
 def block_writes(files: pa.Table) -> pa.Array:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from birthmark.data.common.durations import SECOND
 from birthmark.predictor.predicates import rules
 from birthmark.predictor.predicates.predicate import Predicate, Rule, Subject
-from birthmark.predictor.predicates.rules import SECOND, Bounds
+from birthmark.predictor.predicates.rules import Bounds
 
 K = 1024
 M = 1024 * K

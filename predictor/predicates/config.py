@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, cast
 
 from birthmark.data.common.choices import expect
+from birthmark.data.common.durations import SECOND
 from birthmark.predictor.predicates.known import BUILT_IN
 from birthmark.predictor.predicates.predicate import Predicate, Subject
-from birthmark.predictor.predicates.rules import SECOND, Bounds, in_ranges
+from birthmark.predictor.predicates.rules import Bounds, in_ranges
 
 _TEXTS = ("name", "subject", "description")
 _BOUNDS = {"size": 1, "lifespan": SECOND}

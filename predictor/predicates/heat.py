@@ -24,9 +24,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import HOUR, SECOND
 from birthmark.predictor.predicates import blocks
 from birthmark.predictor.predicates.predicate import Predicate, Subject
-from birthmark.predictor.predicates.rules import GOES_ON, SECOND, in_ranges
+from birthmark.predictor.predicates.rules import GOES_ON, in_ranges
 
 SHORT = 5
 """Seconds of life that make a file short-lived."""
@@ -61,7 +62,7 @@ def hot_write(
         old = pc.greater_equal(pc.multiply(hours, hourly), over)
         open_ended = pc.and_(table[GOES_ON], pc.invert(pc.and_(old, pc.invert(rapid))))
     else:
-        young = pc.less(hours, WATCHED * SECOND / blocks.HOUR)
+        young = pc.less(hours, WATCHED * SECOND / HOUR)
         open_ended = pc.and_(young, pc.invert(table["death_seen"]))
     undecided = pc.and_(pc.invert(hot), open_ended)
     return pc.if_else(undecided, pa.scalar(None, pa.bool_()), hot)

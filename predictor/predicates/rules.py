@@ -24,10 +24,8 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.durations import SECOND
 from birthmark.predictor.predicates.predicate import Subject
-
-SECOND = 1_000_000
-"""Lifespans are whole microseconds."""
 
 GOES_ON = "goes_on"
 """A boolean column of lives so far: whether the life goes on, and all may yet grow."""

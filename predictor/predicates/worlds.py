@@ -15,10 +15,10 @@ from itertools import product
 
 import pyarrow as pa
 
+from birthmark.data.common.durations import SECOND
 from birthmark.data.schema import TIME
 from birthmark.predictor.predicates import HEAT_PREDICATES, Predicate, Subject
 from birthmark.predictor.predicates.rules import (
-    SECOND,
     in_ranges,
     lock,
     read_after_write,

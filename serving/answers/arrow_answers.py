@@ -8,9 +8,8 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.schema import FIRST_US, LAST_US
+from birthmark.data.schema import FIRST_US, LAST_US, filled
 from birthmark.features import CREATES
-from birthmark.features.creates import completed
 from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.answers.arrow_messages import refuse_compressed
 from birthmark.serving.messages.errors import ApiError
@@ -67,7 +66,7 @@ def creates(body: bytes) -> pa.Table:
     """Return the creates (``features.CREATES``) that a stream of requests is about."""
     asked = _read(body)
     known = {member.column: _cast(asked, member) for member in _MEMBERS.values()}
-    table = completed(pa.table(known))
+    table = filled(pa.table(known), CREATES)
     for member in _MEMBERS.values():
         _check_values(member, table[member.column])
     return table

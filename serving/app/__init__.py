@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.serving.app.application import create_app
+    from birthmark.serving.app.application import create_app as create_app
 
-_HOMES = {
-    "create_app": "birthmark.serving.app.application",
-}
-
-__all__ = [
-    "create_app",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.serving.app.application": ["create_app"],
+    },
+)

@@ -8,29 +8,25 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.serving.client.client import AsyncClient, Client, ServiceError
-    from birthmark.serving.client.questions import Attributes, Hint, Known, Prediction, Predictions
+    from birthmark.serving.client.client import AsyncClient as AsyncClient
+    from birthmark.serving.client.client import Client as Client
+    from birthmark.serving.client.client import ServiceError as ServiceError
+    from birthmark.serving.client.questions import Attributes as Attributes
+    from birthmark.serving.client.questions import Hint as Hint
+    from birthmark.serving.client.questions import Known as Known
+    from birthmark.serving.client.questions import Prediction as Prediction
+    from birthmark.serving.client.questions import Predictions as Predictions
 
-_HOMES = {
-    "AsyncClient": "birthmark.serving.client.client",
-    "Attributes": "birthmark.serving.client.questions",
-    "Client": "birthmark.serving.client.client",
-    "Hint": "birthmark.serving.client.questions",
-    "Known": "birthmark.serving.client.questions",
-    "Prediction": "birthmark.serving.client.questions",
-    "Predictions": "birthmark.serving.client.questions",
-    "ServiceError": "birthmark.serving.client.client",
-}
-
-__all__ = [
-    "AsyncClient",
-    "Attributes",
-    "Client",
-    "Hint",
-    "Known",
-    "Prediction",
-    "Predictions",
-    "ServiceError",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.serving.client.client": ["AsyncClient", "Client", "ServiceError"],
+        "birthmark.serving.client.questions": [
+            "Attributes",
+            "Hint",
+            "Known",
+            "Prediction",
+            "Predictions",
+        ],
+    },
+)

@@ -16,7 +16,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import ValidationError, from_json
 
-from birthmark.features.creates import completed
+from birthmark.data.schema import filled
+from birthmark.features.creates import CREATES
 from birthmark.serving.messages import excerpts
 from birthmark_native import (
     MEMBERS,
@@ -62,7 +63,7 @@ def parse(body: bytes) -> Files:
     """
     creates, names, listed = files_of(body)
     echoes = [{member: from_json(name)} for member, name in names]
-    return Files(completed(pa.Table.from_batches([creates])), echoes, listed)
+    return Files(filled(pa.Table.from_batches([creates]), CREATES), echoes, listed)
 
 
 def parse_choice(body: bytes) -> Choice:

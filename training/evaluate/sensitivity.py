@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.schema import field
-from birthmark.features.components import match_components
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.models.name.model import NameRules, select_rules
 from birthmark.training.evaluate.cases import majority
 from birthmark.training.evaluate.evaluation import TABLE_6_5, score
+from birthmark_native import match_components
 
 MINFRACS = (0.75, 0.80, 0.85, 0.90, 0.95, 0.97, 0.99, 1.00)
 """The thresholds of Tables 6.9 to 6.14."""

@@ -29,8 +29,8 @@ import pyarrow as pa
 from joblib import delayed
 
 from birthmark.data.common import durable
+from birthmark.data.common.durations import DAY
 from birthmark.data.datasets.ingests import table_files
-from birthmark.data.datasets.partitions import DAY_US
 from birthmark.data.datasets.tables import read_table
 from birthmark.data.ingest.decoded import Decoded, combine, decode
 from birthmark.data.ingest.summary import IngestSummary
@@ -263,10 +263,9 @@ def _period(summary: IngestSummary) -> list[str] | None:
 def _births(dataset: Path) -> dict[str, int]:
     """Return how many files were born on each day."""
     born = births(read_table(dataset, "files", ["kind", "birth_seen", "born"]))["born"]
-    days, counts = np.unique(np.asarray(born.cast(pa.int64())) // DAY_US, return_counts=True)
+    days, counts = np.unique(np.asarray(born.cast(pa.int64())) // DAY, return_counts=True)
     return {
-        f"{_time(int(day) * DAY_US):%F}": int(count)
-        for day, count in zip(days, counts, strict=True)
+        f"{_time(int(day) * DAY):%F}": int(count) for day, count in zip(days, counts, strict=True)
     }
 
 

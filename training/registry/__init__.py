@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING
 from birthmark.data.common.lazy import offered
 
 if TYPE_CHECKING:
-    from birthmark.training.registry.manifests import RegistryError
-    from birthmark.training.registry.versions import Registry, is_remote
+    from birthmark.training.registry.manifests import RegistryError as RegistryError
+    from birthmark.training.registry.versions import Registry as Registry
+    from birthmark.training.registry.versions import is_remote as is_remote
 
-_HOMES = {
-    "Registry": "birthmark.training.registry.versions",
-    "RegistryError": "birthmark.training.registry.manifests",
-    "is_remote": "birthmark.training.registry.versions",
-}
-
-__all__ = [
-    "Registry",
-    "RegistryError",
-    "is_remote",
-]
-
-__getattr__ = offered(__name__, _HOMES)
+__getattr__, __all__ = offered(
+    __name__,
+    {
+        "birthmark.training.registry.manifests": ["RegistryError"],
+        "birthmark.training.registry.versions": ["Registry", "is_remote"],
+    },
+)

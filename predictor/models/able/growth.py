@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from birthmark.data.common.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.setting_errors import check
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.models.able.tree import Tree
-from birthmark.predictor.models.learned import Answers, Learned, Scores
+from birthmark.predictor.models.learned import Answers, Learned
 from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 

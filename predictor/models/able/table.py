@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from birthmark.data.common.arrays import Ints
 from birthmark.data.schema import WORD, field
-from birthmark.predictor.models.able.growth import Ints, Nodes
-from birthmark.predictor.models.able.tree import Tree
+from birthmark.predictor.models.able.growth import Nodes
+from birthmark.predictor.models.able.tree import Tree, codes_of
 
 TREES = pa.schema(
     [
@@ -50,7 +51,7 @@ def to_tree(key: str, table: pa.Table, attributes: Mapping[str, pa.DataType]) ->
     rows = table.filter(pc.equal(table["predicate"], key)).combine_chunks()
     parent, n, n_true = (np.asarray(rows[c], dtype=np.int64) for c in ("parent", "n", "n_true"))
     names = pa.array(attributes, pa.utf8())
-    attribute = _codes(rows["attribute"].cast(pa.utf8()), names)
+    attribute = codes_of(rows["attribute"].cast(pa.utf8()), names)
     _check_shape(parent, attribute, rows["attribute"].is_valid())
     if np.any((n_true < 0) | (n_true > n)):
         raise ValueError("n_true is not between 0 and n")
@@ -61,7 +62,7 @@ def to_tree(key: str, table: pa.Table, attributes: Mapping[str, pa.DataType]) ->
         column = rows["text" if pt.is_binary(kind) else "number"].take(edges).combine_chunks()
         known = column.unique()
         values.append(known.take(pc.array_sort_indices(known)))
-        code[edges] = _codes(column, values[-1])
+        code[edges] = codes_of(column, values[-1])
     tree = Tree(Nodes(parent, code, attribute, n, n_true), tuple(values))
     if not tree.is_ordered():
         raise ValueError("the nodes are not in order of parent and value")
@@ -90,7 +91,3 @@ def _edge_places(tree: Tree) -> pa.Array:
 
 def _or_null(places: Ints) -> pa.Array:
     return pa.array(places, mask=places < 0)
-
-
-def _codes(column: pa.Array | pa.ChunkedArray, values: pa.Array) -> Ints:
-    return np.asarray(pc.fill_null(pc.index_in(column, value_set=values), -1), dtype=np.int64)

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.features.columns import decoded
-from birthmark.predictor.models.able.growth import Bools, Ints, Nodes, grow
+from birthmark.predictor.models.able.growth import Nodes, grow
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,13 @@ class Tree:
         """Grow a tree over the columns of ``table`` (see ``predictor.models.able.growth.grow``)."""
         columns = [_normal(column) for column in table.columns]
         values = [unique.take(pc.array_sort_indices(unique)) for unique in map(pc.unique, columns)]
-        codes = [_codes(column, known) for column, known in zip(columns, values, strict=True)]
+        codes = [codes_of(column, known) for column, known in zip(columns, values, strict=True)]
         return cls(grow(codes, positive, purity), tuple(values))._without_unused_values()
 
     def reach(self, table: pa.Table) -> Ints:
         """Return the node at which each row ends: a leaf, or the last before an unseen value."""
         columns = zip(table.column_names, table.columns, self.values, strict=True)
-        codes = [_codes(_like(name, column, values), values) for name, column, values in columns]
+        codes = [codes_of(_like(name, column, values), values) for name, column, values in columns]
         matrix = np.column_stack(codes) if codes else np.empty((len(table), 0), dtype=np.int64)
         node = np.zeros(len(table), dtype=np.int64)
         going = np.arange(len(table))
@@ -128,7 +129,8 @@ def _like(name: str, column: pa.ChunkedArray, values: pa.Array) -> pa.Array:
         raise ValueError(f"column {name!r} must hold {values.type}: {error}") from error
 
 
-def _codes(column: pa.Array, values: pa.Array) -> Ints:
+def codes_of(column: pa.Array | pa.ChunkedArray, values: pa.Array) -> Ints:
+    """Return the place of each row's value among ``values``; -1 where it is none of them."""
     known = values.cast(column.type) if pt.is_null(values.type) else values
     codes = pc.fill_null(pc.index_in(column, value_set=known), -1)
     return np.asarray(codes, dtype=np.int64)

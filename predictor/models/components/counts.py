@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.columns import names_of
-from birthmark.features.components import component_text, count_components
+from birthmark.features.components import component_text
 from birthmark.predictor.models.learned import Answers, Learned
+from birthmark_native import count_components
 
 COUNTS = pa.schema(
     [

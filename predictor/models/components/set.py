@@ -19,6 +19,7 @@ from birthmark.predictor.image.rules import PLACES, RulesSection
 from birthmark.predictor.models.components.counts import ComponentCounts, count
 from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.model_set import RULES, ModelSet
+from birthmark_native import RuleError
 
 Model = TypeVar("Model", bound=ComponentCounts)
 
@@ -33,6 +34,7 @@ class ComponentModels(ModelSet[Model]):
     model: ClassVar[type[ComponentCounts]]
     rules_schema: ClassVar[pa.Schema]
     """The columns of the models' ``rules_``."""
+    add_up = True
     precedence: ClassVar[Sequence[str]] = PLACES
     """The places in a name in the order in which their rules are asked."""
 
@@ -46,9 +48,14 @@ class ComponentModels(ModelSet[Model]):
     ) -> None:
         """Train the model of each key in ``labels`` on the rows whose label is known."""
         prefix = self.model(**parameters).prefix
-        for key, counts in count(names_of(columns), labels, prefix).items():
-            model: Any = self.model.from_counts(counts, **parameters)
-            self[key] = model
+        counts = count(names_of(columns), labels, prefix)
+        self.update(self.from_counts(counts, **parameters))
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, pa.Table], **parameters: Any) -> Self:
+        """See ``ModelSet``: the counts are those of components."""
+        model: Any = cls.model
+        return cls({key: model.from_counts(own, **parameters) for key, own in counts.items()})
 
     def save(self, directory: Path) -> list[str]:
         """Write the rules, and the counts where the models have them."""
@@ -69,12 +76,11 @@ class ComponentModels(ModelSet[Model]):
         keys = list(keys)
         rules = cls._read_rules(directory / cls._file("rules"))
         counted = cls._read_counts(directory / cls._file("counts"), keys) if counts else {}
-        models = cls()
+        models: Any = {}
         for key in keys:
             own = rules.filter(pc.equal(rules["predicate"], key)).drop_columns("predicate")
-            model: Any = cls.model.from_rules(own, counted.get(key), **parameters)
-            models[key] = model
-        return models
+            models[key] = cls.model.from_rules(own, counted.get(key), **parameters)
+        return cls(models)
 
     @classmethod
     def sections(
@@ -85,7 +91,10 @@ class ComponentModels(ModelSet[Model]):
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
-        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense.
+
+        Where their components are none, raise ``RuleError``.
+        """
         raise NotImplementedError
 
     @cached_property
@@ -117,6 +126,8 @@ class ComponentModels(ModelSet[Model]):
         rules = parts.read_table(path, stored(cls.rules_schema))
         try:
             cls.check_rules(rules)
+        except RuleError as error:
+            raise parts.DamagedModelError(path, f"name components ({error})") from error
         except ValueError as error:
             raise parts.DamagedModelError(path, str(error)) from error
         return rules

@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.tree import DecisionTreeRegressor
 
-Floats = npt.NDArray[np.float64]
+from birthmark.data.common.arrays import Bytes, Floats
 
 
 def boosted(
-    matrix: npt.NDArray[np.uint8],
+    matrix: Bytes,
     answers: Floats,
     rounds: int,
     rate: float,

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from birthmark.data.common.arrays import Bytes, Floats
 from birthmark.features import component_text
 from birthmark.features.encoding import CODED, COLUMNS
-from birthmark.predictor.models.forest.forest import Bytes, Floats, Forest, bent
+from birthmark.predictor.models.forest.forest import Forest, bent
 
 REASONS = 3
 """How many columns are named, at most: what a line of a terminal has room for."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import birthmark_native
+from birthmark.data.common.arrays import Bools, Bytes, Floats, Ints
 
 LEAF = 2**16 - 1
 """The column of a leaf."""
@@ -29,9 +30,6 @@ that levels are cut at (``predictor.fit.levels.GRID``)."""
 
 SPLIT_BYTES = 8
 """What a split takes when compiled, at most; a leaf takes one byte per output."""
-
-Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -189,7 +187,7 @@ class Forest:
         through = np.maximum(rows[end] - rows[:-1], 1)
         return np.asarray((before[end] - before[:-1]) / through[:, None])
 
-    def _ends(self) -> npt.NDArray[np.int64]:
+    def _ends(self) -> Ints:
         """Return for each node the number of the first behind its descendants."""
         end = np.zeros(len(self.column), dtype=np.int64)
         end[self.roots] = np.append(self.roots[1:], len(end))
@@ -214,10 +212,10 @@ def bent(sums: Floats) -> Floats:
 class _Tree:
     """A tree of scikit-learn's, its nodes in the order of ``Forest``."""
 
-    column: npt.NDArray[np.int64]
-    threshold: npt.NDArray[np.int64]
-    right: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.int64]
+    column: Ints
+    threshold: Ints
+    right: Ints
+    rows: Ints
     value: Floats
 
     @classmethod
@@ -241,7 +239,7 @@ class _Tree:
         )
 
     @property
-    def leaf(self) -> npt.NDArray[np.bool_]:
+    def leaf(self) -> Bools:
         return np.asarray(self.column == LEAF)
 
     @property

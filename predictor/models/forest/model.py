@@ -18,14 +18,15 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools, Bytes, Floats
 from birthmark.features import CREATES, HISTORY_BYTES
 from birthmark.features.columns import names_of
 from birthmark.features.encoding import COLUMNS, Encoding
-from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Bytes, FittedTrees, Floats, Forest
-from birthmark.predictor.models.learned import Answers, Learned, Scores
+from birthmark.predictor.answers.operating_points import Scores
+from birthmark.predictor.models.forest.forest import SPLIT_BYTES, FittedTrees, Forest
+from birthmark.predictor.models.learned import Answers, Learned
 from birthmark.predictor.parameters import DEFAULTS
 
 SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
@@ -98,7 +99,7 @@ class CreateForest(Learned):
         model.encoding_, model.forest_, model.output_ = encoding, forest, output
         return model
 
-    def grow(self, matrix: Bytes, labels: npt.NDArray[np.bool_]) -> Forest:
+    def grow(self, matrix: Bytes, labels: Bools) -> Forest:
         """Return a forest for ``labels`` (rows × outputs) of the rows of bytes in ``matrix``."""
         rows, outputs = labels.shape
         if not rows:
@@ -148,9 +149,7 @@ class CreateForest(Learned):
             max_features=TRIED,
         )
 
-    def _with_blind(
-        self, matrix: Bytes, labels: npt.NDArray[np.bool_]
-    ) -> tuple[Bytes, npt.NDArray[np.bool_]]:
+    def _with_blind(self, matrix: Bytes, labels: Bools) -> tuple[Bytes, Bools]:
         again = np.random.default_rng(self.seed).random(len(labels)) < self.blind
         blind = matrix[again]
         blind[:, :HISTORY_BYTES] = 0
@@ -171,7 +170,7 @@ class CreateForest(Learned):
         return scores >= 0.5
 
 
-def shared(known: Sequence[npt.NDArray[np.bool_]], loss: float = 0.02) -> list[list[int]]:
+def shared(known: Sequence[Bools], loss: float = 0.02) -> list[list[int]]:
     """Return which labels can share a forest, by where each is ``known``.
 
     A shared forest learns from the rows on which all its labels are known: they share one if none

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from birthmark.data.common.arrays import Floats
 from birthmark.features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
 from birthmark.features.history import HISTORY_BYTES
 from birthmark.predictor.image.forest import (
@@ -16,7 +17,7 @@ from birthmark.predictor.image.forest import (
     ForestSection,
     Group,
 )
-from birthmark.predictor.models.forest.forest import FULL, LEAF, Floats, Forest
+from birthmark.predictor.models.forest.forest import FULL, LEAF, Forest
 from birthmark.predictor.models.forest.model import CreateForest
 
 
@@ -24,11 +25,8 @@ def sections_of(
     models: Mapping[str, CreateForest], thresholds: Mapping[str, float | None]
 ) -> list[ForestSection]:
     """Return a section for each encoding, with a group for each forest."""
-    forests: dict[int, list[str]] = {}
-    for key, model in models.items():
-        forests.setdefault(id(model.forest_), []).append(key)
     encodings: dict[bytes, tuple[Encoding, list[Group]]] = {}
-    for keys in forests.values():
+    for keys in by_forest(models):
         model = models[keys[0]]
         own = {key: t for key in keys if (t := thresholds[key]) is not None}
         outputs = [models[key].output_ for key in own]
@@ -38,6 +36,14 @@ def sections_of(
             known = encodings.setdefault(repr(content).encode(), (model.encoding_, []))
             known[1].append(group)
     return [forest_section(encoding, groups) for encoding, groups in encodings.values()]
+
+
+def by_forest(models: Mapping[str, CreateForest]) -> Iterable[list[str]]:
+    """Return the keys of the models that share each forest, in the order of the first ones."""
+    forests: dict[int, list[str]] = {}
+    for key, model in models.items():
+        forests.setdefault(id(model.forest_), []).append(key)
+    return forests.values()
 
 
 def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection:

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.features.encoding import Encoding
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
 from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
-from birthmark.predictor.models.forest.sections import sections_of
+from birthmark.predictor.models.forest.sections import by_forest, sections_of
 from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
-from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import ModelSet
 
 
@@ -107,10 +107,7 @@ class ForestModels(ModelSet[CreateForest]):
 
     def _shared(self) -> list[SharedForest]:
         """Return the forests in the order of their first keys."""
-        by_forest: dict[int, list[str]] = {}
-        for key, model in self.items():
-            by_forest.setdefault(id(model.forest_), []).append(key)
-        return [self._of(keys) for keys in by_forest.values()]
+        return [self._of(keys) for keys in by_forest(self)]
 
     def _of(self, keys: list[str]) -> SharedForest:
         model = self[keys[0]]

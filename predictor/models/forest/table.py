@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.data.schema import field
 from birthmark.features.encoding import CODES, COLUMNS, Encoding
 from birthmark.predictor import parts
-from birthmark.predictor.models.forest.forest import LEAF, Floats, Forest
+from birthmark.predictor.models.forest.forest import LEAF, Forest
 
 NODES = pa.schema(
     [
@@ -147,8 +148,7 @@ def _nodes(number: int, forest: Forest) -> pa.Table:
         "target": np.where(leaf, forest.target, forest.target - root),
         "rows": forest.rows,
     }
-    own = pa.table({n: _cast(values, NODES.field(n)) for n, values in columns.items()})
-    return _numbered("forest", number, own, NODES)
+    return _numbered("forest", number, pa.table(columns), NODES)
 
 
 def _scores(number: int, forest: Forest) -> pa.Table:
@@ -190,7 +190,3 @@ def _forest(number: int, own: _Description, tables: dict[str, pa.Table]) -> Fore
         own.unit,
         own.base,
     )
-
-
-def _cast(values: Any, wanted: pa.Field) -> pa.Array:
-    return (values if isinstance(values, pa.Array) else pa.array(values)).cast(wanted.type)

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from birthmark.data.common.setting_errors import check
 from birthmark.features.columns import names_of
-from birthmark.features.components import match_components, whole_names
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.models.components.counts import ComponentCounts
-from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.models.learned import Answers
 from birthmark.predictor.parameters import DEFAULTS, Parameters
+from birthmark_native import match_components, whole_names
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class NameRules(ComponentCounts):
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
         """Return the components that say yes at ``threshold``, each with true."""
-        reach = pc.greater_equal(_fractions(self.rules_), threshold)
+        reach = pc.greater_equal(fractions(self.rules_), threshold)
         return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]
 
     def _derive(self, counts: pa.Table) -> pa.Table:
@@ -92,7 +93,7 @@ class NameRules(ComponentCounts):
 
     def scores(self, table: pa.Table) -> Scores:
         """Return for each row the strongest n_M/n_A of its rules; 0 where there is none."""
-        strengths = _fractions(self.rules_).combine_chunks()
+        strengths = fractions(self.rules_).combine_chunks()
         scores = pc.fill_null(strengths.take(self._match(table)), 0.0)
         return np.asarray(scores, dtype=np.float64)
 
@@ -107,11 +108,12 @@ def select_rules(counts: pa.Table, minfrac: float, mincount: int) -> pa.Table:
     """
     check(Parameters, minfrac=minfrac, mincount=mincount)
     counts = counts.filter(pc.greater_equal(counts["n_m"], max(mincount, 1)))
-    rules = counts.append_column("fraction", _fractions(counts))
+    rules = counts.append_column("fraction", fractions(counts))
     rules = rules.filter(pc.greater_equal(rules["fraction"], minfrac))
     order = [("fraction", "descending"), ("n_m", "descending"), ("component", "ascending")]
     return rules.sort_by(order).drop_columns("fraction")
 
 
-def _fractions(counts: pa.Table) -> pa.ChunkedArray:
+def fractions(counts: pa.Table) -> pa.ChunkedArray:
+    """Return n_M/n_A of each row of ``COUNTS``."""
     return pc.divide(counts["n_m"].cast(pa.float64()), counts["n_a"].cast(pa.float64()))

@@ -8,14 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.features.components import match_components, name_components
 from birthmark.predictor.answers.operating_points import NEVER
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.components.counts import COUNTS
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
 from birthmark.predictor.models.model_set import most_decisive_first
-from birthmark.predictor.models.name.model import NameRules
-from birthmark_native import RuleError
+from birthmark.predictor.models.name.model import NameRules, fractions
+from birthmark_native import match_components, name_components
 
 
 class NameModels(ComponentModels[NameRules]):
@@ -34,10 +33,7 @@ class NameModels(ComponentModels[NameRules]):
         impossible = pc.or_(pc.greater(rules["n_m"], rules["n_a"]), pc.equal(rules["n_m"], 0))
         if pc.any(impossible).as_py():
             raise ValueError("0 < n_m <= n_a")
-        try:
-            match_components(pa.array([], pa.binary()), rules["component"].combine_chunks(), True)
-        except RuleError as error:
-            raise ValueError(f"name components ({error})") from error
+        match_components(pa.array([], pa.binary()), rules["component"].combine_chunks(), True)
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the component of strongest evidence (None: no rule matched)."""
@@ -49,8 +45,7 @@ class NameModels(ComponentModels[NameRules]):
         for key, model in self.items():
             threshold = self.point(key).at(point)
             decided = model.decided()
-            share = pc.divide(decided["n_m"].cast(pa.float64()), decided["n_a"].cast(pa.float64()))
-            kept = pc.greater_equal(share, NEVER if threshold is None else threshold)
+            kept = pc.greater_equal(fractions(decided), NEVER if threshold is None else threshold)
             tables.append(as_rules(key, decided.filter(kept)))
         return most_decisive_first(tables)
 

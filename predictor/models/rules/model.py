@@ -7,23 +7,17 @@ from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats, Ints
 from birthmark.features.columns import names_of
-from birthmark.features.components import (
-    ANY,
-    decide_components,
-    prune_components,
-    score_components,
-    whole_names,
-)
+from birthmark.features.components import ANY
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.models.components.counts import COUNTS, TRACE, ComponentCounts
-from birthmark.predictor.models.learned import Answers, Scores
+from birthmark.predictor.models.learned import Answers
 from birthmark.predictor.parameters import DEFAULTS
-
-Numbers = npt.NDArray[np.float64]
+from birthmark_native import decide_components, prune_components, score_components, whole_names
 
 _COMPONENT = COUNTS.field("component")
 
@@ -144,7 +138,7 @@ class RuleList(ComponentCounts):
         return np.asarray(scores >= self.threshold)
 
 
-def interval(n_m: Numbers, n_a: Numbers, level: float) -> tuple[Numbers, Numbers]:
+def interval(n_m: Floats, n_a: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the lower and upper limit of the share ``n_m``/``n_a`` (Wilson 1927, equation 8).
 
     Each holds with confidence ``level``. Where nothing was counted they are 0 and 1.
@@ -157,7 +151,7 @@ def interval(n_m: Numbers, n_a: Numbers, level: float) -> tuple[Numbers, Numbers
     return lower, np.where(n_m < n_a, np.minimum(centre + half, 1), 1.0)
 
 
-def condensed(names: pa.Array, rules: pa.Table, thresholds: Numbers, prefix: bool) -> pa.Table:
+def condensed(names: pa.Array, rules: pa.Table, thresholds: Floats, prefix: bool) -> pa.Table:
     """Return those of ``rules`` that decisions about ``names`` at ``thresholds`` need.
 
     The thresholds are in ascending order; at 0 everything is a yes, whatever the rules. A rule
@@ -174,7 +168,7 @@ def condensed(names: pa.Array, rules: pa.Table, thresholds: Numbers, prefix: boo
     return rules.take(place[np.asarray(kept)][::-1]).combine_chunks()
 
 
-def _least_first(rules: pa.Table) -> npt.NDArray[np.int64]:
+def _least_first(rules: pa.Table) -> Ints:
     """Return the order in which ``rules`` are tried: of equal evidence, the longer one first.
 
     It is about fewer names.

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.features.columns import names_of
-from birthmark.features.components import ANY, rank_components, score_components
+from birthmark.features.components import ANY
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.components.set import ComponentModels, as_rules
-from birthmark.predictor.models.learned import Scores
 from birthmark.predictor.models.model_set import most_decisive_first
 from birthmark.predictor.models.rules.model import EVIDENCE, RuleList, arrays_of
-from birthmark_native import RuleError
+from birthmark_native import rank_components, score_components
 
 _SHOWN = ("component", "n_m", "n_a")
 
@@ -38,10 +38,7 @@ class RuleModels(ComponentModels[RuleList]):
         pairs += [*pairwise((0.0, rules["n_m"], rules["n_a"]))]
         if not all(pc.all(pc.less_equal(*pair), min_count=0).as_py() for pair in pairs):
             raise ValueError("0 <= lower <= upper <= 1 and 0 <= n_m <= n_a")
-        try:
-            score_components(pa.array([], pa.binary()), *arrays_of(rules), True)
-        except RuleError as error:
-            raise ValueError(f"name components ({error})") from error
+        score_components(pa.array([], pa.binary()), *arrays_of(rules), True)
 
     def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
         """Keep only the rules that the operating points need, on training's names and these."""

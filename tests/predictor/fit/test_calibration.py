@@ -7,10 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from birthmark.data.common.arrays import Bools
 from birthmark.features import CREATES
 from birthmark.predictor.fit.calibration import BLOCKS, CROSSED, Holdout
 from birthmark.predictor.fit.learning import Lesson
-from birthmark.predictor.fit.thresholds import Bools, Limit, Limits
+from birthmark.predictor.fit.thresholds import Limit, Limits
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.models.rules.set import RuleModels
 
@@ -31,9 +32,10 @@ def calibrated(names: list[bytes], truth: Bools, limit: Limit, holdout: Holdout)
     """Return rules that learned which of ``names`` are true, and were calibrated on them."""
     bounds = dict.fromkeys(("bound", "false_negative_bound"), limit.bound)
     limits = {**bounds, "confidence": limit.confidence}
-    lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, {"prefix": False, **limits})
+    parameters = {"prefix": False, **limits}
+    lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, parameters, [])
     models = lesson.train(RuleModels(), holdout.learned)
-    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds], [])
+    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
     return models
 
 
@@ -124,7 +126,7 @@ def test_without_worlds_only_a_yes_gets_a_threshold() -> None:
     limits = {"bound": 0.01, "false_negative_bound": 0.01, "confidence": 0.95, "prefix": False}
     lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, limits)
     models = lesson.train(RuleModels(), holdout.learned)
-    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds], None)
+    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
     assert models.points["yes"].bounded is not None
     assert models.points["yes"].no is None
     assert models.points["yes"].levels.cuts == ()

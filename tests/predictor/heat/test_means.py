@@ -48,13 +48,6 @@ def test_learning_in_parts_is_learning_at_once():
     assert parts.sums_.equals(learned().sums_)
 
 
-def test_what_is_aged_counts_for_less_beside_what_is_new():
-    means = learned().age(0.5)
-    means.partial_fit(ROWS.slice(2, 1), {"writes": [100.0]})
-    log = (0.5 * 12 + 100 + (0.5 * 12 + 100) / 3) / (0.5 * 3 + 1 + 1)
-    assert ask(means, "log", b"new")[0] == pytest.approx(log)
-
-
 def test_a_weight_of_two_is_the_row_twice():
     twice = ShrunkenMeans([["kind"]], ["writes"])
     twice.partial_fit(pa.concat_tables([ROWS, ROWS]), {"writes": VALUES["writes"] * 2})
@@ -73,12 +66,6 @@ def test_parts_of_a_key_do_not_run_into_each_other():
 def test_a_strength_that_makes_no_sense_is_refused(strength):
     with pytest.raises(ValueError, match="strength"):
         ShrunkenMeans([], ["writes"], strength)
-
-
-@pytest.mark.parametrize("factor", [-0.1, 1.1, float("nan")])
-def test_a_factor_that_makes_no_sense_is_refused(factor):
-    with pytest.raises(ValueError, match="factor"):
-        learned().age(factor)
 
 
 def test_keys_of_too_little_weight_are_as_new_and_need_not_be_kept():

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from birthmark.features.components import rank_components
 from birthmark.predictor.models.rules.estimator import RuleModel
 from birthmark.predictor.models.rules.model import ANY, EVIDENCE, interval
+from birthmark_native import rank_components
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
 NAMES = st.lists(PIECES, min_size=1, max_size=4).map(b".".join)
