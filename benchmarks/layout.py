@@ -46,13 +46,14 @@ from birthmark.data.schema import OPERATIONS
 from birthmark.data.workloads import WORKLOADS, Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
-from birthmark.layout_hint.comparison import DEFAULT, ORACLE, Comparison, Result
+from birthmark.layout_hint.comparison.figures import Comparison, Result
+from birthmark.layout_hint.replay.conditions import DEFAULT, ORACLE
 from birthmark.layout_hint.report import to_json
 from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.training.config import Settings
-from birthmark.training.learn.train import train
+from birthmark.training.learn.train import fit, read_lives
 from birthmark.training.registry.versions import Registry
 
 CACHE_MB = 800
@@ -110,7 +111,7 @@ def trained(name: str, trace: Path, scratch: Path) -> Path:
     registry, dataset = scratch / f"{name}-models", scratch / f"{name}-first"
     if not registry.exists():
         ingest([trace], dataset)
-        model, manifest = train([dataset], Settings())
+        model, manifest = fit(read_lives([dataset]), Settings())
         Registry(registry).publish(model.save, manifest)
     return registry
 

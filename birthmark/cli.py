@@ -18,80 +18,60 @@ from birthmark.terminal import line
 
 COMMANDS = {
     "ingest": (
-        "ingest",
-        "Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names.",
+        "Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."
     ),
-    "dump": (
-        "dump",
-        "Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's.",
-    ),
-    "anonymize": (
-        "anonymize",
-        "Replace users, groups, addresses and names at random, each always by the same.",
-    ),
-    "train": ("train", "Train on the datasets together, and publish the model."),
-    "evaluate": (
-        "train",
-        "Test a model on a dataset: how often it is right about what files became.",
-    ),
+    "dump": "Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's.",
+    "anonymize": "Replace users, groups, addresses and names at random, each always by the same.",
+    "train": "Train on the datasets together, and publish the model.",
+    "evaluate": "Test a model on a dataset: how often it is right about what files became.",
     "windows": (
-        "windows",
-        "Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best.",
+        "Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."
     ),
     "report": (
-        "train",
-        "Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files.",
+        "Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."
     ),
     "nightly": (
-        "train",
-        "Take in new traces, test the published model on them, train and publish its successor.",
+        "Take in new traces, test the published model on them, train and publish its successor."
     ),
     "audit": (
-        "audit",
-        "Compare what was served with what became of the files; abstain where a bound is broken.",
+        "Compare what was served with what became of the files; abstain where a bound is broken."
     ),
     "serve": (
-        "serve",
-        "Answer over HTTP from the published model, and from the next as soon as it is published.",
+        "Answer over HTTP from the published model, and from the next as soon as it is published."
     ),
-    "predict": ("serve", "Predict what a file will become, as the service does but without it."),
+    "predict": "Predict what a file will become, as the service does but without it.",
     "explain": (
-        "explain",
-        "Tell of new files what they will become, how likely, and why: the evidence of each yes.",
+        "Tell of new files what they will become, how likely, and why: the evidence of each yes."
     ),
-    "rules": (
-        "explain",
-        "List the rules of the published model, those that decide most files first.",
-    ),
-    "image": (
-        "image",
-        "Compile the published model into an image, which C looks up in without a service.",
-    ),
-    "layout": (
-        "layout",
-        "Replay days under policies of layout, and compare what falls into the region.",
-    ),
-    "workload": (
-        "workload",
-        "Generate a trace that is like one of the thesis's (it is marked as generated).",
-    ),
-    "install": ("install", "Have the system run it by itself."),
-    "models": ("models", "Keep, choose and check trained models."),
-    "replay": ("replay", "Make a benchmark of a trace, and run it."),
+    "rules": "List the rules of the published model, those that decide most files first.",
+    "image": "Compile the published model into an image, which C looks up in without a service.",
+    "layout": "Replay days under policies of layout, and compare what falls into the region.",
+    "workload": "Generate a trace that is like one of the thesis's (it is marked as generated).",
+    "install": "Have the system run it by itself.",
+    "models": "Keep, choose and check trained models.",
+    "replay": "Make a benchmark of a trace, and run it.",
     "scan": (
-        "scan",
         "Count operations per period: `scan TRACE...` is short for `scan traces TRACE...`; "
-        "the other commands take the table that it writes.",
+        "the other commands take the table that it writes."
     ),
-    "tokens": ("tokens", "Say who may ask the service, and what."),
+    "tokens": "Say who may ask the service, and what.",
 }
-"""The module of ``birthmark.commands`` that has a command, or as ``app`` a group of them; and its
-line in the list of commands, the first of its own help, for which nothing need be imported."""
+"""The line of each command in the list of commands. It is the first of the command's own help, and
+stands here because that list imports no command."""
+
+HOMES = {
+    "evaluate": "train",
+    "report": "train",
+    "nightly": "train",
+    "predict": "serve",
+    "rules": "explain",
+}
+"""The modules of ``birthmark.commands`` whose names are not those of the commands in them."""
 
 
 def command(name: str) -> Any:
-    """Return a command, or a group of them, whole."""
-    module = import_module(f"birthmark.commands.{COMMANDS[name][0]}")
+    """Return a command, or a group of them (its module's ``app``), whole."""
+    module = import_module(f"birthmark.commands.{HOMES.get(name, name)}")
     if hasattr(module, "app"):
         group = typer.main.get_group(module.app)
         group.name = name
@@ -128,7 +108,7 @@ class Commands(typer.core.TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name; None if there is none."""
-        return Later(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
+        return Later(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
 
 
 app = typer.Typer(

@@ -11,12 +11,13 @@ command that is annotated with a model stands for an option for each of its sett
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
-from inspect import Parameter, isclass, signature
+from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -82,8 +83,10 @@ def with_options(command: Command) -> Command:
     Called from Python it takes the models themselves. Of what a model refuses the error names the
     option, and says in the model's words what it expected.
     """
-    hints = get_type_hints(command, include_extras=True)
-    models = {name: found for name, hint in hints.items() if (found := _asked(hint))}
+    asked = signature(command, eval_str=True)
+    models = {
+        name: found for name, own in asked.parameters.items() if (found := _asked(own.annotation))
+    }
     options = {name: how.of(model) for name, (model, how) in models.items()}
 
     @wraps(command)
@@ -91,17 +94,19 @@ def with_options(command: Command) -> Command:
         for name, (model, _) in models.items():
             given = {own.name: values.pop(own.name) for own in options[name] if own.name in values}
             if given:
-                values[name] = _settings(model, given)
+                try:
+                    values[name] = model(**given)
+                except ValidationError as error:  # each was read alone: together they contradict
+                    raise typer.BadParameter(expected(error.errors()[0])) from error
         command(*arguments, **values)
 
     run.__annotations__ = {}  # the signature has them
-    run.__signature__ = signature(command).replace(  # type: ignore[attr-defined]
-        parameters=_keyed(
-            made
-            for own in signature(command).parameters.values()
-            for made in options.get(own.name, [own.replace(annotation=hints[own.name])])
-        ),
-        return_annotation=None,
+    run.__signature__ = asked.replace(  # type: ignore[attr-defined]
+        parameters=[
+            made.replace(kind=Parameter.KEYWORD_ONLY)  # so that they may stand in any order
+            for name, own in asked.parameters.items()
+            for made in options.get(name, [own])
+        ]
     )
     run.settings = {  # type: ignore[attr-defined]
         own.name: model for name, (model, _) in models.items() for own in options[name]
@@ -112,16 +117,6 @@ def with_options(command: Command) -> Command:
 def described(model: type[BaseModel], name: str) -> Any:
     """Return an option that is described as a setting is, but must be given."""
     return typer.Option(help=_help(model.model_fields[name]))
-
-
-def refused(error: ValidationError) -> typer.BadParameter:
-    """Return the first of what is wrong, as the command line reports its own errors."""
-    first = error.errors()[0]
-    if not first["loc"]:
-        return typer.BadParameter(expected(first))
-    member = str(first["loc"][0]).removesuffix("_percent")
-    message = f"{expected(first)}, found {first['input']!r}"
-    return typer.BadParameter(message, param_hint=member)
 
 
 def kind_of(setting: FieldInfo) -> Any:
@@ -156,18 +151,15 @@ def _help(setting: FieldInfo) -> str:
 def _reading(setting: FieldInfo, kind: Any) -> dict[str, Any]:
     """Return what typer reads an option's words by."""
     words = choices(setting)
-    return {
-        "parser": _Parser(setting, kind),
-        "metavar": f"<{'|'.join(words) or _LABELS.get(kind, 'text')}>",
-        "autocompletion": _completing(words) if words else None,
-    }
 
-
-def _completing(words: tuple[str, ...]) -> Callable[[str], list[str]]:
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
 
-    return complete
+    return {
+        "parser": _Parser(setting, kind),
+        "metavar": f"<{'|'.join(words) or _LABELS.get(kind, 'text')}>",
+        "autocompletion": complete if words else None,
+    }
 
 
 class _Parser:
@@ -192,32 +184,15 @@ class _Parser:
 def _number(word: Any) -> Any:
     """Return a word as a file of settings would have it: a number, if it is one."""
     for read in (int, float):
-        try:
+        with suppress(ValueError):
             return read(word) if isinstance(word, str) else word
-        except ValueError:
-            pass
     return word
 
 
-def _settings(model: type[BaseModel], given: dict[str, Any]) -> BaseModel:
-    try:
-        return model(**given)
-    except ValidationError as error:
-        raise refused(error) from error
-
-
-def _asked(hint: Any) -> tuple[type[BaseModel], Options] | None:
+def _asked(annotation: Any) -> tuple[type[BaseModel], Options] | None:
     """Return the model that a parameter is annotated with, and how its settings are given."""
-    if get_origin(hint) is not Annotated:
-        return None
-    kind, *extra = get_args(hint)
-    how = [each for each in extra if isinstance(each, Options)]
-    return (kind, how[0]) if how and isclass(kind) and issubclass(kind, BaseModel) else None
-
-
-def _keyed(parameters: Any) -> list[Parameter]:
-    """Return parameters that may stand in any order: by their names alone."""
-    return [own.replace(kind=Parameter.KEYWORD_ONLY) for own in parameters]
+    how = [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Options)]
+    return (annotation.__origin__, how[0]) if how else None
 
 
 def _is_list(setting: FieldInfo) -> bool:

@@ -71,17 +71,8 @@ def _shown(path: Path) -> Path:
 
 def ask(registry: Path) -> None:
     """Start the service, ask it about new files over HTTP, print the answers, stop it."""
-    command = [
-        sys.executable,
-        "-m",
-        "birthmark",
-        "serve",
-        "--registry",
-        str(registry),
-        "--port",
-        "0",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    words = ["-m", "birthmark", "serve", "--registry", str(registry), "--port", "0"]
+    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             said = server.stdout.readline().strip()

@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
+from rich.table import Column
 from rich.text import Text
 
 from birthmark.data.common.visible import visible, visible_lines
@@ -59,6 +60,11 @@ def fields(told: Mapping[str, Any]) -> None:
             line(f"{label:>12}  {text:,}" if isinstance(text, int) else f"{label:>12}  {text}")
 
 
+def numbers(*headings: str) -> list[Column]:
+    """Return columns of a table that stand to the right, as numbers do."""
+    return [Column(heading, justify="right") for heading in headings]
+
+
 def show(shown: RenderableType, columns: int = 0) -> None:
     """Print a table or a tree on standard output.
 
@@ -85,10 +91,14 @@ def progress(*columns: ProgressColumn) -> Progress:
     return Progress(*columns, console=Terminal(stderr=True), disable=not sys.stderr.isatty())
 
 
-def counting(what: str) -> Progress:
-    """Return `progress` of tasks that count `done` of `what`."""
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[str, int], None]]:
+    """Show on a terminal where a count of `what` has come to; yield what tells the place and it."""
     counted = field("{task.fields[done]:,} " + what)
-    return progress(SpinnerColumn(), field("{task.description}"), counted, TimeElapsedColumn())
+    columns = (SpinnerColumn(), field("{task.description}"), counted, TimeElapsedColumn())
+    with progress(*columns) as bar:
+        task = bar.add_task("", total=None, done=0)
+        yield lambda place, done: bar.update(task, description=place, done=done)
 
 
 def field(form: str) -> TextColumn:

@@ -36,7 +36,7 @@ Format = Literal["operations", "text", "pcap"]
 
 
 class Strict(BaseModel):
-    """Settings of which no others are known, and which nobody changes."""
+    """A model that refuses members which it does not declare, and whose values nobody changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from birthmark.layout_hint import options as read
-from birthmark.layout_hint.compare import compare
-from birthmark.layout_hint.comparison import Comparison
-from birthmark.layout_hint.days import Day, is_build, make_days
+from birthmark.layout_hint.comparison import options as read
+from birthmark.layout_hint.comparison.compare import compare
+from birthmark.layout_hint.comparison.figures import Comparison
 from birthmark.layout_hint.disks import read_disk
-from birthmark.layout_hint.model_image import read_image
-from birthmark.layout_hint.region import geometry
+from birthmark.layout_hint.replay.days import Day, is_build, make_days
+from birthmark.layout_hint.replay.model_image import read_image
+from birthmark.layout_hint.replay.region import geometry
 from birthmark.layout_hint.settings import Options
 from birthmark.predictor.allocation.verdicts import Room
 
@@ -30,7 +31,7 @@ def study(
     model: Path | str,
     options: Options,
     builds: Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda what, done, of: None,
 ) -> Comparison:
     """Replay days under policies of layout, and compare them.
 
@@ -49,18 +50,20 @@ def study(
     disk = read_disk(options.disk, settings.partition)
     fsize = geometry(settings.geometry, settings.partition).fsize
     image = read_image(model, Room.of(settings.region.fragments * fsize, fsize), options.point)
-    tell = progress or (lambda what, done, of: None)
-    with _directory(builds) as into:
-        days = _days(traces, options, into, tell)
+    kept = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
+    with kept as into:
+        days = _days(traces, options, Path(into), partial(progress, "sub-snapshots"))
         if not options.warmup:
             settings = dataclasses.replace(settings, warmup=_warmup(days))
         return compare(
             _title(traces, days), days, image, disk, settings, plan, options.jobs,
-            lambda done, of: tell("runs", done, of),
+            partial(progress, "runs"),
         )  # fmt: skip
 
 
-def _days(traces: Sequence[Path], options: Options, into: Path, tell: Progress) -> list[Day]:
+def _days(
+    traces: Sequence[Path], options: Options, into: Path, progress: Callable[[int, int], None]
+) -> list[Day]:
     hours, dates = read.hours(options), read.dates(options)
     if all(is_build(trace) for trace in traces):
         return [Day.of(trace) for trace in traces]
@@ -69,18 +72,7 @@ def _days(traces: Sequence[Path], options: Options, into: Path, tell: Progress) 
             raise ValueError(f"{trace}: expected a trace like the others, found a build")
         if str(trace) == "-":
             raise ValueError("-: expected a file: a trace is read once for every day")
-    return make_days(
-        traces, into, hours, dates, options.jobs, lambda done, of: tell("sub-snapshots", done, of)
-    )
-
-
-@contextmanager
-def _directory(kept: Path | None) -> Iterator[Path]:
-    if kept:
-        yield kept
-        return
-    with tempfile.TemporaryDirectory(prefix="birthmark-layout-") as made:
-        yield Path(made)
+    return make_days(traces, into, hours, dates, options.jobs, progress)
 
 
 def _warmup(days: Sequence[Day]) -> float:

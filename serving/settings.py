@@ -9,16 +9,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from birthmark.data.common.choices import meant
 from birthmark.data.common.sizes import size
+from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import REGION
@@ -28,10 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
 
 def _size(text: str) -> str:
-    try:
-        size(text)
-    except ValueError as error:
-        raise PydanticCustomError("size", "{reason}", {"reason": str(error)}) from error
+    size(text)
     return text
 
 
@@ -43,19 +38,18 @@ def names(text: str | None) -> list[str]:
 def _names(text: str) -> str:
     for name in names(text):
         if not _NAME.fullmatch(name):
-            reason = f"expected names of hosts, without ports, parted by commas, found {name!r}"
-            raise PydanticCustomError("names", "{reason}", {"reason": reason})
+            raise ValueError(
+                f"expected names of hosts, without ports, parted by commas, found {name!r}"
+            )
     return text
 
 
-class Settings(BaseModel):
+class Settings(Strict):
     """What the service needs to know to run.
 
     A setting is also an option of ``birthmark serve`` (``poll_seconds``: ``--poll-seconds``) and
     a variable of the environment (``BIRTHMARK_POLL_SECONDS``); the option wins.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     registry: Path | str = Field(
         default="registry", description="directory of trained models, or the URI of an object store"
@@ -147,18 +141,14 @@ class Settings(BaseModel):
         return self
 
 
-class Listing(BaseModel):
+class Listing(Strict):
     """Which rules of a model are listed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     top: int = Field(default=50, ge=1, description="number of rules to show")
 
 
-class TokenFile(BaseModel):
+class TokenFile(Strict):
     """Where the tokens are kept."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     tokens: Path = Field(default=Path("tokens.json"), description="file of the tokens' hashes")
 

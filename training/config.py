@@ -6,21 +6,19 @@ below, which alone declare types, defaults and ranges.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.data.common.setting_errors import InvalidError
+from birthmark.data.common.setting_files import read_toml
+from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import PROMISED, Point
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import Parameters
@@ -38,11 +36,7 @@ class ConfigError(InvalidError):
     """A configuration of the nightly run that cannot be used."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Traces(_Strict):
+class Traces(Strict):
     """Where new traces appear."""
 
     files: list[str] = Field(default=[], description="globs of trace files")
@@ -51,14 +45,14 @@ class Traces(_Strict):
     )
 
 
-class Server(_Strict):
+class Server(Strict):
     """A file server of several, and where its traces appear."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="what datasets call it")
     files: list[str] = Field(min_length=1, description="globs of its trace files")
 
 
-class Engine(_Strict):
+class Engine(Strict):
     """Who runs the tasks of a night (``training.engine``)."""
 
     kind: Literal["processes", "dask"] = "processes"
@@ -74,13 +68,13 @@ class Engine(_Strict):
         return self
 
 
-class Directory(_Strict):
+class Directory(Strict):
     """A directory that the nightly run keeps."""
 
     directory: Path
 
 
-class Place(_Strict):
+class Place(Strict):
     """A directory that the nightly run keeps, or the URI of an object store."""
 
     directory: Path | str
@@ -134,7 +128,7 @@ class Training(Settings):
         return zone
 
 
-class Testing(_Strict):
+class Testing(Strict):
     """Whether a model that is trained alone is tested."""
 
     test: bool = Field(
@@ -143,7 +137,7 @@ class Testing(_Strict):
     )
 
 
-class Windows(_Strict):
+class Windows(Strict):
     """How far back to learn from is compared."""
 
     lengths: list[Annotated[int, Field(ge=1)]] = Field(
@@ -151,19 +145,19 @@ class Windows(_Strict):
     )
 
 
-class Account(_Strict):
+class Account(Strict):
     """Who a system runs the service and the nightly run as."""
 
     user: str = Field(default="birthmark", description="user to run as, with that user's group")
 
 
-class Keeping(_Strict):
+class Keeping(Strict):
     """Which versions stay when old ones are removed."""
 
     keep: int = Field(ge=1, description="number of the newest versions to keep")
 
 
-class Matching(_Strict):
+class Matching(Strict):
     """How predictions served are joined to the files that they were about."""
 
     tolerance_seconds: float = Field(
@@ -187,22 +181,17 @@ class Audit(Matching):
     log: Path
 
 
-class Config(_Strict):
+class Config(Strict):
     """Everything in the file."""
 
     traces: Traces = Traces()
-    servers: list[Server] = []
+    servers: list[Server] = Field(default=[])
     datasets: Directory
     registry: Place
     training: Training = Training()
     audit: Audit | None = None
     engine: Engine = Engine()
-    predicates: list[dict[str, Any]] = []
-
-    @field_validator("registry", mode="before")
-    @classmethod
-    def _any_place(cls, place: Any) -> Any:
-        return place.model_dump() if isinstance(place, Directory) else place
+    predicates: list[dict[str, Any]] = Field(default=[])
 
     @model_validator(mode="after")
     def _has_sources(self) -> Self:
@@ -257,15 +246,12 @@ def read_config(path: Path) -> Config:
     Relative paths in it are taken from the directory that it is in.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
-    try:
-        config = Config.model_validate(table).resolve(path.parent)
+        config = read_toml(path, Config).resolve(path.parent)
         config.all_predicates()
-    except ValidationError as error:
-        told = reasons(error, Config)
-        raise ConfigError([f"{path}: {reason}" for reason in told]) from error
+    except OSError as error:
+        raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
+    except InvalidError as error:
+        raise ConfigError(error.reasons) from error
     except ValueError as error:
         raise ConfigError([f"{path}: predicates: {error}"]) from error
     return config

@@ -12,11 +12,8 @@ What is sent between our own processes is pickled; nothing that is stored is.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -25,6 +22,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from birthmark.data.common.orphans import end_with
 from birthmark.predictor.fit.learning import Learner, LocalLearner
 from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training.config import Engine
@@ -41,9 +39,6 @@ SCRATCH = ".work-"
 
 IDLE = 24 * 3600
 """How many seconds a process waits for its next task, if this one does not end before."""
-
-GLANCE = 0.5
-"""How often a process looks whether the one that started it is still there, seconds."""
 
 
 class EngineError(OSError):
@@ -85,19 +80,17 @@ class Workers:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield an empty directory that all workers see, and remove it afterwards."""
-        path = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=self.directory))
-        try:
-            yield path
-        finally:
-            shutil.rmtree(path)
+        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=self.directory) as path:
+            yield Path(path)
 
     def _backend(self) -> Any:
         if self._client is None:
+            # At their start: one that waits for its first task would wait for so long.
             return parallel_config(
                 "loky",
                 idle_worker_timeout=IDLE,
-                initializer=_end_with,
-                initargs=(os.getpid(),),
+                initializer=end_with,
+                initargs=(os.getpid(), signal.SIGKILL),
             )
         return parallel_config("dask", client=self._client, wait_for_workers_timeout=WAIT)
 
@@ -125,20 +118,6 @@ def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str
     """Run a task that has one core: the others are for the other tasks."""
     with parallel_config("sequential"):
         return function(*given, **named)
-
-
-def _end_with(parent: int) -> None:
-    """End this process once its parent was killed: nobody would wait for what it does.
-
-    It is told at its start: one that waits for its first task would wait for `IDLE` seconds.
-    """
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(GLANCE)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -53,16 +53,8 @@ def anonymize(
     from birthmark.data.anonymize import read_settings
 
     settings = read_settings(keep) if keep else None
-    with counting("records") as bar:
-        task = bar.add_task("", total=None, done=0)
-        summary = run(
-            inputs,
-            out,
-            mapping,
-            settings,
-            drawing.seed,
-            lambda path, records: bar.update(task, description=path, done=records),
-        )
+    with counting("records") as tell:
+        summary = run(inputs, out, mapping, settings, drawing.seed, tell)
     warn(summary.warnings)
     stderr = out == "-"
     if as_json:

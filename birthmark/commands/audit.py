@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
+from birthmark.data.common.percentages import shown
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, described, with_options
-from birthmark.outputs import named
+from birthmark.outputs import Json, output, print_json
 from birthmark.serving.settings import Settings as Serving
-from birthmark.terminal import line, show, working
+from birthmark.terminal import line, numbers, show, working
 from birthmark.training.config import Matching, Settings
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
@@ -29,10 +29,8 @@ def audit(
     log: Annotated[Path, described(Serving, "log_predictions")],
     matching: Annotated[Matching, Options(named={"tolerance_seconds": "--tolerance"})],
     learning: Annotated[Settings, Options(only=("without_loss",))],
-    out: Annotated[
-        Path | None, typer.Option(callback=named, help="also write an HTML page to this file")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    out: Annotated[Path | None, output("also write an HTML page to this file")] = None,
+    as_json: Json = False,
 ) -> None:
     """Compare what was served with what became of the files; abstain where a bound is broken."""
     from birthmark.training.audit.page import render
@@ -47,7 +45,7 @@ def audit(
         if out is not None:
             out.write_text(render(found), encoding="utf-8")
     if as_json:
-        typer.echo(json.dumps(found.to_json(), indent=1, allow_nan=False))
+        print_json(found.to_json())
         return
     for table in (_joined(found), _figures(found)):
         show(table, columns=160)
@@ -78,13 +76,11 @@ def warnings(found: Audit) -> list[str]:
 
 
 def _joined(found: Audit) -> Table:
-    columns = ("asked", "joined", "ambiguous", "unmatched")
-    table = Table("version", "model", "point", "subject", title="Rows of the log")
-    for column in columns:
-        table.add_column(column, justify="right")
+    names = ("version", "model", "point", "subject")
+    counts = ("asked", "joined", "ambiguous", "unmatched")
+    table = Table(*names, *numbers(*counts), title="Rows of the log")
     for row in found.joined:
-        names = (str(row[name]) for name in ("version", "model", "point", "subject"))
-        table.add_row(*names, *(f"{row[column]:,}" for column in columns))
+        table.add_row(*(str(row[name]) for name in names), *(f"{row[n]:,}" for n in counts))
     return table
 
 
@@ -97,10 +93,7 @@ _FIGURES = (
 def _figures(found: Audit) -> Table:
     from birthmark.training.reports.terminal import styled
 
-    table = Table("predicate", "subject", title="As served")
-    for column in _FIGURES:
-        table.add_column(column, justify="right")
-    table.add_column("standing")
+    table = Table("predicate", "subject", *numbers(*_FIGURES), "standing", title="As served")
     for row in found.figures.to_pylist():
         low, high = row["false_positives_low"], row["false_positives_high"]
         table.add_row(
@@ -108,15 +101,9 @@ def _figures(found: Audit) -> Table:
             row["subject"],
             f"{row['n']:,}",
             f"{row['n_unknown']:,}",
-            *map(_percent, (row["decided"], row["right"])),
-            _percent(row["precision"]),
-            _percent(row["false_positives"]),
+            *map(shown, (row["decided"], row["right"], row["precision"], row["false_positives"])),
             "–" if low is None else f"{low:.2f}–{high:.2f}",
-            _percent(row["bound"]),
+            shown(row["bound"]),
             styled(row["standing"]),
         )
     return table
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}%"

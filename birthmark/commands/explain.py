@@ -14,6 +14,7 @@ from rich.tree import Tree
 from birthmark.commands.serve import Published, files_of
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
+from birthmark.outputs import Json
 from birthmark.serving.settings import Listing
 from birthmark.terminal import line, show, styled
 
@@ -31,7 +32,7 @@ def explain(
     directory: Annotated[
         str | None, typer.Option(help="name of their directory, without its path")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Tell of new files what they will become, how likely, and why: the evidence of each yes."""
     from birthmark.serving.answers.json_answers import explain_list
@@ -112,20 +113,12 @@ def rules(
 
 def _list(rules: list[dict[str, Any]], caption: str) -> None:
     table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
-    for heading, justify in _COLUMNS.items():
-        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for heading in ("predicate", "rule", "answer"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("decides", "n_M", "n_A"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for rule in rules:
         answer = styled("yes", "green") if rule["yes"] else styled("no", "red")
         counts = (f"{rule[n]:,.0f}" for n in ("decides", "n_m", "n_a"))
         table.add_row(rule["predicate"], rule["rule"], answer, *counts)
     show(table)
-
-
-_COLUMNS = {
-    "predicate": "left",
-    "rule": "left",
-    "answer": "left",
-    "decides": "right",
-    "n_M": "right",
-    "n_A": "right",
-}

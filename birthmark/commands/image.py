@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import Json, output, tell
 from birthmark.serving.settings import Settings, variable
-from birthmark.terminal import fields
 
 
 @with_options
 def image(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
+    out: Annotated[Path, output("file to write")],
     wanted: Annotated[
         Settings, Options(("registry", "model", "point", "region"), variable=variable)
     ],
@@ -27,7 +25,7 @@ def image(
             "--hints", help="compile only what file systems ask: HotName, HotDir and HotWrite"
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
     from birthmark.data.common.durable import replaced
@@ -58,7 +56,4 @@ def image(
         "predicates": len(Image(content).predicates),
         "bytes": len(content),
     }
-    if as_json:
-        typer.echo(json.dumps(told, indent=1))
-        return
-    fields(told)
+    tell(told, as_json)

@@ -13,8 +13,8 @@ from rich.table import Table
 from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
 from birthmark.exits import warn
-from birthmark.outputs import named
-from birthmark.terminal import counting, line, show
+from birthmark.outputs import Json, output
+from birthmark.terminal import counting, line, numbers, show
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
     from birthmark.data.ingest.loss import Estimate
@@ -23,20 +23,14 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
 
 def ingest(
     traces: Annotated[list[str], typer.Argument(help="trace files, oldest first; - is stdin")],
-    out: Annotated[
-        Path,
-        typer.Option(
-            callback=named, help="dataset to write: a new directory, or a dataset to add to"
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    out: Annotated[Path, output("dataset to write: a new directory, or a dataset to add to")],
+    as_json: Json = False,
 ) -> None:
     """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
     from birthmark.data.ingest.run import ingest as run
 
-    with counting("operations") as bar:
-        task = bar.add_task("", total=None, done=0)
-        summary = run(traces, out, lambda path, rows: bar.update(task, description=path, done=rows))
+    with counting("operations") as tell:
+        summary = run(traces, out, tell)
     warn(summary.warnings)
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
@@ -53,12 +47,10 @@ def _show(summary: IngestSummary) -> None:
 
 
 def _table(what: str, title: str, tallies: dict[str, dict[str, int]]) -> Table:
-    table = Table(what, title=title)
-    for heading in ("calls", "replies", "ok", "errors", "no reply"):
-        table.add_column(heading, justify="right")
+    table = Table(what, *numbers("calls", "replies", "ok", "errors", "no reply"), title=title)
     for op, tally in sorted(tallies.items(), key=lambda item: -item[1]["calls"]):
-        numbers = [tally[name] for name in ("calls", "replies", "ok", "errors", "unanswered")]
-        table.add_row(op, *(f"{number:,}" for number in numbers))
+        counts = [tally[name] for name in ("calls", "replies", "ok", "errors", "unanswered")]
+        table.add_row(op, *(f"{count:,}" for count in counts))
     return table
 
 

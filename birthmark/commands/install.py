@@ -9,7 +9,7 @@ import typer
 
 from birthmark.exits import MISCONFIGURED, exits, warn
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import output
 from birthmark.terminal import line
 from birthmark.training.config import Account
 
@@ -19,10 +19,7 @@ _Account = Annotated[Account, Options()]
 _Socket = Annotated[
     Path | None, typer.Option(help="Unix socket to answer at; default: TCP, for this host alone")
 ]
-_Out = Annotated[
-    Path | None,
-    typer.Option(callback=named, help="directory to write the files to; default: print them"),
-]
+_Out = Annotated[Path | None, output("directory to write the files to; default: print them")]
 
 
 @app.command()

@@ -18,7 +18,7 @@ from rich.progress import (
 
 from birthmark.layout_hint.settings import Options as Asked
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import Json, output
 from birthmark.serving.settings import variable
 from birthmark.terminal import field, line, progress, show
 
@@ -39,13 +39,12 @@ def layout(
     builds: Annotated[
         Path | None, typer.Option(help="directory to keep the sub-snapshots in, for the next run")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(callback=named, help="directory for figures and pictures")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    out: Annotated[Path | None, output("directory for figures and pictures")] = None,
+    as_json: Json = False,
 ) -> None:
     """Replay days under policies of layout, and compare what falls into the region."""
-    from birthmark.layout_hint import report, results
+    from birthmark.layout_hint import report
+    from birthmark.layout_hint.report import results
     from birthmark.layout_hint.study import study
 
     if out:

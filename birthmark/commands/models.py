@@ -13,6 +13,7 @@ from rich.table import Table
 
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
+from birthmark.outputs import Json, print_json, tell
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import fields, line, show, working
 from birthmark.training.config import Keeping
@@ -27,18 +28,17 @@ _Any = Annotated[
     str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
 _Place = Annotated[Settings, Options(("registry",), variable=variable)]
-_Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
 @app.command("list")
 @with_options
-def list_(place: _Place, as_json: _Json = False) -> None:
+def list_(place: _Place, as_json: Json = False) -> None:
     """List the versions that are stored, oldest first."""
     kept = _registry(place.registry)
     marks = _marks(kept)
     rows = [_row(kept, version, marks) for version in kept.versions()]
     if as_json:
-        _json({**marks, "versions": rows})
+        print_json({**marks, "versions": rows})
         return
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("Version", "State", "Serves", "Files", "Correct", "Why"):
@@ -52,14 +52,14 @@ def list_(place: _Place, as_json: _Json = False) -> None:
 
 @app.command("show")
 @with_options
-def show_(place: _Place, version: _Any = None, as_json: _Json = False) -> None:
+def show_(place: _Place, version: _Any = None, as_json: Json = False) -> None:
     """Show what a version learned from, whom it fails, and where its card is."""
     kept = _registry(place.registry)
-    version = version or _published(kept)
+    version = version or kept.published()
     card = _card(kept, version)
     row = _row(kept, version, _marks(kept))
     if as_json:
-        _json({**row, "manifest": kept.manifest(version), "card": card})
+        print_json({**row, "manifest": kept.manifest(version), "card": card})
         return
     told = {**row, "correct": _percent(row["correct"]), "serves": _serves(row, ", ")}
     if card is not None:
@@ -69,12 +69,12 @@ def show_(place: _Place, version: _Any = None, as_json: _Json = False) -> None:
 
 @app.command()
 @with_options
-def publish(version: _Version, place: _Place, as_json: _Json = False) -> None:
+def publish(version: _Version, place: _Place, as_json: Json = False) -> None:
     """Let a stored version answer, if it is intact."""
     kept = _registry(place.registry)
     before = kept.current()
     kept.make_current(version)
-    _told({"before": before, "current": version}, as_json)
+    tell({"before": before, "current": version}, as_json)
 
 
 @app.command()
@@ -87,12 +87,12 @@ def rollback(
             metavar="[VERSION]", help="earlier version; default: the one published before"
         ),
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Publish an earlier version again, if it is intact."""
     kept = _registry(place.registry)
     before = kept.current()
-    _told({"before": before, "current": kept.rollback(version)}, as_json)
+    tell({"before": before, "current": kept.rollback(version)}, as_json)
 
 
 @app.command()
@@ -103,7 +103,7 @@ def pin(
     off: Annotated[
         bool, typer.Option("--off", help="end the pin: other versions may be published again")
     ] = False,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Let a version answer, and publish no other until that is undone."""
     kept = _registry(place.registry)
@@ -114,7 +114,7 @@ def pin(
     else:
         kept.pin(version)
     told = {"pinned": kept.pinned(), "current": kept.current()}
-    _told(told if as_json else {**told, "pinned": told["pinned"] or "none"}, as_json)
+    tell(told if as_json else {**told, "pinned": told["pinned"] or "none"}, as_json)
 
 
 @app.command()
@@ -126,7 +126,7 @@ def verify(
         Path | None,
         typer.Option(help="train again on the datasets in this directory, and compare"),
     ] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Check that a version is what was stored, and comes out the same when trained again."""
     import tempfile
@@ -136,14 +136,14 @@ def verify(
 
     with tempfile.TemporaryDirectory() as cache:
         kept = _registry(place.registry, cache=Path(cache))  # what is stored, and no copy of it
-        version = version or _published(kept)
+        version = version or kept.published()
         kept.verify(version)
         told: dict[str, Any] = {"version": version, "intact": len(kept.manifest(version)["parts"])}
         if datasets is not None:
             with working("training again"):
                 found = reproduce(kept, version, datasets)
             told |= asdict(found) if as_json else {**asdict(found), "same": len(found.same)}
-    _told(told, as_json)
+    tell(told, as_json)
     if told.get("differs"):
         raise typer.Exit(1)
 
@@ -156,13 +156,13 @@ def prune(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="only list what would be removed")
     ] = False,
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Remove old versions, but none that is published, pinned or gone back to."""
     kept = _registry(place.registry)
     going = kept.prune(keeping.keep, dry_run)
     if as_json:
-        _json({"removed": going, "dry_run": dry_run, "versions": kept.versions()})
+        print_json({"removed": going, "dry_run": dry_run, "versions": kept.versions()})
         return
     for version in going:
         line(f"{'would remove' if dry_run else 'removed'}  {version}")
@@ -175,15 +175,6 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
     if why := kept.missing():
         raise RegistryError(f"{why}; expected a registry")
     return kept
-
-
-def _published(kept: Registry) -> str:
-    from birthmark.training.registry.versions import RegistryError
-
-    version = kept.current()
-    if version is None:
-        raise RegistryError(f"{kept.place}: expected a published version, found none")
-    return version
 
 
 def _marks(kept: Registry) -> dict[str, str | None]:
@@ -253,14 +244,3 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
         told["against"] = drift["against"]
         told["rules"] = f"{rules['kept']:,} kept, {rules['new']:,} new, {rules['gone']:,} gone"
     return told
-
-
-def _told(result: Mapping[str, Any], as_json: bool) -> None:
-    if as_json:
-        _json(result)
-    else:
-        fields(result)
-
-
-def _json(result: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(result, indent=1, allow_nan=False))

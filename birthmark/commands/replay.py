@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +15,8 @@ from birthmark.data.common.plurals import counted
 from birthmark.data.generated import describe
 from birthmark.data.settings import Replay
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
-from birthmark.terminal import counting, line, show
+from birthmark.outputs import Json, output
+from birthmark.terminal import counting, line, numbers, show
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
     from birthmark.data.replay import BuildSummary, RunSummary
@@ -30,7 +31,7 @@ def build(
         list[str],
         typer.Argument(help="trace files and datasets, oldest first; - is stdin"),
     ],
-    out: Annotated[Path, typer.Option(callback=named, help="directory to make")],
+    out: Annotated[Path, output("directory to make")],
     asked: Annotated[Replay, Options()],
     first: Annotated[
         str | None, typer.Option("--from", help="only calls from this time on, in UTC")
@@ -38,17 +39,14 @@ def build(
     last: Annotated[
         str | None, typer.Option("--to", help="only calls before this time, in UTC")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Find what must exist for a trace to go as it went, and rewrite it for replay."""
     from birthmark.data.replay import build as build_replay
 
     bounds = (_micros("--from", first), _micros("--to", last))
-    with counting("calls") as bar:
-        task = bar.add_task("", total=None, done=0)
-        summary = build_replay(
-            traces, out, *bounds, asked.unnamed, lambda done: bar.update(task, done=done)
-        )
+    with counting("calls") as tell:
+        summary = build_replay(traces, out, *bounds, asked.unnamed, partial(tell, ""))
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
     else:
@@ -58,26 +56,20 @@ def build(
 @app.command()
 def run(
     build: Annotated[Path, typer.Argument(help="directory that replay build made")],
-    root: Annotated[
-        Path, typer.Option(callback=named, help="directory to work in: empty, or made")
-    ],
+    root: Annotated[Path, output("directory to work in: empty, or made")],
     flush: Annotated[
         bool, typer.Option("--flush", help="wait for the disk after each write and commit")
     ] = False,
     results: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="file for the results; default: results.json in the build"
-        ),
+        Path | None, output("file for the results; default: results.json in the build")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Make what must exist, perform the operations, and compare how they end."""
     from birthmark.data.replay import run as run_replay
 
-    with counting("operations") as bar:
-        task = bar.add_task("", total=None, done=0)
-        summary = run_replay(build, root, flush, results, lambda done: bar.update(task, done=done))
+    with counting("operations") as tell:
+        summary = run_replay(build, root, flush, results, partial(tell, ""))
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
         return
@@ -161,9 +153,8 @@ def _run_lines(summary: RunSummary) -> list[str]:
 
 
 def _differences(summary: RunSummary) -> Table:
-    table = Table("operation", "in the trace", "here", "why", title="What ended otherwise")
-    for heading in ("count", "first"):
-        table.add_column(heading, justify="right")
+    words = ("operation", "in the trace", "here", "why")
+    table = Table(*words, *numbers("count", "first"), title="What ended otherwise")
     for each in summary.differences:
         table.add_row(
             each.op, each.expected, each.got, each.reason, f"{each.count:,}", str(each.first)

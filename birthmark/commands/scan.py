@@ -14,8 +14,8 @@ from birthmark.data.generated import describe, label
 from birthmark.data.settings import KEYS, Busiest, Counting, Output, Plot
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
-from birthmark.terminal import counting, line, show
+from birthmark.outputs import Json, output
+from birthmark.terminal import counting, line, numbers, show
 
 DEFAULT = "traces"
 
@@ -42,7 +42,6 @@ _TABLE = Annotated[
     str, typer.Argument(metavar="TABLE", help="counts, as Parquet or CSV; - is stdin")
 ]
 _Out = Annotated[Output, Options()]
-_JSON = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
 @app.command(DEFAULT)
@@ -66,21 +65,13 @@ def traces(
     files: Annotated[
         str | None, typer.Option(help="map of files to write: FILE.parquet, .csv or .txt")
     ] = None,
-    as_json: _JSON = False,
+    as_json: Json = False,
 ) -> None:
     """Count the operations of traces per period, by any of the keys (nfsscan)."""
     from birthmark.data.scan.count import Plan, scan
 
-    plan = Plan.of(asked)
-    with counting("operations") as bar:
-        task = bar.add_task("", total=None, done=0)
-        summary = scan(
-            traces,
-            out,
-            plan,
-            files,
-            lambda path, rows: bar.update(task, description=path, done=rows),
-        )
+    with counting("operations") as tell:
+        summary = scan(traces, out, Plan.of(asked), files, tell)
     warn(summary.warnings)
     result = summary.to_json()
     if as_json:
@@ -178,7 +169,7 @@ def top(
             help="write the table's rows of the busiest to this file instead; - is CSV on stdout"
         ),
     ] = None,
-    as_json: _JSON = False,
+    as_json: Json = False,
 ) -> None:
     """Show the busiest clients, users, groups, files or directories."""
     from birthmark.data.scan import words
@@ -199,9 +190,9 @@ def top(
 
 
 def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
-    table = Table(*keys, box=None, pad_edge=False, title=title or None, title_justify="left")
-    for heading in ("total ops", "read", "write", "other", "MB read", "MB written", "cost"):
-        table.add_column(heading, justify="right")
+    columns = numbers("total ops", "read", "write", "other", "MB read", "MB written", "cost")
+    table = Table(*keys, *columns, box=None, pad_edge=False, title=title or None)
+    table.title_justify = "left"
     for number, row in enumerate(rows):
         if number == 0 and row["ops"] == 0 and len(rows) > 1:
             continue  # directories whose top was split off: no row holds each operation once
@@ -218,7 +209,7 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
 @with_options
 def view(
     table: _TABLE,
-    out: Annotated[Path, typer.Option(callback=named, help="plot to write: FILE.svg or FILE.png")],
+    out: Annotated[Path, output("plot to write: FILE.svg or FILE.png")],
     asked: Annotated[Plot, Options()],
 ) -> None:
     """Plot counts over time (ns_quickview)."""

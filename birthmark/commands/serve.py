@@ -11,8 +11,9 @@ from rich.table import Table
 
 from birthmark.exits import MISCONFIGURED, exits
 from birthmark.options import Options, with_options
+from birthmark.outputs import Json
 from birthmark.serving.settings import Settings, variable
-from birthmark.terminal import line, show, styled
+from birthmark.terminal import line, numbers, show, styled
 from birthmark_native import InvalidRequestError
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
@@ -45,7 +46,7 @@ def predict(
     directory: Annotated[
         str | None, typer.Option(help="name of its directory, without its path")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Predict what a file will become, as the service does but without it."""
     files = files_of(name, directory=directory, mode=mode, uid=uid, gid=gid)
@@ -94,8 +95,7 @@ def _show(response: OneExplained) -> None:
     from birthmark.serving.answers.evidence import STYLES, in_percent
 
     in_words = KINDS[response["kind"]].in_words
-    table = Table("predicate", "answer", "likely", "evidence")
-    table.columns[2].justify = "right"
+    table = Table("predicate", "answer", *numbers("likely"), "evidence")
     prediction = response["prediction"]
     for predicate, why in prediction["predicates"].items():
         said = prediction["answers"][predicate]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.options import Options, described, with_options
-from birthmark.outputs import named
+from birthmark.outputs import Json, output, tell
 from birthmark.serving.settings import Settings as Serving
-from birthmark.terminal import fields, line, show, working
+from birthmark.terminal import line, show, working
 from birthmark.training.config import Settings, Testing
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
@@ -31,7 +30,6 @@ _Version = Annotated[
     str | None, typer.Option(help="stored version of the model; default: the published")
 ]
 _Loss = Annotated[Settings, Options(only=("without_loss",))]
-_Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
 @with_options
@@ -40,7 +38,7 @@ def train(
     registry: _Registry,
     settings: Annotated[Settings, Options()],
     testing: Annotated[Testing, Options()],
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from birthmark.data.generated import describe
@@ -69,7 +67,7 @@ def train(
     if trained["generated"]:
         marks = trained["generated"]
         result["generated"] = marks if as_json else describe(marks).removeprefix("generated: ")
-    _tell(result, as_json)
+    tell(result, as_json)
 
 
 @with_options
@@ -85,33 +83,20 @@ def evaluate(
         ),
     ] = None,
     parquet: Annotated[
-        Path | None,
-        typer.Option(callback=named, help="write the table of accuracy to this file, Parquet"),
+        Path | None, output("write the table of accuracy to this file, Parquet")
     ] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(
-            callback=named,
-            help="write curves of calibration, precision and cost to this file, Parquet",
-        ),
+        output("write curves of calibration, precision and cost to this file, Parquet"),
     ] = None,
     breakdown: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="write accuracy by user, client and depth to this file, Parquet"
-        ),
+        Path | None, output("write accuracy by user, client and depth to this file, Parquet")
     ] = None,
     answers: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="write how often yes and no were right to this file, Parquet"
-        ),
+        Path | None, output("write how often yes and no were right to this file, Parquet")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            callback=named, help="draw the accuracy of all models to this file, .svg or .png"
-        ),
+        Path | None, output("draw the accuracy of all models to this file, .svg or .png")
     ] = None,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
@@ -152,7 +137,7 @@ def evaluate(
 def report(
     dataset: _Dataset,
     registry: _Registry,
-    out: Annotated[Path, typer.Option(callback=named, help="HTML page to write")],
+    out: Annotated[Path, output("HTML page to write")],
     loss: _Loss,
     version: _Version = None,
 ) -> None:
@@ -164,7 +149,7 @@ def report(
 
 def nightly(
     config: Annotated[Path, typer.Option(help="TOML file of settings")],
-    as_json: _Json = False,
+    as_json: Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
     from birthmark.data.common.durable import LockedError
@@ -187,7 +172,7 @@ def nightly(
             "breaches": [f"{key}: {reason}" for key, reason in night.breaches.items()],
             "decision": night.decision and night.decision.reason,
         }
-    _tell(result, as_json)
+    tell(result, as_json)
     if night.refused:
         sys.exit(REFUSED)
 
@@ -201,10 +186,3 @@ def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool
     trial = EvaluationRun(load(Registry(registry), version), dataset, without_loss)
     trial.expect_births()
     return trial
-
-
-def _tell(result: Mapping[str, Any], as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(result, indent=1, allow_nan=False))
-        return
-    fields(result)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import output, print_json
 from birthmark.terminal import show, working
 from birthmark.training.config import Settings, Windows
 
@@ -23,9 +22,7 @@ def windows(
     test: Annotated[Path, typer.Option(help="dataset of the next day, to test on")],
     compared: Annotated[Windows, Options(named={"lengths": "--days"})],
     settings: Annotated[Settings, Options(only=("without_loss",))],
-    parquet: Annotated[
-        Path | None, typer.Option(callback=named, help="write all figures to this file, Parquet")
-    ] = None,
+    parquet: Annotated[Path | None, output("write all figures to this file, Parquet")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all figures as JSON")] = False,
 ) -> None:
     """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""
@@ -39,6 +36,6 @@ def windows(
     if parquet is not None:
         write_table(found, parquet)
     if as_json:
-        typer.echo(json.dumps(found.to_pylist(), indent=1, allow_nan=False))
+        print_json(found.to_pylist())
         return
     show(windows_table(found), columns=120)

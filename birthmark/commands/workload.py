@@ -12,15 +12,15 @@ from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 from birthmark.data.common.plurals import counted
 from birthmark.data.settings import Generating
 from birthmark.options import Options, with_options
-from birthmark.outputs import named
+from birthmark.outputs import Json, output
 from birthmark.terminal import field, line, progress
 
 
 @with_options
 def workload(
-    out: Annotated[Path, typer.Option(callback=named, help="file to write")],
+    out: Annotated[Path, output("file to write")],
     asked: Annotated[Generating, Options(arguments=("name",))],
-    as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
+    as_json: Json = False,
 ) -> None:
     """Generate a trace that is like one of the thesis's (it is marked as generated)."""
     from birthmark.data.workloads import Workload

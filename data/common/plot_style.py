@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+from birthmark.data.common.durable import replaced
 
 FORMATS = (".svg", ".png")
 """The endings of files that a plot may be written to."""
@@ -31,3 +34,11 @@ STYLE: Any = {
     "grid.color": "#dddddd",
     "lines.linewidth": 1.8,
 }
+
+
+def save(figure: Any, out: Path, dpi: int = 150) -> None:
+    """Write a figure of matplotlib as its file's ending says, SVG or PNG, whole or not at all."""
+    kind = out.suffix[1:]
+    metadata = {"Date": None} if kind == "svg" else {}
+    with replaced(out) as aside:
+        figure.savefig(aside, format=kind, dpi=dpi, metadata=metadata)

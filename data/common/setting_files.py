@@ -1,4 +1,4 @@
-"""Files of settings."""
+"""Settings in a TOML file, read and checked."""
 
 from __future__ import annotations
 
@@ -14,16 +14,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_toml(path: Path, model: type[Model]) -> Model:
-    """Return what a TOML file holds, as a model of pydantic.
+    """Return the settings in a file; raise `InvalidError`, naming file and keys, if it has others.
 
-    Raises `OSError` where it cannot be read, `ValueError` where it is not TOML, and `InvalidError`
-    with all that the model refuses.
+    Raises OSError where it cannot be read.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: expected a TOML file: {error}") from error
-    try:
-        return model.model_validate(table)
+        return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except ValidationError as error:
         raise InvalidError([f"{path}: {reason}" for reason in reasons(error, model)]) from error
+    except ValueError as error:
+        raise InvalidError([f"{path}: expected a TOML file: {error}"]) from error

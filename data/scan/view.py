@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from birthmark.data.common.durable import replaced
 from birthmark.data.common.durations import DAY
-from birthmark.data.common.plot_style import COLOURS, DASHES, FORMATS, STYLE
+from birthmark.data.common.plot_style import COLOURS, DASHES, FORMATS, STYLE, save
 from birthmark.data.common.visible import visible
 from birthmark.data.generated import describe
 from birthmark.data.scan.series import MEASURES, Plotted, Series
@@ -59,10 +58,7 @@ def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC)
                 frameon=False,
                 handlelength=3,
             )
-        with replaced(path) as aside:
-            kind = path.suffix[1:]
-            metadata = {"Date": None} if kind == "svg" else {}
-            figure.savefig(aside, format=kind, dpi=150, metadata=metadata)
+        save(figure, path)
 
 
 def _steps(line: Series, plotted: Plotted, zone: tzinfo) -> tuple[Any, np.ndarray]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from birthmark.data.settings import Strict
 
 SECTOR = 512
 _LARGEST = 1e6  # far above what any drive has: what is larger was written in another unit
@@ -14,11 +16,7 @@ Time = Annotated[float, Field(ge=0, le=_LARGEST, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=_LARGEST, allow_inf_nan=False)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Zone(_Strict):
+class Zone(Strict):
     """Cylinders with the same number of sectors in a track."""
 
     first_cylinder: int = Field(ge=0, description="the outermost")
@@ -35,7 +33,7 @@ class Zone(_Strict):
         return self
 
 
-class Curve(_Strict):
+class Curve(Strict):
     """A seek of the share x of the full stroke takes base + root * sqrt(x) + linear * x ms."""
 
     base: Time
@@ -43,7 +41,7 @@ class Curve(_Strict):
     linear: Time
 
 
-class Seek(_Strict):
+class Seek(Strict):
     """Either points, with straight lines between, or a curve."""
 
     points: list[tuple[int, Time]] | None = Field(
@@ -63,7 +61,7 @@ class Seek(_Strict):
         return self
 
 
-class Disk(_Strict):
+class Disk(Strict):
     """A drive. Times are in milliseconds, as in data sheets."""
 
     name: str

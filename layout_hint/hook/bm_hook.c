@@ -8,17 +8,14 @@
 #ifdef _KERNEL
 #include <sys/systm.h>
 #include <machine/atomic.h>
-#define	BM_ADD(counter, n)	atomic_add_64((counter), (n))
+#define	BM_COUNT(counter)	atomic_add_64(&(counter), 1)
 #define	BM_GET(counter)		(*(const volatile uint64_t *)(counter))
-#define	BM_SET(counter, n)	(*(volatile uint64_t *)(counter) = (n))
 #else
 #include <string.h>
-#define	BM_ADD(counter, n)						\
-	(void)__atomic_fetch_add((counter), (n), __ATOMIC_RELAXED)
+#define	BM_COUNT(counter)						\
+	(void)__atomic_fetch_add(&(counter), 1, __ATOMIC_RELAXED)
 #define	BM_GET(counter)		__atomic_load_n((counter), __ATOMIC_RELAXED)
-#define	BM_SET(counter, n)	__atomic_store_n((counter), (n), __ATOMIC_RELAXED)
 #endif
-#define	BM_COUNT(counter)	BM_ADD(&(counter), 1)
 
 #define	BM_ENTRIES	(BM_CACHE_SETS * BM_CACHE_WAYS)
 
@@ -466,21 +463,7 @@ bm_hook_ask(struct bm_hook *hook, const struct bm_create *create, int directory)
 void
 bm_hook_region(struct bm_hook *hook, const struct bm_region *region)
 {
-	hook->region.mode = region->mode;
-	hook->region.cg = region->cg;
-	hook->region.inode_low = region->inode_low;
-	hook->region.inode_high = region->inode_high;
-	hook->region.fragment_low = region->fragment_low;
-	hook->region.fragment_high = region->fragment_high;
-	BM_SET(&hook->region.inodes_used, region->inodes_used);
-	BM_SET(&hook->region.fragments_used, region->fragments_used);
-}
-
-void
-bm_hook_used(struct bm_hook *hook, int64_t inodes, int64_t fragments)
-{
-	BM_ADD(&hook->region.inodes_used, (uint64_t)inodes);
-	BM_ADD(&hook->region.fragments_used, (uint64_t)fragments);
+	hook->region = *region;
 }
 
 void
@@ -522,20 +505,13 @@ bm_hook_state(const struct bm_hook *hook, struct bm_state *state)
 	state->generation = hook->generation;
 	if (hook->slot.image != NULL) {
 		state->image_size = hook->slot.size;
-		state->image_checksum =
-		    bm_u32((const uint8_t *)hook->slot.image + 16);
+		state->image_checksum = bm_u32(
+		    (const uint8_t *)hook->slot.image + BM_AT_CHECKSUM);
 		state->image_hints = hook->slot.hints;
 	}
 	state->questions = bm_hook_questions(hook);
 	state->decisions = bm_decisions(hook);
 	state->config = hook->config;
-	state->region.mode = hook->region.mode;
-	state->region.cg = hook->region.cg;
-	state->region.inode_low = hook->region.inode_low;
-	state->region.inode_high = hook->region.inode_high;
-	state->region.fragment_low = hook->region.fragment_low;
-	state->region.fragment_high = hook->region.fragment_high;
-	state->region.inodes_used = BM_GET(&hook->region.inodes_used);
-	state->region.fragments_used = BM_GET(&hook->region.fragments_used);
+	state->region = hook->region;
 	bm_counters_get(&hook->counters, &state->counters);
 }

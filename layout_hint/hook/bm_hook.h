@@ -15,9 +15,8 @@
  *
  * S goes before Q where both are taken. The longest that either is held is one
  * lookup in the image, or one copy of a question, but for bm_hook_state(), which
- * goes over all decisions. Counters and what is used of the region need no
- * lock: they are added to atomically, and read one by one, so that their sums
- * may be off by what is happening.
+ * goes over all decisions. Counters need no lock: they are added to atomically,
+ * and read one by one, so that their sums may be off by what is happening.
  *
  *   bm_hook_check()	no lock (it may take milliseconds), in parallel
  *   bm_hook_swap()	S exclusive, Q
@@ -27,7 +26,7 @@
  *   bm_hook_find()	S shared, Q
  *   bm_hook_next(), bm_hook_answer(), bm_hook_forget(), bm_hook_flush()	Q
  *   bm_hook_follows()	S shared
- *   bm_hook_count(), bm_hook_outcome(), bm_hook_used()	no lock, in parallel
+ *   bm_hook_count(), bm_hook_outcome()	no lock, in parallel
  *   bm_hook_state()	S shared, Q
  *
  * An image belongs to the home before bm_hook_swap() and again after it was
@@ -87,7 +86,7 @@ struct bm_entry {
 struct bm_hook {
 	struct bm_slot		slot;		/* S */
 	struct bm_config	config;		/* S */
-	struct bm_region	region;		/* S; its _used: atomic */
+	struct bm_region	region;		/* S */
 	struct bm_counters	counters;	/* atomic */
 	uint32_t		generation;	/* Q */
 	uint32_t		tick;		/* Q */
@@ -166,11 +165,10 @@ uint32_t bm_hook_flush(struct bm_hook *);	/* the new generation */
 
 /*
  * The region's books. The home knows the file system: it says where the region
- * is (mode 0: there is none any more) and what is used of it when it begins,
- * then what changes, and what became of each hint that it followed.
+ * is (mode 0: there is none any more) and what is used of it, and what became
+ * of each hint that it followed.
  */
 void	bm_hook_region(struct bm_hook *, const struct bm_region *);
-void	bm_hook_used(struct bm_hook *, int64_t inodes, int64_t fragments);
 void	bm_hook_outcome(struct bm_hook *, enum bm_outcome);
 
 /* What BMIOC_STATUS gives. */

@@ -5,11 +5,6 @@
  */
 #include "bm_sync.h"
 
-static const struct bm_sync_settings bm_sync_defaults = {
-	BM_SYNC_DEADLINE, BM_SYNC_BACK_OFF_FIRST, BM_SYNC_BACK_OFF_MAX,
-	BM_SYNC_FAILURES_MAX
-};
-
 void
 bm_sync_init(struct bm_sync *sync, const struct bm_transport *transport,
     const struct bm_sync_settings *settings)
@@ -18,8 +13,8 @@ bm_sync_init(struct bm_sync *sync, const struct bm_transport *transport,
 
 	*sync = nothing;
 	sync->transport = *transport;
-	sync->settings = settings != NULL ? *settings : bm_sync_defaults;
-	sync->back_off = sync->settings.back_off_first;
+	sync->settings = *settings;
+	sync->back_off = settings->back_off_first;
 }
 
 /*

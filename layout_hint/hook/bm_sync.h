@@ -43,11 +43,6 @@ struct bm_sync_settings {
 	uint64_t	failures_max;	/* in a row, until the breaker opens */
 };
 
-#define	BM_SYNC_DEADLINE	2000000U	/* 2 ms */
-#define	BM_SYNC_BACK_OFF_FIRST	100000000U	/* 100 ms */
-#define	BM_SYNC_BACK_OFF_MAX	30000000000U	/* 30 s */
-#define	BM_SYNC_FAILURES_MAX	5U
-
 struct bm_sync_counters {
 	uint64_t	results[BM_SYNC_RESULTS];	/* questions sent */
 	uint64_t	unasked;	/* creates that an open breaker let go */
@@ -65,7 +60,7 @@ struct bm_sync {
 	uint64_t			back_off;
 };
 
-/* Closed, with nothing counted; the settings above where they are NULL. */
+/* Closed, with nothing counted. */
 void	bm_sync_init(struct bm_sync *, const struct bm_transport *,
 	    const struct bm_sync_settings *);
 

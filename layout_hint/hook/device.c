@@ -13,6 +13,7 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <errno.h>
 #include <signal.h>
@@ -33,52 +34,36 @@ static struct bm_home home;
 static pthread_mutex_t connections_lock = PTHREAD_MUTEX_INITIALIZER;
 static int connections;
 
-/* All size bytes, or 0 if the connection ends before. */
+typedef ssize_t transfer_t(int, const struct iovec *, int);
+
+/* Moves all size bytes; 0 if the connection ends before. */
 static int
-read_all(int fd, void *bytes, size_t size)
+move_all(transfer_t *transfer, int fd, void *bytes, size_t size)
 {
-	uint8_t *p = (uint8_t *)bytes;
+	struct iovec rest = { bytes, size };
 	ssize_t n;
 
-	while (size > 0) {
-		n = read(fd, p, size);
+	while (rest.iov_len > 0) {
+		n = transfer(fd, &rest, 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return (0);
-		p += n;
-		size -= (size_t)n;
+		rest.iov_base = (uint8_t *)rest.iov_base + n;
+		rest.iov_len -= (size_t)n;
 	}
 	return (1);
 }
 
 static int
-write_all(int fd, const void *bytes, size_t size)
-{
-	const uint8_t *p = (const uint8_t *)bytes;
-	ssize_t n;
-
-	while (size > 0) {
-		n = write(fd, p, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return (0);
-		p += n;
-		size -= (size_t)n;
-	}
-	return (1);
-}
-
-static int
-send_reply(int fd, const struct bm_reply *reply)
+send_reply(int fd, struct bm_reply *reply)
 {
 	struct bm_frame frame;
 
 	frame.code = reply->code;
 	frame.length = reply->length;
-	return (write_all(fd, &frame, sizeof(frame)) &&
-	    write_all(fd, &reply->bytes, reply->length));
+	return (move_all(writev, fd, &frame, sizeof(frame)) &&
+	    move_all(writev, fd, &reply->bytes, reply->length));
 }
 
 /*
@@ -109,7 +94,7 @@ do_frame(int fd, const struct bm_frame *frame, struct bm_reply *reply)
 		(void)send_reply(fd, reply);
 		return (0);
 	}
-	whole = read_all(fd, bytes, frame->length);
+	whole = move_all(readv, fd, bytes, frame->length);
 	if (whole)
 		bm_home_do(&home, frame->code, bytes, frame->length, reply);
 	free(bytes);
@@ -138,7 +123,7 @@ serve(void *argument)
 	int fd = *(int *)argument;
 
 	free(argument);
-	while (reply != NULL && read_all(fd, &frame, sizeof(frame)) &&
+	while (reply != NULL && move_all(readv, fd, &frame, sizeof(frame)) &&
 	    do_frame(fd, &frame, reply))
 		;
 	free(reply);

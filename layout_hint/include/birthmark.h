@@ -154,6 +154,18 @@ enum bm_section {
 	BM_SECTION_FOREST = 3
 };
 
+/* What each status says to people, in their order. */
+#define	BM_STATUS_TEXTS \
+	"a sound image", \
+	"truncated: bytes of the image are missing", \
+	"not a compiled image", \
+	"an image of a newer version than this reader knows", \
+	"more bytes than the image has", \
+	"damaged: the checksum does not match", \
+	"malformed: not as the format says", \
+	"an image of an older version than this reader knows", \
+	"a lookup would take more steps than the image declares, or than are allowed"
+
 /* Generated to here. */
 
 /* Tests count here what a lookup does; else it costs nothing. */
@@ -597,8 +609,6 @@ bm_lookup_trees(const uint8_t *image, const uint8_t *p,
 /*
  * Forests: trees over small numbers, whose leaves hold a score per predicate.
  */
-
-/* What has a code: numbers of the create, and hashes. */
 
 /* Of a create: what features are made of. */
 struct bm_seen {
@@ -1397,29 +1407,10 @@ bm_image_check(const void *bytes, size_t size)
 static inline const char *
 bm_status_text(enum bm_status status)
 {
-	switch (status) {
-	case BM_OK:
-		return ("a sound image");
-	case BM_TRUNCATED:
-		return ("truncated: bytes of the image are missing");
-	case BM_NO_IMAGE:
-		return ("not a compiled image");
-	case BM_NEWER:
-		return ("an image of a newer version than this reader knows");
-	case BM_TRAILING:
-		return ("more bytes than the image has");
-	case BM_CHECKSUM:
-		return ("damaged: the checksum does not match");
-	case BM_MALFORMED:
-		return ("malformed: not as the format says");
-	case BM_OLDER:
-		return ("an image of an older version than this reader knows");
-	case BM_COSTLY:
-		return ("a lookup would take more steps than the image declares, "
-		    "or than are allowed");
-	default:
-		return ("not a status");
-	}
+	static const char *const texts[] = { BM_STATUS_TEXTS };
+
+	return ((size_t)status < sizeof(texts) / sizeof(texts[0]) ?
+	    texts[status] : "not a status");
 }
 
 #endif /* BIRTHMARK_H */

@@ -7,8 +7,9 @@ from typing import Any
 
 from rich.table import Table
 
-from birthmark.layout_hint.comparison import DEFAULT, Comparison
-from birthmark.layout_hint.region import geometry
+from birthmark.layout_hint.comparison.figures import Comparison
+from birthmark.layout_hint.replay.conditions import DEFAULT
+from birthmark.layout_hint.replay.region import geometry
 from birthmark.layout_hint.report import charts, disk_map, elapsed, locality
 from birthmark.layout_hint.report.kinds import kinds
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.common.plot_style import COLOURS
+from birthmark.data.common.plot_style import COLOURS, save
 from birthmark.data.generated import describe
-from birthmark.layout_hint.comparison import Comparison, Spread
+from birthmark.layout_hint.comparison.figures import Comparison, Spread
 from birthmark.layout_hint.report import elapsed as gains
 from birthmark.layout_hint.report import thesis
 from birthmark.layout_hint.report.kinds import policies, words
-from birthmark.layout_hint.report.picture import SMALL, place, save, write
+from birthmark.layout_hint.report.picture import SMALL, place, write
 
 _LEFT, _WIDE, _ROW, _HEAD, _BETWEEN, _FOOT = 1.3, 2.1, 0.24, 0.6, 0.78, 0.38
 _HOLLOW: Any = {

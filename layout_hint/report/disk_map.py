@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from birthmark.data.common.plot_style import COLOURS
+from birthmark.data.common.plot_style import COLOURS, save
 from birthmark.data.generated import describe
-from birthmark.layout_hint.comparison import DEFAULT, Comparison
-from birthmark.layout_hint.region import Geometry
+from birthmark.layout_hint.comparison.figures import Comparison
+from birthmark.layout_hint.replay.conditions import DEFAULT
+from birthmark.layout_hint.replay.region import Geometry
 from birthmark.layout_hint.report import heat
 from birthmark.layout_hint.report.kinds import words
-from birthmark.layout_hint.report.picture import SMALL, place, save, write
+from birthmark.layout_hint.report.picture import SMALL, place, write
 
 _LEFT, _WIDE, _BETWEEN, _RIGHT = 0.75, 3.0, 0.3, 0.85
 _HEAD, _MAP, _GAP, _ZOOM, _STEP = 1.05, 2.3, 0.5, 0.85, 4.35

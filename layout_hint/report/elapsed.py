@@ -7,7 +7,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from birthmark.layout_hint.comparison import DEFAULT, Comparison, Result
+from birthmark.layout_hint.comparison.figures import Comparison, Result
+from birthmark.layout_hint.replay.conditions import DEFAULT
 from birthmark.layout_hint.report import thesis
 from birthmark.layout_hint.report.grid import NONE, grid, percent, spread
 from birthmark.layout_hint.report.kinds import policies, words

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from birthmark.layout_hint.comparison import Spread
+from birthmark.layout_hint.comparison.figures import Spread
 
 NONE = Text("–", "dim")
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from birthmark.layout_hint.comparison import BLOCK
-from birthmark.layout_hint.region import Geometry
+from birthmark.layout_hint.replay.conditions import BLOCK
+from birthmark.layout_hint.replay.region import Geometry
 
 Grid = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]

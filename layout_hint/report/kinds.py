@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from birthmark.layout_hint.comparison import POLICIES, Comparison
+from birthmark.layout_hint.comparison.figures import Comparison
+from birthmark.layout_hint.replay.conditions import POLICIES
 
 Kind = tuple[str, str | None]
 """A state and a mode; no mode where only Default was run."""

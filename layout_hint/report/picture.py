@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from birthmark.data.common.durable import replaced
 from birthmark.data.common.plot_style import STYLE
 
 SMALL: Any = {**STYLE, "font.size": 8, "lines.linewidth": 1.3, "axes.axisbelow": True}
@@ -27,11 +25,3 @@ def write(figure: Any, left: float, top: float, text: str, **more: Any) -> None:
     across, down = figure.get_size_inches()
     style = {"ha": "left", "va": "top", "fontsize": 9} | more
     figure.text(left / across, 1 - top / down, text, **style)
-
-
-def save(figure: Any, out: Path) -> None:
-    """Write a figure as its file's ending says, SVG or PNG, whole or not at all."""
-    kind = out.suffix[1:]
-    metadata = {"Date": None} if kind == "svg" else {}
-    with replaced(out) as aside:
-        figure.savefig(aside, format=kind, dpi=150, metadata=metadata)

@@ -137,13 +137,13 @@ class Guard:
         need = needed(scope["method"], scope["path"])
         if need is None:
             return
-        opened = tokens.scopes(authorization)
-        if opened is None:
+        token = tokens.token(authorization)
+        if token is None:
             what = "expected a token that is known" if authorization else "expected a token"
             raise ApiError("unauthorized", what, {"www-authenticate": CHALLENGE})
-        if need not in opened:
+        if need not in token.scopes:
             challenge = f'Bearer {_REALM}, error="insufficient_scope", scope="{need}"'
-            what = f"expected a token for {need}, found one for {', '.join(opened)}"
+            what = f"expected a token for {need}, found one for {', '.join(token.scopes)}"
             raise ApiError("forbidden", what, {"www-authenticate": challenge})
 
     def _too_large(self) -> ApiError:

@@ -20,10 +20,11 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from birthmark.data.common import durable
 from birthmark.data.common.setting_errors import expected
+from birthmark.data.settings import Strict
 from birthmark.serving.messages.errors import ApiError
 
 log = logging.getLogger(__name__)
@@ -47,10 +48,8 @@ _TICK_SECONDS = 2.0
 _Identity = tuple[int, int, int, int, int]
 
 
-class Token(BaseModel):
+class Token(Strict):
     """What is kept of a token: who has it, what it opens, and the SHA-256 of its text."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=f"^{_NAME}$")]
     scopes: Annotated[list[Scope], Field(min_length=1)]
@@ -135,11 +134,6 @@ class Tokens:
         self._next = self._well + LOOK_SECONDS
         self._trouble: str | None = None
         tell(True)
-
-    def scopes(self, authorization: bytes) -> Collection[Scope] | None:
-        """Return what the token in an ``Authorization`` field opens; None where it is none."""
-        token = self.token(authorization)
-        return None if token is None else token.scopes
 
     def token(self, authorization: bytes) -> Token | None:
         """Return the token that an ``Authorization`` field shows; None where it is none.

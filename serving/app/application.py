@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from typing import TypedDict
@@ -20,18 +20,22 @@ from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.app.openapi import describe
 from birthmark.serving.app.routes import FAST_PATH, router
 from birthmark.serving.fast_path.dispatch import FastPath
-from birthmark.serving.http.connections import look_after
+from birthmark.serving.http.connections import LOOK_SECONDS, look_after
 from birthmark.serving.http.tls import context
 from birthmark.serving.limits.limits import Limits, allow_files
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Measured, Metrics
+from birthmark.serving.page.history import SAMPLE_SECONDS
 from birthmark.serving.page.routes import router as pages
 from birthmark.serving.page.view import Page
 from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.service.service import Service
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import Registry
+
+Work = Callable[[], Awaitable[object] | None]
+"""What is done time and again, beside the requests."""
 
 
 class State(TypedDict):
@@ -100,15 +104,16 @@ async def _running(
     room = Room.of(size(settings.region))
     slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
     await slot.refresh()
-    tasks = [
-        asyncio.create_task(slot.watch(settings.poll_seconds)),
-        asyncio.create_task(look_after(limits)),
-        asyncio.create_task(_add_up(metrics)),
-    ]
     with logged(settings, metrics.registry) as log:
         service = Service(settings, slot, metrics, limits, log, tokens)
         page = Page(service, registry)
-        tasks.append(asyncio.create_task(page.history.keep()))
+        work: list[tuple[float, Work]] = [
+            (settings.poll_seconds, slot.refresh),
+            (LOOK_SECONDS, partial(look_after, limits)),
+            (ADD_SECONDS, metrics.add_answers),
+            (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
+        ]
+        tasks = [asyncio.create_task(_every(*each)) for each in work]
         yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
     for task in tasks:
         task.cancel()
@@ -117,8 +122,9 @@ async def _running(
     metrics.add_answers()
 
 
-async def _add_up(metrics: Metrics) -> None:
-    """Add this worker's answers to those of all, time and again."""
+async def _every(seconds: float, work: Work) -> None:
+    """Do `work` for ever, `seconds` after each time before."""
     while True:
-        await asyncio.sleep(ADD_SECONDS)
-        metrics.add_answers()
+        await asyncio.sleep(seconds)
+        if (doing := work()) is not None:
+            await doing

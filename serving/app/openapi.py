@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -62,7 +61,9 @@ def describe(app: FastAPI) -> dict[str, Any]:
             _complete(path, method, operation)
     _by_hand(document["paths"])
     components = document["components"]
-    components["responses"] = {f"Error{status}": _error(status) for status in _types()}
+    components["responses"] = {
+        f"Error{status}": _error(status) for status in sorted(set(TYPES.values()))
+    }
     components["securitySchemes"] = _SECURITY
     whole: dict[str, Any] = _whole(document)
     return whole
@@ -113,35 +114,17 @@ def _header(name: str, description: str) -> dict[str, Any]:
     return {"name": name, "in": "header", "description": description, "schema": schema}
 
 
-def _types() -> dict[int, list[str]]:
-    types = defaultdict(list)
-    for type, status in TYPES.items():
-        types[status].append(type)
-    return dict(sorted(types.items()))
-
-
 def _error(status: int) -> dict[str, Any]:
     """Return the response for a status, whose types of errors are those of `TYPES`."""
     detail = {
-        "type": "object",
-        "properties": {
-            "type": {"type": "string", "enum": _types()[status]},
-            "message": {"type": "string"},
-            "field": {"type": ["string", "null"]},
-            "value": {},
-        },
-        "required": ["type", "message", "field", "value"],
-        "additionalProperties": False,
-    }
-    body = {
-        "type": "object",
-        "properties": {"error": detail},
-        "required": ["error"],
-        "additionalProperties": False,
+        "type": {"type": "string", "enum": [type for type, own in TYPES.items() if own == status]},
+        "message": {"type": "string"},
+        "field": {"type": ["string", "null"]},
+        "value": {},
     }
     found: dict[str, Any] = {
         "description": HTTPStatus(status).phrase,
-        "content": {"application/json": {"schema": body}},
+        "content": {"application/json": {"schema": _of({"error": _of(detail)})}},
     }
     if status in _HEADERS:
         found["headers"] = {
@@ -149,6 +132,16 @@ def _error(status: int) -> dict[str, Any]:
             for name, what in _HEADERS[status].items()
         }
     return found
+
+
+def _of(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with these members, and no others."""
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
 
 
 def _whole(value: Any) -> Any:

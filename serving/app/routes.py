@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -15,16 +14,15 @@ from birthmark.serving.answers.json_answers import explain_list, explain_one
 from birthmark.serving.fast_path import endpoints
 from birthmark.serving.fast_path.endpoints import body_of
 from birthmark.serving.messages import responses
-from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.serving.messages.requests import (
     Choice,
     body_schema,
     hint_schema,
     in_json,
     parse,
-    parse_choice,
+    parsed,
 )
-from birthmark.serving.metrics import hook_reports
 from birthmark.serving.metrics.hook_reports import Report
 from birthmark.serving.models.hint_image import matches
 from birthmark.serving.models.loaded import LoadedModel
@@ -117,7 +115,7 @@ async def model(service: CurrentService) -> responses.ModelResponse:
 @router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
 async def publish(request: Request, service: CurrentService) -> responses.Published:
     """Make a stored version, whose checksums hold, the one that answers."""
-    choice = parse_choice(short(await body_of(request)))
+    choice = parsed(Choice, short(await body_of(request)))
     before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
     await service.slot.refresh()
     return {"before": before, "current": choice.version}
@@ -131,10 +129,8 @@ def short(body: bytes) -> bytes:
 
 
 def _publish(registry: Registry, version: str) -> str | None:
-    try:
+    with registry_read():
         stored = registry.versions()
-    except OSError as error:
-        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error
     if version not in stored:
         raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
     try:
@@ -173,13 +169,10 @@ async def report(request: Request, service: CurrentService) -> Response:
     body = short(await body_of(request))
     shown = request.headers.get("authorization", "").encode("latin-1")
     token = None if service.tokens is None else service.tokens.token(shown)
-    take = partial(_report, service.metrics.reports, body, None if token is None else token.name)
-    await service.reporting.run(service.limits, take)
+    owner = None if token is None else token.name
+    take = service.metrics.reports.take
+    await service.reporting.run(service.limits, lambda: take(parsed(Report, body), owner))
     return Response(status_code=204)
-
-
-def _report(kept: hook_reports.Reports, body: bytes, token: str | None) -> None:
-    kept.take(hook_reports.parse(body), token)
 
 
 @router.get("/healthz")

@@ -12,6 +12,7 @@ import ssl
 import threading
 import time
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
@@ -44,6 +45,7 @@ _IDLE_SECONDS = 60.0  # less than the service's own, so that it does not close o
 _CLOSING_SECONDS = 1.0
 _MOST_BYTES = 64 * 1024 * 1024  # far more than is answered to the most files of one request
 _Answer = TypeVar("_Answer")
+_Told = TypeVar("_Told", Prediction, Predictions, Hint)
 _Result = TypeVar("_Result")
 
 
@@ -90,36 +92,43 @@ class AsyncClient:
         self._http = _connections(url, token, certificates)
         self._asked: set[asyncio.Task[tuple[int, bytes]]] = set()
 
-    async def predict(
-        self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
-    ) -> Prediction:
-        """Predict what a file that is being created will become."""
-        return await self._prediction(name, known, self._end(deadline))
+    # The next three are no `async def`: their time runs from the call on, not from when the loop
+    # comes to it.
 
-    async def predict_many(
+    def predict(
+        self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
+    ) -> Coroutine[Any, Any, Prediction]:
+        """Predict what a file that is being created will become."""
+        end = self._end(deadline)
+        return self._answered(questions.prediction(name, known), end, Prediction(False))
+
+    def predict_many(
         self,
         files: pa.Table | Sequence[Name],
         *,
         three: bool = False,
         deadline: float | None = None,
-    ) -> Predictions:
+    ) -> Coroutine[Any, Any, Predictions]:
         """Predict what up to 10,000 files will become, by one version of the model.
 
         With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
         table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
         """
-        return await self._predictions(files, three, self._end(deadline))
+        end = self._end(deadline)
+        question, rows = questions.predictions(files, three)
+        return self._answered(question, end, Predictions(False, rows))
 
-    async def hint(
+    def hint(
         self,
         name: Name,
         *,
         is_directory: bool = False,
         deadline: float | None = None,
         **known: Unpack[Attributes],
-    ) -> Hint:
+    ) -> Coroutine[Any, Any, Hint]:
         """Tell whether what is being created will be hot."""
-        return await self._hint(name, is_directory, known, self._end(deadline))
+        end = self._end(deadline)
+        return self._answered(questions.hint(name, is_directory, known), end, Hint(False))
 
     async def explain(
         self, name: Name, *, deadline: float = PATIENCE, **known: Unpack[Known]
@@ -149,26 +158,12 @@ class AsyncClient:
     def _end(self, deadline: float | None) -> float:
         return time.monotonic() + (self.deadline if deadline is None else deadline)
 
-    async def _prediction(self, name: Name, known: Known, end: float) -> Prediction:
-        try:
-            return await self._ask(questions.prediction(name, known), end)
-        except ServiceError as error:
-            return Prediction(False, why=str(error))
-
-    async def _predictions(
-        self, files: pa.Table | Sequence[Name], three: bool, end: float
-    ) -> Predictions:
-        question, rows = questions.predictions(files, three)
+    async def _answered(self, question: Question[_Told], end: float, nothing: _Told) -> _Told:
+        """Return the answer; where there is none, `nothing`, and why."""
         try:
             return await self._ask(question, end)
         except ServiceError as error:
-            return Predictions(False, rows, why=str(error))
-
-    async def _hint(self, name: Name, is_directory: bool, known: Attributes, end: float) -> Hint:
-        try:
-            return await self._ask(questions.hint(name, is_directory, known), end)
-        except ServiceError as error:
-            return Hint(False, why=str(error))
+            return replace(nothing, why=str(error))
 
     async def _ask(self, question: Question[_Answer], end: float) -> _Answer:
         """Return the answer, if the breaker lets the question through; tell the breaker."""
@@ -294,8 +289,7 @@ class Client:
         self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
     ) -> Prediction:
         """Predict what a file that is being created will become."""
-        end = self._client._end(deadline)
-        return self._run(self._client._prediction(name, known, end))
+        return self._run(self._client.predict(name, deadline=deadline, **known))
 
     def predict_many(
         self,
@@ -309,8 +303,7 @@ class Client:
         With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
         table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
         """
-        end = self._client._end(deadline)
-        return self._run(self._client._predictions(files, three, end))
+        return self._run(self._client.predict_many(files, three=three, deadline=deadline))
 
     def hint(
         self,
@@ -321,8 +314,8 @@ class Client:
         **known: Unpack[Attributes],
     ) -> Hint:
         """Tell whether what is being created will be hot."""
-        end = self._client._end(deadline)
-        return self._run(self._client._hint(name, is_directory, known, end))
+        asked = self._client.hint(name, is_directory=is_directory, deadline=deadline, **known)
+        return self._run(asked)
 
     def explain(
         self, name: Name, *, deadline: float = PATIENCE, **known: Unpack[Known]

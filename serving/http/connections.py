@@ -274,13 +274,11 @@ class _Answered:
 _ANSWERED: Any = _Answered()
 
 
-async def look_after(limits: Limits) -> None:
-    """Look at every connection once a second, for ever."""
-    while True:
-        await asyncio.sleep(LOOK_SECONDS)
-        now = time.monotonic()
-        for each in list(limits.open):
-            if isinstance(each, Connection):
-                each.look(now)
-        if limits.lobby is not None:
-            limits.lobby.look()
+def look_after(limits: Limits) -> None:
+    """Look at every connection: called every `LOOK_SECONDS`."""
+    now = time.monotonic()
+    for each in list(limits.open):
+        if isinstance(each, Connection):
+            each.look(now)
+    if limits.lobby is not None:
+        limits.lobby.look()

@@ -25,7 +25,7 @@ class UnixListener(socket.socket):
     def __init__(self, path: Path, backlog: int) -> None:
         super().__init__(socket.AF_UNIX, socket.SOCK_STREAM)
         self._path = path
-        self._file: tuple[int, int] | None = None
+        self._file: os.stat_result | None = None
         try:
             _clear(path)
             # Nobody else may connect, not even before its mode could be changed.
@@ -34,7 +34,7 @@ class UnixListener(socket.socket):
                 self.bind(os.fspath(path))
             finally:
                 os.umask(before)
-            self._file = _identity(path)
+            self._file = path.lstat()
             self.listen(backlog)
         except OSError as error:
             self.close()
@@ -45,7 +45,7 @@ class UnixListener(socket.socket):
         super().close()
         mine, self._file = self._file, None
         with contextlib.suppress(OSError):
-            if mine is not None and _identity(self._path) == mine:
+            if mine is not None and os.path.samestat(mine, self._path.lstat()):
                 self._path.unlink()
 
 
@@ -67,8 +67,3 @@ def _clear(path: Path) -> None:
             raise OSError("another process listens there") from None
         else:
             raise OSError("another process listens there")
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.lstat()
-    return status.st_dev, status.st_ino

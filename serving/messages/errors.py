@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 TYPES: dict[str, int] = {
@@ -55,3 +56,12 @@ class ApiError(Exception):
         self.headers = headers
         self.field = field
         self.value = value
+
+
+@contextmanager
+def registry_read() -> Iterator[None]:
+    """Raise `ApiError` where the registry cannot be read: an object store may not answer."""
+    try:
+        yield
+    except OSError as error:
+        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error

@@ -13,10 +13,11 @@ from itertools import combinations
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from pydantic_core import ValidationError, from_json
 
 from birthmark.data.schema import filled
+from birthmark.data.settings import Strict
 from birthmark.features.creates import CREATES
 from birthmark.serving.messages import excerpts
 from birthmark_native import (
@@ -44,10 +45,8 @@ class Files:
     listed: bool
 
 
-class Choice(BaseModel):
+class Choice(Strict):
     """A version of the models that is to answer."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = Field(max_length=64, strict=True, description="as it is in the registry")
 
@@ -64,11 +63,6 @@ def parse(body: bytes) -> Files:
     creates, names, listed = files_of(body)
     echoes = [{member: from_json(name)} for member, name in names]
     return Files(filled(pa.Table.from_batches([creates]), CREATES), echoes, listed)
-
-
-def parse_choice(body: bytes) -> Choice:
-    """Return the version that a request chooses; raise as `parse` does."""
-    return parsed(Choice, body)
 
 
 def parsed(model: type[_Model], body: bytes) -> _Model:

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic_core import PydanticCustomError, to_json
 
+from birthmark.data.settings import Strict
 from birthmark.serving.messages.errors import ApiError
-from birthmark.serving.messages.requests import parsed
 
 HOOKS = 64
 """How many hooks are remembered where everybody may report."""
@@ -54,10 +54,8 @@ def _closed(schema: dict[str, Any]) -> None:
     schema["additionalProperties"] = False
 
 
-class Report(BaseModel):
+class Report(Strict):
     """The counters of the hook behind one device of one host, since it was loaded."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     host: Label = Field(description="the host's name")
     device: Label = Field(description="the device through which the hook is spoken to")
@@ -69,11 +67,6 @@ class Report(BaseModel):
 
 
 _KEPT = TypeAdapter(tuple[float, Report])
-
-
-def parse(body: bytes) -> Report:
-    """Return the report in a body; raise `InvalidRequestError` for what is none."""
-    return parsed(Report, body)
 
 
 class Reports(Collector):

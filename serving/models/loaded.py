@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from birthmark.predictor import Kind, Point
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
@@ -20,6 +17,7 @@ from birthmark.predictor.saved_images import certainty_name, hints_name, image_n
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.models.shared_images import shared
+from birthmark.training.registry.published import Published
 from birthmark_native import Answerer, Tally
 
 log = logging.getLogger(__name__)
@@ -34,21 +32,11 @@ class Tallies:
 
 
 @dataclass(frozen=True)
-class LoadedModel:
-    """A published version: the `kind` of its models that answers, and at which point.
+class LoadedModel(Published):
+    """A published version that answers; its hints are for a region with so much `room`."""
 
-    Its hints are for a region with so much `room`. Predicates that are ``abstaining`` are always
-    answered no, for the reasons given.
-    """
-
-    version: str
-    kind: Kind
-    point: Point
-    manifest: Mapping[str, Any]
-    directory: Path
     room: Room = USUAL_ROOM
     counts: bool = False
-    abstaining: Mapping[str, str] = field(default_factory=dict)
     tallies: Tallies = field(default_factory=Tallies)
 
     @cached_property

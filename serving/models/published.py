@@ -26,17 +26,7 @@ def load_model(
     as `read_published`, and ValueError or OSError for parts that are no model.
     """
     found = read_published(registry, kind, point)
-    model = LoadedModel(
-        found.version,
-        found.kind,
-        found.point,
-        found.manifest,
-        found.directory,
-        room,
-        counts,
-        found.abstaining,
-        tallies or Tallies(),
-    )
+    model = LoadedModel(**vars(found), room=room, counts=counts, tallies=tallies or Tallies())
     # A model that cannot answer must not take the place of one that can.
     model.answers(from_requests([{"name": b"name"}]), counted=False)
     return model

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from fastapi import Response
 
-from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS, CARD_HTML, REPORT
 
@@ -37,16 +35,7 @@ def response(html: bytes) -> Response:
     return Response(html, headers=headers, media_type="text/html")
 
 
-@contextmanager
-def _asked() -> Iterator[None]:
-    """Raise `ApiError` where an object store does not answer."""
-    try:
-        yield
-    except OSError as error:
-        raise ApiError("no_registry", f"the registry cannot be read: {error}") from error
-
-
-@_asked()
+@registry_read()
 def card(registry: Registry, version: str) -> bytes:
     """Return the card of a version; raise `ApiError` where there is none."""
     try:
@@ -57,7 +46,7 @@ def card(registry: Registry, version: str) -> bytes:
         raise ApiError("not_found", f"version {version} has no card") from error
 
 
-@_asked()
+@registry_read()
 def report(registry: Registry) -> bytes:
     """Return the newest report on a published model, else the card of the published one."""
     if (kept := registry.read(REPORT)) is not None:
@@ -71,7 +60,7 @@ def report(registry: Registry) -> bytes:
     return card(registry, version)
 
 
-@_asked()
+@registry_read()
 def audit(registry: Registry, name: str) -> bytes:
     """Return the page of an audit; raise `ApiError` where there is none."""
     kept = None

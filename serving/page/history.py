@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from array import array
@@ -16,7 +15,7 @@ from birthmark.serving.page.totals import Totals
 MINUTES = 24 * 60
 """How many samples are kept, one a minute."""
 
-SECONDS = 60.0
+SAMPLE_SECONDS = 60.0
 """The time between two samples, which the page draws by the minute."""
 
 
@@ -58,12 +57,6 @@ class History:
         self._lock = threading.Lock()
         self._samples: deque[Sample] = deque(maxlen=MINUTES)
         self._last, self._at = read(), time.monotonic()
-
-    async def keep(self) -> None:
-        """Take a sample a minute, for ever."""
-        while True:
-            await asyncio.sleep(SECONDS)
-            await asyncio.to_thread(self.take)
 
     def take(self) -> None:
         """Take a sample of what was counted since that before."""

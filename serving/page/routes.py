@@ -1,9 +1,11 @@
-"""The paths of the page and of what it leads to: for people, and in no document for programs."""
+"""The paths of the page and of what it leads to: for people, and in no document for programs.
+
+None is `async`: what reads a registry may wait, so the framework runs it in a thread.
+"""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from birthmark.serving.page import documents
 from birthmark.serving.page.view import Page
@@ -17,27 +19,24 @@ def _page(request: Request) -> Page:
 
 
 @router.get("/")
-async def page(request: Request, name: str | None = None) -> Response:
+def page(request: Request, name: str | None = None) -> Response:
     """Show how the service is doing, and what is answered for a file called `name`."""
-    return documents.response(await run_in_threadpool(_page(request).html, name))
+    return documents.response(_page(request).html(name))
 
 
 @router.get("/report")
-async def report(request: Request) -> Response:
+def report(request: Request) -> Response:
     """Show the newest report on a published model, else the published model's card."""
-    return documents.response(await run_in_threadpool(documents.report, _page(request).registry))
+    return documents.response(documents.report(_page(request).registry))
 
 
 @router.get("/models/{version}")
-async def card(version: str, request: Request) -> Response:
+def card(version: str, request: Request) -> Response:
     """Show the card of a version."""
-    registry = _page(request).registry
-    return documents.response(await run_in_threadpool(documents.card, registry, version))
+    return documents.response(documents.card(_page(request).registry, version))
 
 
 @router.get("/audits/{name}")
-async def audit(name: str, request: Request) -> Response:
+def audit(name: str, request: Request) -> Response:
     """Show an audit."""
-    return documents.response(
-        await run_in_threadpool(documents.audit, _page(request).registry, name)
-    )
+    return documents.response(documents.audit(_page(request).registry, name))

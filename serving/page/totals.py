@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-
-from prometheus_client.metrics_core import Metric
-from prometheus_client.samples import Sample
+from itertools import chain
 
 from birthmark.serving.metrics.metrics import Metrics
 
@@ -36,7 +33,7 @@ def totals(metrics: Metrics) -> Totals:
     answers: dict[str, list[float]] = {}
     rows: dict[str, float] = {}
     failed = shed = 0.0
-    for sample in _samples(metrics.families()):
+    for sample in chain.from_iterable(family.samples for family in metrics.families()):
         labels, value = sample.labels, sample.value
         match sample.name:
             case "birthmark_request_seconds_bucket" if labels["route"] in ASKED:
@@ -53,8 +50,3 @@ def totals(metrics: Metrics) -> Totals:
                 rows[labels["outcome"]] = value
     pairs = {key: (no, yes) for key, (no, yes) in answers.items()}
     return Totals(dict(sorted(seconds.items())), pairs, rows, failed, shed)
-
-
-def _samples(families: Iterable[Metric]) -> Iterator[Sample]:
-    for family in families:
-        yield from family.samples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +56,12 @@ def card(registry: Registry, version: str) -> dict[str, Any] | None:
         return found if isinstance(found, dict) else None
     except (RegistryError, OSError, ValueError):
         return None
+
+
+def never_yes(card: Mapping[str, Any] | None) -> list[str]:
+    """Return the predicates that a card says are never a yes: no threshold keeps their bound."""
+    bound = (card or {}).get("bound") or {}
+    return [key for key, own in (bound.get("predicates") or {}).items() if own["abstains"]]
 
 
 def marks(trained_on: dict[str, Any]) -> str:

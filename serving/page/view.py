@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
+from birthmark.data.common.percentages import shown
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.serving.answers.evidence import in_percent
 from birthmark.serving.answers.json_answers import explain_one
@@ -104,9 +105,8 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
     """Return of those predicates that are never a yes what they are said to do."""
     if model is None:
         return {}
-    promised = (card or {}).get("bound", {}).get("predicates", {})
-    never = [key for key, own in promised.items() if own["abstains"]]
-    found = dict.fromkeys(never if model.point == "bounded" else [], "abstains")
+    never = versions.never_yes(card) if model.point == "bounded" else []
+    found = dict.fromkeys(never, "abstains")
     return found | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
 
 
@@ -119,7 +119,7 @@ def _environment() -> Environment:
         )
     )
     environment.filters |= {
-        "percent": lambda value: "–" if value is None else f"{value:.2f}%",
+        "percent": shown,
         "minute": lambda time: time.strftime("%Y-%m-%d %H:%M"),
         "ms": lambda value: "–" if value is None else f"{value:,.3g} ms",
     }

@@ -12,7 +12,7 @@ from birthmark.predictor.models.kinds import KINDS
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page.audited import Audited, Figure
 from birthmark.serving.page.totals import Totals
-from birthmark.serving.page.versions import marks
+from birthmark.serving.page.versions import marks, never_yes
 from birthmark.serving.settings import Settings
 from birthmark.training.statistics.standing import Standing
 
@@ -99,17 +99,10 @@ def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Itera
     if kind.bound_is_of is not None:
         text = f"of the {kind.title.lower()} is of {kind.bound_is_of}: of others it is not promised"
         yield Concern("note", "The bound", text)
-    never = [key for key, own in _bounded(card).items() if own["abstains"]]
-    if never:
+    if never := never_yes(card):
         text = f"never a yes, since no threshold keeps the bound: {', '.join(never)}"
         plural = "predicates are" if len(never) > 1 else "predicate is"
         yield Concern("note", f"{len(never)} {plural}", text)
-
-
-def _bounded(card: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    bound: Mapping[str, Any] = (card or {}).get("bound") or {}
-    own: Mapping[str, Any] = bound.get("predicates") or {}
-    return own
 
 
 def _of_audits(facts: Facts) -> Iterator[Concern]:

@@ -51,12 +51,6 @@ class ModelSlot:
         self._refreshing = asyncio.Lock()
         self._told = False
 
-    async def watch(self, seconds: float) -> None:
-        """Refresh for ever, `seconds` after each time before."""
-        while True:
-            await asyncio.sleep(seconds)
-            await self.refresh()
-
     async def refresh(self) -> None:
         """Load what is published, if that changed; keep the model there is if it cannot be.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import threading
-import time
 from typing import TYPE_CHECKING
 
+from birthmark.data.common.orphans import end_with
 from birthmark.data.common.without_pandas import without_pandas
 from birthmark.serving.log import service_log
 from birthmark.serving.metrics import multiprocess
@@ -16,9 +15,6 @@ from birthmark.serving.settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-ALONE_SECONDS = 0.5
-"""How soon a worker notices that the process which keeps it was killed."""
 
 
 def application(settings: Settings, parent: int) -> FastAPI:
@@ -44,11 +40,5 @@ def application(settings: Settings, parent: int) -> FastAPI:
     gc.collect()
     gc.freeze()
     if os.getpid() != parent:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        end_with(parent, signal.SIGTERM)
     return create_app(settings)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(ALONE_SECONDS)
-    os.kill(os.getpid(), signal.SIGTERM)

@@ -53,7 +53,7 @@ def test_a_command_that_there_is_not_is_refused_with_one_that_is_like_it() -> No
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_the_line_of_a_command_is_the_first_of_its_own_help(command: str) -> None:
     line, *_ = cli.command(command).help.split("\n\n")
-    assert " ".join(line.split()) == cli.COMMANDS[command][1]
+    assert " ".join(line.split()) == cli.COMMANDS[command]
 
 
 def test_a_command_line_is_completed() -> None:

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Callable, Iterator
 from enum import Enum
+from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -31,8 +32,8 @@ Option = tuple[str, Parameter, Info, type[BaseModel] | None]
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield every command that there is, with the function that it runs."""
-    for name, (module, _) in cli.COMMANDS.items():
-        home = __import__(f"birthmark.commands.{module}", fromlist=["app"])
+    for name in cli.COMMANDS:
+        home = import_module(f"birthmark.commands.{cli.HOMES.get(name, name)}")
         if not hasattr(home, "app"):
             yield name, getattr(home, name)
             continue

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.layout_hint.model_image import read_image
+from birthmark.layout_hint.replay.model_image import read_image
 from birthmark.predictor.allocation.verdicts import USUAL_ROOM
 from tests.s3 import SECRET, running
 

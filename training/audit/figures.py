@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.common.percentages import percent
 from birthmark.data.prediction_log import ANSWER, SAID
 from birthmark.data.schema import field
@@ -19,9 +20,9 @@ from birthmark.training.audit.matching import Join
 from birthmark.training.evaluate.breakdown import BREAKDOWN, Grouping, break_down, grouping
 from birthmark.training.evaluate.cases import majority
 from birthmark.training.evaluate.evaluation import EVALUATION, STANDING, TABLE_6_5
-from birthmark.training.evaluate.metrics import Bools, counts, intervals
+from birthmark.training.evaluate.metrics import counts, intervals
 from birthmark.training.evaluate.three_answers import OF_NO, of_no
-from birthmark.training.statistics.bootstrap import SEED, Blocks, Floats, blocks_of
+from birthmark.training.statistics.bootstrap import SEED, Blocks, blocks_of
 from birthmark.training.statistics.sequential import growth
 from birthmark.training.statistics.standing import BURST
 

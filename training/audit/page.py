@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from birthmark.data.common.percentages import percent
+from birthmark.training.reports.charts import whisker
 from birthmark.training.reports.labels import AXIS, TITLES
 from birthmark.training.reports.report import page
 
@@ -33,11 +34,9 @@ def _marks(row: Mapping[str, Any]) -> dict[str, float] | None:
 
     None where no bound was promised, or nothing is known.
     """
-    if row["bound"] is None or row["false_positives"] is None:
+    found = whisker(row, "false_positives")
+    if row["bound"] is None or found is None:
         return None
-    at = row["false_positives"]
-    low, high = row["false_positives_low"], row["false_positives_high"]
-    found = {"at": at, "low": at if low is None else low, "high": at if high is None else high}
     return {name: min(100.0, 100 * value / row["bound"] / AXIS) for name, value in found.items()}
 
 

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from birthmark.data.common.arrays import Floats
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.prediction_log import Joining, LogFiles
 from birthmark.predictor import births
@@ -37,7 +38,6 @@ from birthmark.training.registry import abstentions, bounds
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS
-from birthmark.training.statistics.bootstrap import Floats
 from birthmark.training.statistics.sequential import evidence, needed
 from birthmark.training.statistics.standing import by_key, in_words, key_of, of_row, over
 

@@ -7,24 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.training.evaluate.depth import depths
-
-Bools = npt.NDArray[np.bool_]
+from birthmark.training.evaluate.evaluation import TABLE_6_5
 
 MOST = 10
 """How many groups are shown; the rows of all smaller ones are one more, `other`."""
 
 BREAKDOWN = pa.schema(
     [
-        field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
-        field("predicate", pa.utf8(), "its name, as in Tables 6.4 to 6.8", nullable=False),
-        field("model", pa.utf8(), "the kind of model", nullable=False),
+        *TABLE_6_5[:3],
         field("point", pa.utf8(), "the threshold: accurate or bounded", nullable=False),
         field("by", pa.utf8(), "what rows are grouped by: user, client or depth", nullable=False),
         field(
@@ -54,7 +51,7 @@ class Grouping:
 
     by: str
     names: list[str]
-    of_row: npt.NDArray[np.int64]
+    of_row: Ints
 
 
 def groupings(lives: pa.Table, files: pa.Table, most: int = MOST) -> list[Grouping]:
@@ -96,7 +93,7 @@ def break_down(
     """
     of_row = grouping.of_row[known]
 
-    def count(rows: Bools) -> npt.NDArray[np.int64]:
+    def count(rows: Bools) -> Ints:
         return np.bincount(of_row[rows], minlength=len(grouping.names))
 
     everything = np.ones(len(truth), bool)

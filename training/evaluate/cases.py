@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.predictor import Predicate, TrainedModel, births
 from birthmark.predictor.answers.operating_points import says_yes
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.heat.directories import directories
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.training.evaluate.metrics import Bools, Floats
 from birthmark.training.statistics.bootstrap import Blocks, blocks_of
 
 Known = Callable[[Subject, pa.Table], pa.Table]

@@ -12,16 +12,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import precision_recall_curve, roc_curve
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.schema import field
 from birthmark.predictor.answers.point import Point
-
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
+from birthmark.training.evaluate.evaluation import TABLE_6_5
 
 BINS = 10
 """Of equal width, that the calibration curve puts scores into."""
@@ -34,9 +32,7 @@ PRICES: Floats = np.logspace(-3, 7, 11, base=2)
 
 CURVES = pa.schema(
     [
-        field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
-        field("predicate", pa.utf8(), "its name, as in Tables 6.4 to 6.8", nullable=False),
-        field("model", pa.utf8(), "the kind of model", nullable=False),
+        *TABLE_6_5[:3],
         field(
             "curve",
             pa.utf8(),

@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.cases import Case, cases, labelled
-from birthmark.training.evaluate.metrics import INTERVALS, Bools, brier, counts, intervals
+from birthmark.training.evaluate.metrics import INTERVALS, brier, counts, intervals
 from birthmark.training.evaluate.parallel import by_kind
 from birthmark.training.statistics import binomial
 from birthmark.training.statistics.bootstrap import DAY, SEED

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics import brier_score_loss
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.common.percentages import percent
 from birthmark.training.statistics import binomial
 from birthmark.training.statistics.bootstrap import (
@@ -19,9 +19,6 @@ from birthmark.training.statistics.bootstrap import (
     interval,
     resampled,
 )
-
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 INTERVALS = {
     "correct": 100,
@@ -90,13 +87,16 @@ def intervals(
     for name, top in INTERVALS.items():
         ends = interval(figures[name], blocks.count, top, level) or (None, None)
         found |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-    return found | _of_false_positives(blocks.sums(alarm), blocks.sums(rows[0]), level)
+    return found | share_interval("false_positives", alarm, blocks, level)
 
 
-def _of_false_positives(alarms: Floats, rows: Floats, level: float) -> dict[str, float | None]:
-    found = binomial.interval(alarms, rows, level)
+def share_interval(
+    name: str, wrong: Bools, blocks: Blocks, level: float = LEVEL
+) -> dict[str, float | None]:
+    """Return the columns `…_low` and `…_high` of the share of `wrong` rows, percent."""
+    found = binomial.interval(blocks.sums(wrong), blocks.sums(np.ones(len(wrong))), level)
     low, high = (100 * end for end in found) if found else (None, None)
-    return {"false_positives_low": low, "false_positives_high": high}
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def _figures(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
@@ -22,10 +23,9 @@ from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.fit.thresholds import Limits
 from birthmark.training.evaluate.cases import Labelled
 from birthmark.training.evaluate.evaluation import EVALUATION
-from birthmark.training.evaluate.metrics import Bools, Floats, brier
-from birthmark.training.statistics import binomial
+from birthmark.training.evaluate.metrics import brier, share_interval
 from birthmark.training.statistics.bootstrap import Blocks
-from birthmark.training.statistics.standing import BURST, standing
+from birthmark.training.statistics.standing import standing
 
 _NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"
 
@@ -45,15 +45,11 @@ OF_NO = [
 
 ANSWERS = pa.schema(
     [
-        *(EVALUATION.field(name) for name in ("subject", "predicate", "model", "point")),
-        field("n", pa.int64(), "rows whose answer is known: all that is tested", nullable=False),
-        field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
+        *map(EVALUATION.field, ("subject", "predicate", "model", "point", "n", "n_true")),
         field("n_yes", pa.int64(), "answers of yes", nullable=False),
         field("n_false_positive", pa.int64(), "answers of yes that were wrong", nullable=False),
         *OF_NO,
-        field("false_positives", pa.float64(), "n_false_positive, percent of n"),
-        field("false_positives_low", pa.float64(), "lower end of its 95% confidence interval"),
-        field("false_positives_high", pa.float64(), "upper end of its 95% confidence interval"),
+        *(EVALUATION.field(f"false_positives{end}") for end in ("", "_low", "_high")),
         field("bound", pa.float64(), "what was promised of these at most, percent of n"),
         field("standing", pa.utf8(), "what is known of the bound of a yes; null: none, or unknown"),
         field("likely", pa.float64(), "how likely a yes was said to be, mean, percent"),
@@ -148,10 +144,7 @@ def of_no(truth: Bools, words: Any, blocks: Blocks, bound: float) -> dict[str, A
 
 
 def _share(name: str, wrong: Bools, blocks: Blocks) -> dict[str, float | None]:
-    every = np.ones(len(wrong), bool)
-    found = binomial.interval(blocks.sums(wrong), blocks.sums(every)) if len(wrong) else None
-    low, high = (100 * end for end in found) if found else (None, None)
-    return {name: percent(wrong.sum(), len(wrong)), f"{name}_low": low, f"{name}_high": high}
+    return {name: percent(wrong.sum(), len(wrong)), **share_interval(name, wrong, blocks)}
 
 
 def _standing(
@@ -160,9 +153,7 @@ def _standing(
     """Return what is known of a bound; None where none is promised, or nothing was said."""
     if bound is None or not said.any():
         return None
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    told = low is not None and blocks.seconds >= BURST
-    return standing(bound, (low, high) if told else None)
+    return standing(bound, (row[f"{name}_low"], row[f"{name}_high"]), blocks.seconds)
 
 
 def _reliability(pairs: Iterable[tuple[Floats, Bools]]) -> Iterable[dict[str, Any]]:

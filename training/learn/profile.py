@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats, Ints
 from birthmark.features.columns import decoded
 from birthmark.features.components import component_text
 from birthmark.features.pieces import name_pieces
-from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, Floats
-
-Ints = npt.NDArray[np.int64]
+from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, in_blocks
 
 LISTED = 0.001
 """The share of all creates from which a value is kept by itself."""
@@ -95,9 +93,9 @@ def profile(
     Blocks are of `seconds`; None: the longest that give enough of them. Of each aspect the values
     of `wanted` are kept, however rare, besides those that have `LISTED`.
     """
-    born = lives["born"].cast(pa.int64()).to_numpy() // 1_000_000
-    seconds = seconds or next((u for u in UNITS if _blocks(born, u)[1] >= ENOUGH), UNITS[-1])
-    (block, blocks), (day, days) = _blocks(born, seconds), _blocks(born, DAY)
+    born = lives["born"].cast(pa.int64()).to_numpy()
+    seconds = seconds or next((u for u in UNITS if in_blocks(born, u)[1] >= ENOUGH), UNITS[-1])
+    (block, blocks), (day, days) = in_blocks(born, seconds), in_blocks(born, DAY)
     sizes = np.bincount(block, minlength=blocks)
     counts = {}
     for aspect, values in _values(lives).items():
@@ -113,11 +111,6 @@ def profile(
         }
     of_days = tuple(map(int, np.bincount(day, minlength=days)))
     return Profile(seconds, blocks, len(lives), int((sizes**2).sum()), of_days, counts)
-
-
-def _blocks(born: Ints, seconds: int) -> tuple[Ints, int]:
-    held, of_row = np.unique(born // seconds, return_inverse=True)
-    return of_row.astype(np.int64), len(held)
 
 
 def _values(lives: pa.Table) -> dict[str, pa.Array]:

@@ -65,10 +65,6 @@ class Lives:
         """Return the files table with the rows of others, of which heat is learned."""
         return pa.concat_tables([self.files, self.others]).unify_dictionaries()
 
-    def of(self, subject: str) -> pa.Table:
-        """Return the table that predicates about `subject`, file or name, are asked of."""
-        return {"file": self.files, "name": self.names}[subject]
-
 
 def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
     """Read from all `datasets` the lives whose beginning they show, in the order given.
@@ -108,13 +104,6 @@ def fit(
     with learner() as own:
         model.fit(lives.with_others(), lives.names, predicates, learner=own)
     return model, _manifest(model, lives, settings)
-
-
-def train(
-    datasets: Iterable[Path], settings: Settings, predicates: Iterable[Predicate] | None = None
-) -> tuple[TrainedModel, dict[str, Any]]:
-    """Train on several datasets (several days) as on one; see `fit` for what is returned."""
-    return fit(read_lives(datasets, settings.without_loss), settings, predicates)
 
 
 def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str, Any]:

@@ -271,8 +271,7 @@ def _births(dataset: Path) -> dict[str, int]:
 
 def set_aside(dataset: Path) -> dict[str, int]:
     """Return how many records of a dataset's traces were set aside, by reason."""
-    told = _summary(dataset)["records_set_aside"]
-    return {str(reason): int(count) for reason, count in told.items()}
+    return dict(_summary(dataset)["records_set_aside"])
 
 
 def warnings(dataset: Path) -> list[str]:

@@ -91,7 +91,11 @@ class RemoteStorage:
 
     def write(self, name: str, content: bytes) -> None:
         """Send an object."""
-        self._send(name, content)
+        path = self._path(name)
+        if self._fs.type_name not in OBJECT_STORES:
+            self._fs.create_dir(path.rpartition("/")[0], recursive=True)
+        with self._fs.open_output_stream(path) as stream:
+            stream.write(content)
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the objects below a prefix."""
@@ -154,7 +158,7 @@ class RemoteStorage:
         parts = [name for name in names if name != MANIFEST]
 
         def send(name: str) -> None:
-            self._send(f"versions/{version}/{name}", (staged / name).read_bytes())
+            self.write(f"versions/{version}/{name}", (staged / name).read_bytes())
 
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
             list(pool.map(send, parts))
@@ -185,13 +189,6 @@ class RemoteStorage:
 
     def _path(self, name: str) -> str:
         return f"{self._base}/{name}"
-
-    def _send(self, name: str, content: bytes) -> None:
-        path = self._path(name)
-        if self._fs.type_name not in OBJECT_STORES:
-            self._fs.create_dir(path.rpartition("/")[0], recursive=True)
-        with self._fs.open_output_stream(path) as stream:
-            stream.write(content)
 
     def _bring(self, version: str, name: str, staged: Path) -> None:
         content = self.read(f"versions/{version}/{name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,7 +29,7 @@ class Published:
     point: Point
     manifest: Mapping[str, Any]
     directory: Path
-    abstaining: Mapping[str, str]
+    abstaining: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_published(

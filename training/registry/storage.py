@@ -27,62 +27,48 @@ class Storage(Protocol):
 
         In an object store there is any place.
         """
-        ...
 
     def at(self, name: str) -> str:
         """Return where a file is, for messages."""
-        ...
 
     def read(self, name: str) -> bytes | None:
         """Return what a file holds; None where there is none."""
-        ...
 
     def stamp(self, name: str) -> Hashable:
         """Return what differs after a file was replaced; None where there is none."""
-        ...
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file, whole or not at all, for good."""
-        ...
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files in a folder, in order; none where there is no such."""
-        ...
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        ...
 
     def versions(self) -> list[str]:
         """Return the names of what is in `versions`, in no order."""
-        ...
 
     def local(self, version: str, check: Check) -> Path | None:
         """Return a local directory with a version's files; None where there is no such version.
 
         Where they have to be brought from elsewhere, `check` sees them before anyone else.
         """
-        ...
 
     def forget(self, version: str) -> bool:
         """Drop the local copy of a version; return whether it was no more than a copy."""
-        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """Keep other writers out, as far as that can be done here."""
-        ...
 
     def staged(self) -> AbstractContextManager[Path]:
         """Yield an empty directory on a local disk, in which a version is prepared."""
-        ...
 
     def keep(self, staged: Path, version: str) -> None:
         """Make what was staged a version, for good."""
-        ...
 
     def discard(self, version: str) -> None:
         """Remove a version, whole or not at all."""
-        ...
 
 
 class LocalStorage:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from birthmark.predictor import TrainedModel
-from birthmark.training.registry.manifests import RegistryError
 from birthmark.training.registry.versions import Registry
 
 
@@ -22,9 +21,7 @@ class Stored:
 
 def load(registry: Registry, version: str | None = None) -> Stored:
     """Check and load `version`, or the published one; raise `RegistryError` if that cannot be."""
-    version = version or registry.current()
-    if version is None:
-        raise RegistryError(f"{registry.place}: expected a published version, found none")
+    version = version or registry.published()
     registry.verify(version)
     model = TrainedModel.load(registry.directory(version))
     return Stored(version, registry.manifest(version), model)

@@ -136,8 +136,7 @@ class Registry:
 
         Return its name.
         """
-        if version is None and (version := self.current()) is None:
-            raise RegistryError(f"{self.place}: expected a published version, found none")
+        version = version or self.published()
         self.verify(version)
         with self._storage.writing():
             self._storage.write("pinned", (version + "\n").encode())
@@ -170,6 +169,12 @@ class Registry:
     def current(self) -> str | None:
         """Return the published version's name, or None where nothing was ever published."""
         return self._name_in("current")
+
+    def published(self) -> str:
+        """Return the published version's name; raise `RegistryError` where there is none."""
+        if (version := self.current()) is None:
+            raise RegistryError(f"{self.place}: expected a published version, found none")
+        return version
 
     def pinned(self) -> str | None:
         """Return the name of the version that is to stay published, or None."""

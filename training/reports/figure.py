@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from birthmark.data.common.durable import replaced
-from birthmark.data.common.plot_style import COLOURS, FORMATS, STYLE
+from birthmark.data.common.plot_style import COLOURS, FORMATS, STYLE, save
 
 SHOWN = ("lock", "size>16k", "lifespan<=5", "amtime<=0", "write-only")
 """The predicates of files whose precision-recall curves are drawn, as many as there are."""
@@ -53,10 +52,7 @@ def draw(evaluation: pa.Table, curves: pa.Table, out: str | Path, title: str = "
         _calibration(parts[2], points, models)
         _precision(parts[3], points, models)
         _heading(parts[0], title or "All models", 11)
-        with replaced(path) as aside:
-            kind = path.suffix[1:]
-            metadata = {"Date": None} if kind == "svg" else {}
-            figure.savefig(aside, format=kind, dpi=130, metadata=metadata)
+        save(figure, path, dpi=130)
 
 
 def _heading(figure: Any, text: str, size: float = 9) -> None:

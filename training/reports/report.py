@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import PackageLoader
 
+from birthmark.data.common.percentages import shown
 from birthmark.features.components import component_text
 from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.assessment import Assessment
@@ -39,7 +40,9 @@ def render(
     of model that answers, at ``point``. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
-    boxes = [_box_row(row) for row in distributions.to_pylist()]
+    there = set(evaluation["model"].to_pylist())
+    rows = distributions.to_pylist()
+    boxes = [{**row, "name": component_text(row["name"])} for row in rows]
     end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
     for row in boxes:
         row["size_marks"] = charts.size_box(row["size"])
@@ -47,7 +50,7 @@ def render(
     return page(
         "report.html.j2",
         about=about,
-        kinds={kind: name for kind, name in TITLES.items() if kind in _kinds(evaluation)},
+        kinds={kind: name for kind, name in TITLES.items() if kind in there},
         accuracy=_accuracy(evaluation),
         answers=of_served(assessment.answers, served, point),
         reliability=_reliability(assessment.reliability, served),
@@ -69,7 +72,7 @@ def render(
 def page(template: str, **content: Any) -> str:
     """Return a page of `templates`, in the style that they have in common."""
     environment = pages(PackageLoader("birthmark.training.reports"))
-    environment.filters |= {"percent": _percent, "duration": _seconds}
+    environment.filters |= {"percent": shown, "duration": _seconds}
     environment.globals |= {"subjects": SUBJECTS}
     return environment.get_template(template).render(**content)
 
@@ -78,10 +81,6 @@ def _reliability(reliability: pa.Table, served: str) -> list[dict[str, Any]]:
     """Return the bins of what answers, with where they are drawn, in percent of both axes."""
     rows = [row for row in reliability.to_pylist() if row["model"] == served]
     return [{**row, "x": 100 * row["likely"], "y": 100 - 100 * row["share"]} for row in rows]
-
-
-def _kinds(evaluation: pa.Table) -> set[str]:
-    return set(evaluation["model"].to_pylist())
 
 
 def _accuracy(evaluation: pa.Table) -> dict[str, list[dict[str, Any]]]:
@@ -157,14 +156,6 @@ def _sensitivity(sensitivity: pa.Table) -> list[dict[str, Any]]:
             }
         )
     return entries
-
-
-def _box_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "name": component_text(row["name"])}
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}%"
 
 
 def _bytes(value: float) -> str:

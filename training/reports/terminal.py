@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from birthmark.data.common.percentages import percent
+from birthmark.data.common.percentages import percent, shown
 from birthmark.training.statistics.standing import STYLES, Standing
 
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ _ANSWERS = (
     *("FalsePos, 95%", "bound of yes", "FalseNeg, 95%", "bound of no"),
     *("Likely", "Occurs"),
 )
-_WORDS = ("Predicate", "bound of yes", "bound of no")
+_WORDS = ("Predicate", "Model", "bound of yes", "bound of no", "")
 _TITLES = {
     "file": "File predictions",
     "name": "Name predictions",
@@ -65,12 +65,7 @@ def answers_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
     """
     tables = []
     for subject, rows in answers.items():
-        table = Table(title=f"{_TITLES[subject]}: yes, no or unsure", title_justify="left")
-        table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
-        for heading in _ANSWERS:
-            table.add_column(
-                heading, justify="left" if heading in _WORDS else "right", no_wrap=True
-            )
+        table = _table(f"{_TITLES[subject]}: yes, no or unsure", *_ANSWERS)
         for row in rows:
             yes, no, unsure = (percent(row[n], row["n"]) for n in ("n_yes", "n_no", "n_unsure"))
             table.add_row(
@@ -88,10 +83,8 @@ def answers_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
 
 def windows_table(windows: pa.Table) -> Table:
     """Return a table of means over the predicates of files, for each window and model."""
-    table = Table(title="Means over the predicates of files", title_justify="left")
-    table.box, table.padding = box.SIMPLE_HEAD, (0, 1, 0, 0)
-    for heading in ("Window", "Days", "Model", "Incorrect", "TruePos", "FalsePos", "Brier"):
-        table.add_column(heading, justify="left" if heading == "Model" else "right", no_wrap=True)
+    headings = ("Window", "Days", "Model", "Incorrect", "TruePos", "FalsePos", "Brier")
+    table = _table("Means over the predicates of files", *headings)
     rows = [row for row in windows.to_pylist() if row["subject"] == "file" and row["n"]]
     keys = dict.fromkeys((row["window"], row["days"], row["model"]) for row in rows)
     for window, days, model in keys:
@@ -112,7 +105,7 @@ def windows_table(windows: pa.Table) -> Table:
 
 
 def _accurate(title: str, rows: list[Row]) -> Table:
-    table = _table(title, *_COLUMNS, "n", "unknown")
+    table = _table(title, "Predicate", "Model", *_COLUMNS, "n", "unknown")
     for row in rows:
         cells = [_percent(row[column]) for column in _COLUMNS.values()]
         cells[0].stylize(_style(row["correct"], row["guess"]))
@@ -123,8 +116,7 @@ def _accurate(title: str, rows: list[Row]) -> Table:
 
 def _bounded(title: str, rows: list[Row]) -> Table:
     title = f"{title}, false positives at most {rows[0]['bound']:g}% of all"
-    table = _table(title, *_BOUNDED, "Brier")
-    table.add_column("", no_wrap=True)
+    table = _table(title, "Predicate", "Model", *_BOUNDED, "Brier", "")
     for row in rows:
         cells = [_with_interval(row, column) for column in ("true_positives", "false_positives")]
         cells += [_percent(row[column]) for column in ("occurs", "precision", "recall")]
@@ -136,10 +128,8 @@ def _bounded(title: str, rows: list[Row]) -> Table:
 def _table(title: str, *headings: str) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     table.padding = (0, 1, 0, 0)
-    table.add_column("Predicate", no_wrap=True)
-    table.add_column("Model", no_wrap=True)
     for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="left" if heading in _WORDS else "right", no_wrap=True)
     return table
 
 
@@ -160,7 +150,7 @@ def styled(standing: str | None) -> Text:
 
 
 def _percent(value: float | None) -> Text:
-    return Text("–" if value is None else f"{value:.2f}%")
+    return Text(shown(value))
 
 
 def _style(correct: float | None, guess: float | None) -> str:

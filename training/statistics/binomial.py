@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from scipy.special import betainc, betaincinv, stdtrit
 
-from birthmark.training.statistics.bootstrap import LEVEL, Floats, design_effect
+from birthmark.data.common.arrays import Floats
+from birthmark.training.statistics.bootstrap import LEVEL, design_effect
 
 ALPHA = 0.05
 """The chance, over all predicates of a model, to call a bound broken that holds."""

@@ -18,11 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr, stdtrit
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from birthmark.data.common.arrays import Bools, Floats, Ints
 
 SEED = 1
 """Any fixed one, so that the same test gives the same report."""
@@ -55,7 +53,7 @@ class Blocks:
     count: int
     seconds: int
 
-    def sums(self, rows: npt.NDArray[np.bool_] | Floats) -> Floats:
+    def sums(self, rows: Bools | Floats) -> Floats:
         """Return the sum of `rows` in each block."""
         return np.bincount(self.of_row, rows, self.count).astype(np.float64)
 
@@ -63,16 +61,20 @@ class Blocks:
 def blocks_of(times: Ints, least: int = 1) -> Blocks:
     """Return the blocks of rows born at `times`, µs since the epoch, of `least` seconds or more."""
     seconds = DAY
-    of_row, count = _blocks(times, DAY)
+    of_row, count = in_blocks(times, DAY)
     if count < ENOUGH_DAYS:
         for seconds in (unit for unit in UNITS if unit >= least):
-            of_row, count = _blocks(times, seconds)
+            of_row, count = in_blocks(times, seconds)
             if count >= ENOUGH:
                 break
     return Blocks(of_row, count, seconds)
 
 
-def _blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
+def in_blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
+    """Return the number of each row's block of `seconds`, and how many blocks have a row.
+
+    `times` are in µs since the epoch; blocks without a row have no number.
+    """
     held, of_row = np.unique(times // (seconds * 1_000_000), return_inverse=True)
     return of_row.astype(np.int64), len(held)
 

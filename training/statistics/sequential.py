@@ -28,7 +28,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from birthmark.training.statistics.bootstrap import Floats
+from birthmark.data.common.arrays import Floats
 
 ALPHA = 0.05
 """The chance, over all bounds and all nights of a year, to call one broken that holds."""

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-Interval = tuple[float, float]
+Interval = tuple[float | None, float | None]
 
 BURST = 60
 """Seconds that a block of time must last, for each to tell of a bound by itself.
@@ -52,17 +52,18 @@ STYLES = {
 """The colour of each in a terminal; in pages `report.css` has that of its words, hyphenated."""
 
 
-def standing(bound: float, interval: Interval | None, broken: bool = False) -> Standing:
+def standing(bound: float, interval: Interval, seconds: float, broken: bool = False) -> Standing:
     """Return the standing of a bound by the 95% interval of the share that it limits.
 
-    Both have the same unit. `interval` is None where nothing was seen that tells; `broken` is
-    whether a test that may be asked so often has shown that the bound is broken.
+    Both have the same unit. The ends of `interval` are None where nothing was seen that tells;
+    `seconds` are how long its blocks of time are. `broken` is whether a test that may be asked so
+    often has shown that the bound is broken.
     """
+    low, high = interval
     if broken:
         return Standing.BROKEN
-    if interval is None:
+    if low is None or high is None or seconds < BURST:
         return Standing.UNSEEN
-    low, high = interval
     if low > bound:
         return Standing.ABOVE
     return Standing.HOLDS if high <= bound else Standing.UNSEEN
@@ -76,9 +77,8 @@ def of_row(row: Mapping[str, Any]) -> Standing | None:
     """
     if row["bound"] is None or row.get("abstained"):
         return None
-    low, high = row["false_positives_low"], row["false_positives_high"]
-    told = low is not None and row["block_seconds"] >= BURST
-    return standing(row["bound"], (low, high) if told else None, bool(row["broken"]))
+    interval = row["false_positives_low"], row["false_positives_high"]
+    return standing(row["bound"], interval, row["block_seconds"], bool(row["broken"]))
 
 
 def key_of(row: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::prelude::{Engine, BASE64_STANDARD};
 use hyper::StatusCode;
-use serde::Serialize;
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::counters::Counters;
@@ -12,28 +12,14 @@ use crate::device::{Device, DeviceError, Place};
 use crate::fetch::delays;
 use crate::http::{Answer, Client, HttpError};
 use crate::log::Trouble;
-use crate::wire::Question;
 use birthmark_contract::{create, hints};
+use birthmark_hook::wire::Question;
 
 const PATH: &str = "/v1/hints";
 /// Bytes of an answer: a number, or an error that names what was wrong with the question.
 const LARGEST: usize = 64 * 1024;
 
-/// A create, as the service takes it; what is unknown is left out.
-#[derive(Serialize)]
-struct Asked {
-    name_base64: String,
-    is_directory: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-}
-
+/// What the service is told of a create.
 const MEMBERS: [&str; 6] = ["name", "is_directory", "mode", "uid", "gid", "time"];
 const _: () = create::assert_told(&MEMBERS, create::Asked::Hints);
 
@@ -139,17 +125,18 @@ fn refused(error: &HttpError) -> bool {
     matches!(error, HttpError::Status(status, _) if status.is_client_error())
 }
 
-/// The request about a question; none without a name.
+/// The request about a question, without what is unknown; none without a name.
 fn asked(question: &Question) -> Option<Vec<u8>> {
     let [mode, uid, gid, hour] = question.numbers();
-    let asked = Asked {
-        name_base64: BASE64_STANDARD.encode(question.name()?),
-        is_directory: question.directory != 0,
-        mode,
-        uid,
-        gid,
+    let mut asked = json!({
+        "name_base64": BASE64_STANDARD.encode(question.name()?),
+        "is_directory": question.is_directory(),
+        "mode": mode,
+        "uid": uid,
+        "gid": gid,
         // Of a time the models know the hour alone.
-        time: hour.map(|hour| format!("1970-01-01T{hour:02}:00:00Z")),
-    };
-    serde_json::to_vec(&asked).ok()
+        "time": hour.map(|hour| format!("1970-01-01T{hour:02}:00:00Z")),
+    });
+    asked.as_object_mut()?.retain(|_, value| !value.is_null());
+    Some(asked.to_string().into())
 }

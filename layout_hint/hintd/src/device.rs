@@ -12,7 +12,7 @@ use std::time::Duration;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
 use crate::image::Image;
-use crate::wire::{Command, Config, Decision, Flush, Load, Question, State, VERSION};
+use birthmark_hook::wire::{Command, Config, Decision, Flush, Load, Question, State, VERSION};
 
 /// What the module says of a question that no longer waits.
 const ENOENT: u32 = 2;

@@ -13,7 +13,7 @@ use crate::counters::Counters;
 use crate::http::{Client, HttpError};
 use crate::image::{Image, ImageError};
 use crate::log::{line, Trouble};
-use crate::wire::IMAGE_MAX;
+use birthmark_hook::wire::IMAGE_MAX;
 
 const PATH: &str = "/v1/model/image";
 

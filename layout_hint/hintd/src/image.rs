@@ -1,5 +1,6 @@
 //! A compiled image (`docs/image-format.md`), checked by the code that the kernel checks it with.
 
+use birthmark_contract::hints::REFUSED_TEXTS;
 use birthmark_contract::image as format;
 use birthmark_hook::device::check_image;
 
@@ -42,20 +43,8 @@ impl Image {
     }
 }
 
-/// What a status of an image means; 9 and 10 are what the device refuses besides.
+/// What a status of an image says, those of the device included.
 pub fn text(status: u32) -> &'static str {
-    match status {
-        0 => "a sound image",
-        1 => "truncated: bytes of the image are missing",
-        2 => "not a compiled image",
-        3 => "an image of a newer version than this reader knows",
-        4 => "more bytes than the image has",
-        5 => "damaged: the checksum does not match",
-        6 => "malformed: not as the format says",
-        7 => "an image of an older version than this reader knows",
-        8 => "a lookup would take more steps than the image declares, or than are allowed",
-        9 => "an image without HotName, HotDir and HotWrite",
-        10 => "an image larger than a device takes",
-        _ => "refused for a reason that is not known here",
-    }
+    let mut texts = format::STATUS_TEXTS.into_iter().chain(REFUSED_TEXTS);
+    texts.nth(status as usize).unwrap_or("refused for a reason that is not known here")
 }

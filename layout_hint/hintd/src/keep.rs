@@ -13,7 +13,7 @@ use crate::device::{Device, DeviceError, Place};
 use crate::image::{text, Image};
 use crate::log::{line, Trouble};
 use crate::settings::DeviceSettings;
-use crate::wire::{Config, State, VERSION};
+use birthmark_hook::wire::{Config, State, VERSION};
 
 /// Where an image is that should be in the device.
 #[derive(Debug, PartialEq, Eq)]

@@ -14,7 +14,6 @@ mod keep;
 mod log;
 mod report;
 mod settings;
-mod wire;
 
 use std::io;
 use std::process::ExitCode;
@@ -33,7 +32,7 @@ use crate::http::Client;
 use crate::keep::{Held, Keeper};
 use crate::log::line;
 use crate::settings::Settings;
-use crate::wire::Config;
+use birthmark_hook::wire::Config;
 
 /// The longest that an answer for the device is waited for, before it is asked for again.
 const HINT: Duration = Duration::from_secs(2);

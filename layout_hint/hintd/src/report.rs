@@ -10,7 +10,7 @@ use crate::counters::Counters;
 use crate::device::{DeviceError, Place};
 use crate::http::{Client, HttpError};
 use crate::log::Trouble;
-use crate::wire::{State, COUNTERS};
+use birthmark_hook::wire::{State, COUNTERS};
 
 const PATH: &str = "/v1/hints/report";
 /// The longest label that the service takes.
@@ -73,7 +73,8 @@ async fn state(place: &Place) -> Result<State, DeviceError> {
 }
 
 fn of_device(state: &State) -> Vec<(String, u64)> {
-    let counters = COUNTERS.iter().copied().zip(state.counters);
+    let counters: [u64; COUNTERS.len()] = zerocopy::transmute!(state.counters);
+    let counters = COUNTERS.into_iter().zip(counters);
     let now = [
         ("generation", u64::from(state.generation)),
         ("image_size", u64::from(state.image_size)),

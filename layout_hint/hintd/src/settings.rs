@@ -83,6 +83,7 @@ impl Settings {
 
 /// What the device is set to, and set to again when it returns without that.
 #[derive(Args, Debug)]
+#[group(requires = "mode")]
 #[command(next_help_heading = "Settings of the device, which keeps those it has without --mode")]
 pub struct DeviceSettings {
     /// whence the device takes its verdicts
@@ -95,47 +96,28 @@ pub struct DeviceSettings {
         env = "BIRTHMARK_HINTD_POLICY",
         value_enum,
         value_delimiter = ',',
-        default_value = "name,dir,write",
-        requires = "mode"
+        default_value = "name,dir,write"
     )]
     pub policy: Vec<Hint>,
 
     /// file system that the region is in: a path in it
-    #[arg(long, env = "BIRTHMARK_HINTD_MOUNT", value_name = "PATH", requires = "mode")]
+    #[arg(long, env = "BIRTHMARK_HINTD_MOUNT", value_name = "PATH")]
     pub mount: Option<PathBuf>,
 
     /// where the region begins in its partition, bytes
-    #[arg(
-        long,
-        env = "BIRTHMARK_HINTD_REGION_START",
-        value_name = "BYTES",
-        default_value_t = 0,
-        requires = "mode"
-    )]
+    #[arg(long, env = "BIRTHMARK_HINTD_REGION_START", value_name = "BYTES", default_value_t = 0)]
     pub region_start: u64,
 
     /// how long it is; without it there is none
-    #[arg(
-        long,
-        env = "BIRTHMARK_HINTD_REGION_LENGTH",
-        value_name = "BYTES",
-        default_value_t = 0,
-        requires = "mode"
-    )]
+    #[arg(long, env = "BIRTHMARK_HINTD_REGION_LENGTH", value_name = "BYTES", default_value_t = 0)]
     pub region_length: u64,
 
     /// what of it other files are kept out of, while there is room elsewhere
-    #[arg(
-        long,
-        env = "BIRTHMARK_HINTD_REGION_MODE",
-        value_enum,
-        default_value = "preferred",
-        requires = "mode"
-    )]
+    #[arg(long, env = "BIRTHMARK_HINTD_REGION_MODE", value_enum, default_value = "preferred")]
     pub region_mode: RegionMode,
 
     /// blocks of a file that are placed in the region; without it as many as the device says
-    #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "mode")]
+    #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hot_blocks: Option<u32>,
 }
 

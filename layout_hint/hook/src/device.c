@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-2-Clause
  *
  * The kernel's own check of an image, for the helper; and whether the
- * structures of the helper's wire.rs still lie as those of birthmark_hint.h.
+ * structures of wire.rs still lie as those of birthmark_hint.h.
  */
 #include "birthmark.h"
 #include "birthmark_hint.h"

@@ -6,6 +6,7 @@
 mod calls;
 #[cfg(feature = "core")]
 mod hook;
+pub mod wire;
 
 #[cfg(feature = "device")]
 pub use calls::device;

@@ -12,7 +12,6 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-TRACES = ("CAMPUS", "DEAS03", "EECS03")
 NVRAM = "NVRAM"
 """Table 7.4's column for both heuristics with the region in memory."""
 

@@ -5,7 +5,7 @@
 //! bytes of a block and of a fragment. Each line of the input is a file: its inode, 1 for a directory
 //! or 0, and its bytes. For each a line tells its addresses as recordings have them.
 
-use birthmark_sim::ffs::{FileSystem, FreeBsd48, Geometry, Lcg};
+use birthmark_sim::ffs::{FileSystem, Geometry, Kernel, Lcg};
 use std::error::Error;
 use std::io::stdin;
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let geometry = Geometry { bsize, fsize, ..Geometry::new(size, fpg, ipg) };
     geometry.check()?;
-    let mut filesystem = FileSystem::bare(geometry, FreeBsd48, Lcg::default());
+    let mut filesystem = FileSystem::bare(geometry, Kernel::FreeBsd48, Lcg::default());
     filesystem.volume.superuser = true;
     for line in stdin().lines() {
         let line = line?;
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let inode = u32::try_from(inode)?;
         filesystem.adopt(inode, directory == 1)?;
         filesystem.extend(inode, size)?;
-        let file = filesystem.file(inode).map(|file| file.shown(geometry.nindir()));
+        let file = filesystem.file(inode).map(|file| file.shown(&geometry));
         println!("{}", file.unwrap_or_default().trim_start());
     }
     Ok(filesystem.check()?)

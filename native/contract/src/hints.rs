@@ -82,3 +82,8 @@ group! {
         STATUSES = 11,
     }
 }
+/// What each of [`REFUSED`] says to people.
+pub const REFUSED_TEXTS: [&str; 2] = [
+    "none of the predicates HotName, HotDir and HotWrite",
+    "more than the 16 MB that an image may have",
+];

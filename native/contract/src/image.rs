@@ -75,6 +75,18 @@ group! {
         HASH_MIX = 0x9e37_79b1,
     }
 }
+/// What each of [`STATUS`] says to people.
+pub const STATUS_TEXTS: [&str; 9] = [
+    "a sound image",
+    "truncated: bytes of the image are missing",
+    "not a compiled image",
+    "an image of a newer version than this reader knows",
+    "more bytes than the image has",
+    "damaged: the checksum does not match",
+    "malformed: not as the format says",
+    "an image of an older version than this reader knows",
+    "a lookup would take more steps than the image declares, or than are allowed",
+];
 group! {
     /// Which members of a create are known.
     KNOWN: u32 {

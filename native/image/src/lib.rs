@@ -40,30 +40,25 @@ pub type Answers = [u64; WORDS];
 
 /// Why bytes are no image. The numbers are `enum bm_status` of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", format::STATUS_TEXTS[*self as usize])]
 pub enum ImageError {
     /// Fewer bytes than a header, or than the header says.
-    #[error("truncated: bytes of the image are missing")]
     Truncated = format::TRUNCATED as isize,
     /// Other magic bytes.
-    #[error("not a compiled image")]
     NoImage = format::NO_IMAGE as isize,
     /// A version that is not known here.
-    #[error("an image of a newer version than this reader knows ({VERSION})")]
+    #[error("{} ({VERSION})", format::STATUS_TEXTS[format::NEWER])]
     Newer = format::NEWER as isize,
     /// More bytes than the header says.
-    #[error("more bytes than the image has")]
     Trailing = format::TRAILING as isize,
     /// Not the bytes that were written.
-    #[error("damaged: the checksum does not match")]
     Checksum = format::CHECKSUM as isize,
     /// The right checksum, but not as the format says.
-    #[error("malformed: not as the format says")]
     Malformed = format::MALFORMED as isize,
     /// A version that is no longer read.
-    #[error("an image of an older version than this reader knows ({VERSION})")]
+    #[error("{} ({VERSION})", format::STATUS_TEXTS[format::OLDER])]
     Older = format::OLDER as isize,
     /// More steps than it declares, or than there may be.
-    #[error("a lookup would take more steps than the image declares, or than are allowed")]
     Costly = format::COSTLY as isize,
 }
 

@@ -4,9 +4,8 @@ use super::errors::{raise, BROKEN};
 use arrow_array::{Array, RecordBatch, UInt64Array, UInt8Array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, PyArrowType};
-use birthmark_hook::{
-    Asker, Counters, Failure, Hook, Mode, Question, SyncCounters, SyncSettings, Verdict,
-};
+use birthmark_hook::wire::{Counters, Question};
+use birthmark_hook::{Asker, Failure, Hook, Mode, SyncCounters, SyncSettings, Verdict};
 use birthmark_image::{Creates, Needs};
 use pyo3::exceptions::{PyOSError, PyTimeoutError};
 use pyo3::prelude::*;
@@ -60,7 +59,7 @@ impl PyHook {
     fn counters(&self, py: Python<'_>) -> PyResult<String> {
         let counted = py.detach(|| {
             let hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
-            Counted { counters: hook.counters(), service: hook.sync_counters() }
+            Counted { counters: hook.state().counters, service: hook.sync_counters() }
         });
         serde_json::to_string(&counted).map_err(|error| BROKEN.because(error))
     }
@@ -99,8 +98,8 @@ impl Asker for Service {
         let left = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
         Python::attach(|py| {
             let name = question.name().map(|name| PyBytes::new(py, name));
-            let owner = (question.mode(), question.uid(), question.gid());
-            let create = (name, question.is_directory(), owner, question.hour());
+            let [mode, uid, gid, hour] = question.numbers();
+            let create = (name, question.is_directory(), (mode, uid, gid), hour);
             let answer = self.0.call1(py, (create, left)).and_then(|bits| bits.extract::<u8>(py));
             match answer {
                 Ok(bits) if bits <= Verdict::ALL.0 => Ok(Verdict(bits)),

@@ -9,8 +9,8 @@ use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use birthmark_hook::Asker;
 use birthmark_sim::disk::Parameters;
-use birthmark_sim::ffs::{Geometry, Region, RegionMode};
-use birthmark_sim::layout::{self, Config, Kernel, Results, Trace, Verdicts};
+use birthmark_sim::ffs::{Geometry, Kernel, Region, RegionMode};
+use birthmark_sim::layout::{self, Config, Replay, Results, Trace, Verdicts};
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -75,11 +75,11 @@ impl LayoutTrace {
         };
         let trace = Arc::clone(&self.trace);
         let mut run =
-            py.detach(|| layout::ready(trace, config, verdicts, disk.as_ref())).map_err(raise)?;
+            py.detach(|| Replay::new(trace, config, verdicts, disk.as_ref())).map_err(raise)?;
         while py.detach(|| run.step()) {
             py.check_signals()?;
         }
-        Ok(LayoutRun { results: py.detach(|| run.results()) })
+        Ok(LayoutRun { results: py.detach(|| Results::of(run)) })
     }
 }
 

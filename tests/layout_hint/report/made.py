@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from birthmark.layout_hint.comparison import Comparison, Result, Settings, Shares, Spread
-from birthmark.layout_hint.locality import Locality, locality
-from birthmark.layout_hint.region import geometry
+from birthmark.layout_hint.comparison.figures import Comparison, Result, Shares, Spread
+from birthmark.layout_hint.replay.conditions import Settings
+from birthmark.layout_hint.replay.locality import Locality, locality
+from birthmark.layout_hint.replay.region import geometry
 
 PARTITION, REGION = 40 << 30, 4 << 20
 SIZES = geometry("freebsd48", PARTITION)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from birthmark.layout_hint import report
-from birthmark.layout_hint.comparison import Comparison
+from birthmark.layout_hint.comparison.figures import Comparison
 from tests.layout_hint.report.made import comparison
 
 

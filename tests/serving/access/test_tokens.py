@@ -150,7 +150,7 @@ def looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opens(kept: tokens.Tokens, token: str) -> bool:
-    return kept.scopes(f"Bearer {token}".encode()) is not None
+    return kept.token(f"Bearer {token}".encode()) is not None
 
 
 @pytest.mark.usefixtures("looked_at_once")
@@ -270,7 +270,9 @@ def test_the_command_adds_lists_and_removes_and_shows_a_token_once(file: Path) -
         return CliRunner().invoke(app, [*arguments, "--tokens", str(file)])
 
     token = command("add", "nas1", "--scope", "read", "--scope", "predict").stdout.strip()
-    assert tokens.Tokens(file).scopes(f"Bearer {token}".encode()) == ["predict", "read"]
+    found = tokens.Tokens(file).token(f"Bearer {token}".encode())
+    assert found is not None
+    assert found.scopes == ["predict", "read"]
     listed = command("list", "--json").stdout
     assert json.loads(listed) == [{"name": "nas1", "scopes": ["predict", "read"]}]
     assert "nas1" in command("list").stdout
@@ -279,7 +281,7 @@ def test_the_command_adds_lists_and_removes_and_shows_a_token_once(file: Path) -
     assert "already" in str(twice.exception)
     assert command("add", "nas2", "--scope", "all").exit_code == 2
     assert command("remove", "nas1").exit_code == 0
-    assert tokens.Tokens(file).scopes(f"Bearer {token}".encode()) is None
+    assert tokens.Tokens(file).token(f"Bearer {token}".encode()) is None
     assert "expected a token 'nas1'" in str(command("remove", "nas1").exception)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from birthmark.serving.fast_path import endpoints
 from birthmark.serving.messages import error_responses, errors, requests
-from birthmark.serving.messages.requests import parse, parse_choice
+from birthmark.serving.messages.requests import Choice, parse, parsed
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.settings import Settings
 from birthmark_native import InvalidRequestError, requested
@@ -81,7 +82,7 @@ def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: s
     def hinted(body: bytes) -> object:
         return requested([body], hints=True)
 
-    for read in (parse, hinted, parse_choice, hook_reports.parse):
+    for read in (parse, hinted, partial(parsed, Choice), partial(parsed, hook_reports.Report)):
         with pytest.raises(InvalidRequestError) as refused:
             read(body.encode())
         error = refused.value

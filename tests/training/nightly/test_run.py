@@ -13,7 +13,7 @@ import pytest
 
 from birthmark.data.common import durable
 from birthmark.data.prediction_log import PREDICTIONS
-from birthmark.training.config import Audit, Config, Directory, Engine, Traces, Training
+from birthmark.training.config import Audit, Config, Directory, Engine, Place, Traces, Training
 from birthmark.training.nightly import candidate, intake
 from birthmark.training.nightly import run as nightly
 from birthmark.training.nightly.compare import Decision
@@ -67,7 +67,7 @@ def configured(tmp_path: Path) -> Config:
     return Config(
         traces=Traces(files=[str(tmp_path / "*.txt")], settle_seconds=0),
         datasets=Directory(directory=tmp_path / "datasets"),
-        registry=Directory(directory=tmp_path / "registry"),
+        registry=Place(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
         engine=Engine(workers=1),
     )

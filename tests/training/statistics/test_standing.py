@@ -40,18 +40,18 @@ def row(**columns: Any) -> dict[str, Any]:
         ((0.0, 1.1), "not enough seen"),
         ((0.9, 3.0), "not enough seen"),
         ((1.36, 2.84), "above it today"),
-        (None, "not enough seen"),
+        ((None, None), "not enough seen"),
     ],
 )
 def test_a_bound_stands_by_which_side_of_it_all_of_the_interval_is_on(
-    interval: tuple[float, float] | None, expected: str
+    interval: tuple[float | None, float | None], expected: str
 ) -> None:
-    assert standing(1.0, interval) == expected
+    assert standing(1.0, interval, BURST) == expected
 
 
 def test_what_a_test_has_shown_broken_is_so_whatever_today_was_like() -> None:
-    assert standing(1.0, (0.0, 0.1), broken=True) == "shown broken"
-    assert standing(1.0, None, broken=True) == "shown broken"
+    assert standing(1.0, (0.0, 0.1), BURST, broken=True) == "shown broken"
+    assert standing(1.0, (None, None), BURST, broken=True) == "shown broken"
 
 
 def test_blocks_shorter_than_a_burst_tell_nothing() -> None:

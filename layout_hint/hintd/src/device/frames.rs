@@ -9,7 +9,10 @@ use tokio::net::UnixStream;
 use zerocopy::{FromZeros, IntoBytes};
 
 use super::{within, DeviceError};
-use crate::wire::{Command, Frame, Question, Wait, VERSION};
+use birthmark_hook::wire::{Command, Frame, Question, Wait, VERSION};
+
+#[cfg(target_endian = "big")]
+compile_error!("frames are little-endian: this helper is for little-endian hosts");
 
 /// Questions taken at once.
 const QUESTIONS: u32 = 64;

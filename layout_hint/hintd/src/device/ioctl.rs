@@ -10,7 +10,7 @@ use birthmark_hook::device::{self, Request};
 use zerocopy::IntoBytes;
 
 use super::DeviceError;
-use crate::wire::{Command, Config, Decision, Flush, Load, Question, State};
+use birthmark_hook::wire::{Command, Config, Decision, Flush, Load, Question, State};
 
 /// Taken at once: 19 KB, of the module's queue of BM_QUESTIONS.
 const QUESTIONS: usize = 64;

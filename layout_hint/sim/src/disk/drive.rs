@@ -1,5 +1,6 @@
 //! A drive and the requests for it.
 
+use serde::Serialize;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -16,29 +17,30 @@ pub struct Request {
     pub write: bool,
 }
 
+impl Request {
+    /// The byte behind its last.
+    fn end(&self) -> u64 {
+        self.start.saturating_add(u64::from(self.bytes))
+    }
+}
+
 /// A request that was submitted; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
 /// What a drive has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
-    /// Requests that read.
-    pub reads: u64,
-    /// Requests that wrote.
-    pub writes: u64,
-    /// Sectors that were read or written, those of `nvram` too.
-    pub sectors: u64,
+    /// Seconds during which a request was served.
+    pub busy: f64,
+    /// How often the arm went to another cylinder.
+    pub moves: u64,
     /// Reads answered from the buffer, at least their beginning.
     pub hits: u64,
     /// Requests that were wholly in the range that takes no time.
     pub nvram: u64,
     /// Requests that reach beyond the drive's end, served as its last sectors.
     pub outside: u64,
-    /// How often the arm went to another cylinder.
-    pub moves: u64,
-    /// Seconds during which a request was served.
-    pub busy: f64,
 }
 
 /// A drive, one request at a time, others waiting in order.
@@ -112,7 +114,7 @@ impl Drive {
     pub fn submit(&mut self, request: Request, now: f64) -> Ticket {
         self.run_until(now);
         let ticket = Ticket(self.forgotten + self.done.len() as u64);
-        self.count(&request);
+        self.statistics.outside += u64::from(request.end() > self.bytes());
         match self.outside(request) {
             None => self.done.push_back(self.clock),
             Some(rest) => {
@@ -177,8 +179,7 @@ impl Drive {
     fn serve(&mut self, at: f64) {
         let Some((ticket, request)) = self.queue.pop() else { return };
         let first = request.start / SECTOR;
-        let end = request.start.saturating_add(u64::from(request.bytes));
-        let sectors = end.div_ceil(SECTOR) - first;
+        let sectors = request.end().div_ceil(SECTOR) - first;
         let last = self.mechanism.layout().sectors().saturating_sub(sectors);
         let sector = (self.offset + first).min(last);
         let from = at + self.overhead;
@@ -217,19 +218,9 @@ impl Drive {
         }
     }
 
-    fn count(&mut self, request: &Request) {
-        let end = request.start.saturating_add(u64::from(request.bytes));
-        let beyond = end > self.bytes();
-        let statistics = &mut self.statistics;
-        statistics.reads += u64::from(!request.write);
-        statistics.writes += u64::from(request.write);
-        statistics.sectors += end.div_ceil(SECTOR) - request.start / SECTOR;
-        statistics.outside += u64::from(beyond);
-    }
-
     /// The part of a request that is not in memory.
     fn outside(&mut self, request: Request) -> Option<Request> {
-        let (start, end) = (request.start, request.start.saturating_add(u64::from(request.bytes)));
+        let (start, end) = (request.start, request.end());
         let within = |byte| self.nvram.start <= byte && byte < self.nvram.end;
         let (from, to) = match (within(start), within(end.saturating_sub(1).max(start))) {
             (true, true) => {

@@ -1,7 +1,7 @@
 //! Blocks and fragments: taken near a preference, and given back.
 
 use super::changes::Change;
-use super::policy::Rules;
+use super::kernel::Kernel;
 use super::volume::Volume;
 use super::{runs, Error};
 use std::ops::Range;
@@ -84,15 +84,15 @@ impl Volume {
         let group = &mut self.groups[cg as usize];
         let block = from / frag;
         let free = exactly && group.block(block) == group.whole() && !skip.contains(&block);
-        let at = match (free, self.rules) {
+        let at = match (free, self.kernel) {
             (true, _) => block * frag,
-            (false, Rules::FreeBsd48) => {
+            (false, Kernel::FreeBsd48) => {
                 // where this is 0, `ffs_mapsearch` takes it for none
                 let from = if block == 0 { group.frotor } else { block * frag };
                 group.rotor = group.search(from, frag, skip)?;
                 group.rotor
             }
-            (false, Rules::FreeBsd14) => {
+            (false, Kernel::FreeBsd14) => {
                 let at = group.search(from, frag, skip)?;
                 if at >= data {
                     group.rotor = at;
@@ -109,11 +109,11 @@ impl Volume {
     /// of space of this group; without one, at the rotor, and later after it.
     fn begin(&self, cg: u32, preference: Option<u32>) -> (u32, bool) {
         let (geometry, rotor) = (&self.geometry, self.groups[cg as usize].rotor);
-        match (preference, self.rules) {
+        match (preference, self.kernel) {
             (Some(address), _) if geometry.group(address) == cg => (address % geometry.fpg, true),
-            (_, Rules::FreeBsd48) => (rotor, false),
-            (None, Rules::FreeBsd14) => ((rotor + geometry.frag()) % geometry.fpg, true),
-            (Some(address), Rules::FreeBsd14) => {
+            (_, Kernel::FreeBsd48) => (rotor, false),
+            (None, Kernel::FreeBsd14) => ((rotor + geometry.frag()) % geometry.fpg, true),
+            (Some(address), Kernel::FreeBsd14) => {
                 let kept = address < geometry.data(geometry.group(address));
                 let zone = if kept { 0 } else { geometry.metaspace };
                 ((geometry.dblkno() + zone) % geometry.fpg, true)

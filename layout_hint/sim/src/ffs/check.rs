@@ -2,7 +2,7 @@
 
 use super::filesystem::{FileSystem, ROOT};
 use super::group::{Group, Summary};
-use super::policy::{Policy, Random};
+use super::kernel::Random;
 use hashbrown::HashMap;
 use thiserror::Error;
 
@@ -31,7 +31,7 @@ pub enum Inconsistency {
     Total,
 }
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// Says the first thing that is wrong: every fragment is free or has one owner, so is every
     /// inode, and all counts are recounts.
     pub fn check(&self) -> Result<(), Inconsistency> {
@@ -44,9 +44,9 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         }
         for (inode, file) in self.files() {
             let whole = file.indirect_blocks().map(|address| (address, geometry.frag()));
-            let blocks = file.blocks().filter_map(|lbn| {
-                Some((file.block(lbn)?, file.fragments(lbn, geometry.bsize, geometry.fsize)))
-            });
+            let blocks = file
+                .blocks()
+                .filter_map(|lbn| Some((file.block(lbn)?, file.fragments(lbn, geometry))));
             for address in whole.chain(blocks).flat_map(|(address, n)| address..address + n) {
                 own(&mut owned, inode, address)?;
             }

@@ -3,8 +3,8 @@
 use super::changes::Change;
 use super::file::{File, DIRECT};
 use super::filesystem::FileSystem;
+use super::kernel::{Kernel, Random, Wanted};
 use super::level::Level;
-use super::policy::{Policy, Random, Rules, Wanted};
 use super::region::Region;
 use super::volume::Volume;
 
@@ -13,7 +13,7 @@ const SEARCHED: u32 = 10;
 /// Less than this share of free space, in percent, and FreeBSD 14 moves nothing.
 const SPARE: i64 = 4;
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// Moves `blocks` blocks of a file from `lbn` on, which have been written and are not on disk,
     /// to where all of them lie in a row. Returns whether they were moved: not if they lie in a row
     /// already, which the kernel sees before it asks; not those that are to be in the region.
@@ -23,7 +23,8 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
             return false;
         }
         let Some(address) = self.find_cluster(inode, lbn, blocks) else { return false };
-        let (frag, nindir) = (self.volume.geometry.frag(), self.volume.geometry.nindir());
+        let geometry = self.volume.geometry;
+        let frag = geometry.frag();
         let Some(file) = self.files.get_mut(&inode) else { return false };
         for (block, address) in (lbn..lbn + blocks).zip((address..).step_by(frag as usize)) {
             if let Some(old) = file.block(block) {
@@ -32,7 +33,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
             file.set_block(block, address);
             let placed = Change::Placed { inode, lbn: block, address, fragments: frag };
             self.volume.changes.push(placed);
-            let slot = Level::of(block, nindir).and_then(|(level, _)| level.slots().last());
+            let slot = geometry.slots(block).last();
             let pointer = match slot.and_then(|slot| file.indirect(slot)) {
                 Some(address) => Change::Indirect { inode, address },
                 None => Change::Inode(inode),
@@ -51,11 +52,11 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         let wanted = Wanted { inode, lbn, index, previous, before: None };
         let preference = match file.next_cluster {
             Some(cg) => Some(geometry.data(cg)),
-            None => self.policy.block(&self.volume, file, &wanted),
+            None => self.volume.prefer_block(file, &wanted),
         };
         let preference = preference.filter(|&address| address < geometry.size);
         let cg = preference.map_or(geometry.inode_group(inode), |address| geometry.group(address));
-        if self.volume.rules == Rules::FreeBsd48 {
+        if self.volume.kernel == Kernel::FreeBsd48 {
             return self.volume.rehash(cg, preference, |volume, cg, preference| {
                 volume.alloc_cluster(cg, preference, blocks)
             });
@@ -73,7 +74,7 @@ impl Volume {
     fn may_move(&self, file: &File, lbn: u32, blocks: u32) -> bool {
         let (geometry, frag) = (&self.geometry, self.geometry.frag());
         let Some(end) = lbn.checked_add(blocks) else { return false };
-        let whole = |lbn| file.fragments(lbn, geometry.bsize, geometry.fsize) == frag;
+        let whole = |lbn| file.fragments(lbn, geometry) == frag;
         let address = |lbn| file.block(lbn).filter(|_| whole(lbn));
         let (Some(first), Some(last)) = (address(lbn), end.checked_sub(1).and_then(address)) else {
             return false;
@@ -87,7 +88,7 @@ impl Volume {
         let row = (lbn..end).zip((first..).step_by(frag as usize));
         !hot && (2..=geometry.contigsumsize).contains(&blocks)
             && geometry.group(first) == geometry.group(last)
-            && (self.rules == Rules::FreeBsd48
+            && (self.kernel == Kernel::FreeBsd48
                 || self.spares(SPARE) && !(lbn < DIRECT && end > DIRECT))
             && (lbn..end).all(|lbn| address(lbn).is_some())
             && !row.clone().all(|(lbn, at)| file.block(lbn) == Some(at))
@@ -97,9 +98,9 @@ impl Volume {
     /// none that are kept for what is hot (`ffs_clusteralloc`).
     fn alloc_cluster(&mut self, cg: u32, preference: Option<u32>, blocks: u32) -> Option<u32> {
         let (geometry, skip) = (self.geometry, self.kept_blocks(cg));
-        let start = match self.rules {
-            Rules::FreeBsd48 => cg * geometry.fpg,
-            Rules::FreeBsd14 => geometry.data(cg),
+        let start = match self.kernel {
+            Kernel::FreeBsd48 => cg * geometry.fpg,
+            Kernel::FreeBsd14 => geometry.data(cg),
         };
         let here = preference.filter(|&address| geometry.group(address) == cg);
         let from = here.unwrap_or(start) - cg * geometry.fpg;

@@ -1,7 +1,7 @@
 //! What is removed, but not yet free.
 
 use super::filesystem::FileSystem;
-use super::policy::{Policy, Random};
+use super::kernel::Random;
 use super::volume::Volume;
 
 /// Fragments, and perhaps an inode, that no file has any more and that are not free yet: with soft
@@ -14,19 +14,14 @@ pub struct Detached {
 
 /// What a [`Detached`] stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remains {
+pub(super) struct Remains {
     /// The inode that goes with it, and whether it was a directory's.
     pub inode: Option<(u32, bool)>,
     /// The first fragment and how many, in the order in which the kernel frees them.
     pub fragments: Vec<(u32, u32)>,
 }
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
-    /// What a detached thing has.
-    pub fn remains(&self, detached: &Detached) -> Option<&Remains> {
-        self.detached.get(detached.key)
-    }
-
+impl<R: Random> FileSystem<R> {
     /// Makes detached things free: fragments, then the inode.
     pub fn release(&mut self, detached: Detached) {
         if let Some(remains) = self.detached.try_remove(detached.key) {
@@ -40,7 +35,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
 }
 
 impl Volume {
-    fn free_remains(&mut self, remains: &Remains) {
+    pub(super) fn free_remains(&mut self, remains: &Remains) {
         for &(address, n) in &remains.fragments {
             self.free(address, n);
         }

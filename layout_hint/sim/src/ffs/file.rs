@@ -1,7 +1,7 @@
 //! Where a file's blocks are.
 
 use super::addresses::Addresses;
-use super::level::Level;
+use super::geometry::Geometry;
 
 /// How many pointers to blocks an inode has itself.
 pub const DIRECT: u32 = 12;
@@ -90,18 +90,18 @@ impl File {
     }
 
     /// How many fragments block `lbn` has (`blksize`).
-    pub fn fragments(&self, lbn: u32, bsize: u32, fsize: u32) -> u32 {
-        let begin = u64::from(lbn) * u64::from(bsize);
-        if lbn >= DIRECT || self.size >= begin + u64::from(bsize) {
-            return bsize / fsize;
+    pub fn fragments(&self, lbn: u32, geometry: &Geometry) -> u32 {
+        let begin = u64::from(lbn) * u64::from(geometry.bsize);
+        if lbn >= DIRECT || self.size >= begin + u64::from(geometry.bsize) {
+            return geometry.frag();
         }
-        (self.size.saturating_sub(begin) as u32).div_ceil(fsize)
+        (self.size.saturating_sub(begin) as u32).div_ceil(geometry.fsize)
     }
 
     /// The addresses as a recording shows them: those of the direct blocks in order; `iN` is an
     /// indirect block, followed by the blocks that it points to, `IN` a double indirect one, and
     /// `TN` a triple one.
-    pub fn shown(&self, nindir: u32) -> String {
+    pub fn shown(&self, geometry: &Geometry) -> String {
         let mut shown = String::new();
         let mut show = |mark: &str, address: Option<u32>| {
             if let Some(address) = address {
@@ -110,17 +110,15 @@ impl File {
                 shown.push_str(&address.to_string());
             }
         };
-        let mut before = Level::Direct;
+        let mut before = Vec::new();
         for lbn in self.blocks() {
-            let level = Level::of(lbn, nindir).map_or(Level::Direct, |(level, _)| level);
-            let marks = ["i", "I", "T"];
-            let depth = level.slots().count();
-            for (i, slot) in level.slots().enumerate() {
-                if level != before && !before.slots().any(|other| other == slot) {
-                    show(marks[depth - 1 - i], self.indirect(slot));
+            let slots: Vec<usize> = geometry.slots(lbn).collect();
+            for (mark, slot) in ["T", "I", "i"][3 - slots.len()..].iter().zip(&slots) {
+                if !before.contains(slot) {
+                    show(mark, self.indirect(*slot));
                 }
             }
-            before = level;
+            before = slots;
             show("", self.block(lbn));
         }
         shown

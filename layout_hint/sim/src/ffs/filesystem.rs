@@ -5,9 +5,8 @@ use super::detached::Remains;
 use super::file::File;
 use super::geometry::Geometry;
 use super::growth::Growth;
+use super::kernel::{Kernel, Random};
 use super::level::Level;
-use super::policy::{Policy, Random};
-use super::region::Region;
 use super::volume::Volume;
 use super::Error;
 use hashbrown::HashMap;
@@ -21,19 +20,18 @@ const DIRECTORY: u64 = 512;
 
 /// A file system of which only the maps are kept, and where everything is.
 #[derive(Clone, Debug)]
-pub struct FileSystem<P, R> {
+pub struct FileSystem<R> {
     /// The cylinder groups.
     pub volume: Volume,
     pub(super) files: HashMap<u32, File>,
     pub(super) detached: Slab<Remains>,
-    pub(super) policy: P,
     random: R,
 }
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// One with the root directory alone. The sizes must have been checked.
-    pub fn new(geometry: Geometry, policy: P, random: R) -> Result<FileSystem<P, R>, Error> {
-        let mut made = FileSystem::bare(geometry, policy, random);
+    pub fn new(geometry: Geometry, kernel: Kernel, random: R) -> Result<FileSystem<R>, Error> {
+        let mut made = FileSystem::bare(geometry, kernel, random);
         made.adopt(ROOT, true)?;
         made.volume.superuser = true;
         made.extend(ROOT, DIRECTORY)?;
@@ -42,16 +40,15 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
     }
 
     /// One with no directory at all. The sizes must have been checked.
-    pub fn bare(geometry: Geometry, policy: P, random: R) -> FileSystem<P, R> {
-        let volume = Volume::new(geometry, policy.rules());
-        let files = HashMap::new();
-        let mut made = FileSystem { volume, files, detached: Slab::new(), policy, random };
+    pub fn bare(geometry: Geometry, kernel: Kernel, random: R) -> FileSystem<R> {
+        let (volume, files) = (Volume::new(geometry, kernel), HashMap::new());
+        let mut made = FileSystem { volume, files, detached: Slab::new(), random };
         // 0 stands for none; 1 was for bad blocks
         (0..ROOT).for_each(|inode| made.volume.set_inode(0, inode, false, false));
         made
     }
 
-    /// Makes an empty file or directory with a given inode, which no policy chose.
+    /// Makes an empty file or directory with a given inode, which no allocator chose.
     pub fn adopt(&mut self, inode: u32, directory: bool) -> Result<(), Error> {
         let (cg, at) = (self.volume.geometry.inode_group(inode), inode % self.volume.geometry.ipg);
         let group = self.volume.groups.get(cg as usize).ok_or(Error::Taken(inode))?;
@@ -61,11 +58,6 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         self.volume.set_inode(cg, at, directory, false);
         self.files.insert(inode, File::new(directory, false));
         Ok(())
-    }
-
-    /// Says where what is hot is placed from now on.
-    pub fn set_region(&mut self, region: Option<Region>) {
-        self.volume.region = region;
     }
 
     /// Keeps a log of changes from now on.
@@ -99,9 +91,8 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         let inode = match self.place(true, hot) {
             Some(inode) => inode,
             None => {
-                let (root, random) = (parent == ROOT, &mut self.random);
-                let preference = self.policy.directory(&self.volume, parent, root, random);
-                self.volume.alloc_inode(preference, true)?
+                let cg = self.volume.prefer_group(parent, &mut self.random);
+                self.volume.alloc_inode(cg * self.volume.geometry.ipg, true)?
             }
         };
         self.insert(inode, true, hot);
@@ -138,7 +129,7 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         let last = Some(last).filter(|&last| last < u32::MAX).ok_or(Error::TooLarge)?;
         Level::of(last, self.volume.geometry.nindir()).ok_or(Error::TooLarge)?;
         self.volume.changes.push(Change::Inode(inode));
-        let mut growth = Growth { volume: &mut self.volume, policy: &self.policy, inode, file };
+        let mut growth = Growth { volume: &mut self.volume, inode, file };
         let mut at = from;
         while at < to {
             let lbn = at / bsize;

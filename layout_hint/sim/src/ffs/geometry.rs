@@ -2,8 +2,9 @@
 
 use thiserror::Error;
 
-/// Bytes of a superblock (`SBSIZE`), and of a group's summary.
-const SUPERBLOCK: u32 = 8192;
+/// Bytes of a superblock (`SBSIZE`).
+pub const SUPERBLOCK: u32 = 8192;
+/// Bytes of a group's summary.
 const SUMMARY: u32 = 16;
 const MOST: u32 = Geometry::MOST;
 
@@ -135,6 +136,11 @@ impl Geometry {
         Ok(())
     }
 
+    /// Bytes of the file system.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.size) * u64::from(self.fsize)
+    }
+
     /// Fragments of a block.
     #[inline]
     pub fn frag(&self) -> u32 {
@@ -174,13 +180,17 @@ impl Geometry {
         address / self.fpg
     }
 
-    /// Where the superblock, or its copy, is in a group.
-    fn sblkno(&self) -> u32 {
-        let boot = match self.format {
+    /// The byte at which the superblock begins.
+    pub fn superblock_at(&self) -> u32 {
+        match self.format {
             Format::Ufs1 => 8192,
             Format::Ufs2 => 65536,
-        };
-        (boot + SUPERBLOCK).div_ceil(self.fsize).next_multiple_of(self.frag())
+        }
+    }
+
+    /// Where the superblock's copy is in a group.
+    fn sblkno(&self) -> u32 {
+        (self.superblock_at() + SUPERBLOCK).div_ceil(self.fsize).next_multiple_of(self.frag())
     }
 
     /// Bytes of an inode on disk.

@@ -1,6 +1,8 @@
 //! Which cylinder group: for a new directory, and for the next blocks of a long file.
 
+use super::kernel::{Kernel, Random, Wanted};
 use super::volume::Volume;
+use super::{freebsd14, freebsd48, ROOT};
 
 /// What a group has on average, rounded down.
 pub(super) struct Average {
@@ -10,26 +12,24 @@ pub(super) struct Average {
 }
 
 /// What a group must have for another directory.
-pub(super) struct Limits {
-    /// Fewer directories than this.
-    pub maxndir: u32,
+pub(super) struct Room {
     /// At least so many free inodes.
-    pub minifree: u32,
+    pub inodes: u32,
     /// At least so many free blocks.
-    pub minbfree: u32,
-    /// Fewer directories in a row than this.
-    pub maxcontigdirs: u64,
+    pub blocks: u32,
+    /// As many directories may be made in a row as fit into so many bytes.
+    pub bytes: u64,
 }
 
 impl Average {
-    pub fn of(volume: &Volume) -> Average {
+    fn of(volume: &Volume) -> Average {
         let (total, ncg) = (volume.total, volume.geometry.ncg());
         Average { ndir: total.ndir / ncg, nifree: total.nifree / ncg, nbfree: total.nbfree / ncg }
     }
 
     /// How many directories fit into so many bytes, with as many and as large files as others have
-    /// or are expected to have; as many as may be made in a row.
-    pub fn directories(&self, volume: &Volume, bytes: u64) -> u64 {
+    /// or are expected to have.
+    fn directories(&self, volume: &Volume, bytes: u64) -> u64 {
         let geometry = &volume.geometry;
         let (bsize, avgfpdir) = (u64::from(geometry.bsize), u64::from(geometry.avgfpdir));
         let cgsize = u64::from(geometry.fsize) * u64::from(geometry.fpg);
@@ -42,45 +42,63 @@ impl Average {
     }
 }
 
-/// The group with the fewest directories, of those with no less free inodes and blocks than the
-/// average; the first one from `start` on.
-pub(super) fn spread(volume: &Volume, start: u32) -> u32 {
-    let average = Average::of(volume);
-    let (mut best, mut fewest) = (start, volume.geometry.ipg);
-    for cg in around(volume, start) {
-        let group = &volume.groups[cg as usize].summary;
-        let room = volume.nifree(cg) >= average.nifree && group.nbfree >= average.nbfree;
-        if room && group.ndir < fewest {
-            (best, fewest) = (cg, group.ndir);
+impl Volume {
+    /// The group for a directory that is made in another (`ffs_dirpref`): for one in the root, a
+    /// group with few directories; else one near the parent's, where there is room, and not many
+    /// directories in a row.
+    pub(super) fn prefer_group(&self, parent: u32, random: &mut impl Random) -> u32 {
+        let (geometry, average) = (&self.geometry, Average::of(self));
+        if parent == ROOT {
+            return self.spread(random.next_u32() % geometry.ncg(), &average);
         }
+        let room = match self.kernel {
+            Kernel::FreeBsd48 => freebsd48::room(geometry, &average),
+            Kernel::FreeBsd14 => freebsd14::room(geometry, &average),
+        };
+        let most = (average.ndir + geometry.ipg / 16).min(geometry.ipg);
+        let in_a_row = average.directories(self, room.bytes);
+        let fits = |&cg: &u32| {
+            let group = &self.groups[cg as usize].summary;
+            group.ndir < most
+                && self.nifree(cg) >= room.inodes
+                && group.nbfree >= room.blocks
+                && u64::from(self.contigdirs[cg as usize]) < in_a_row
+        };
+        let backstop = |&cg: &u32| self.nifree(cg) >= average.nifree;
+        let start = geometry.inode_group(parent);
+        let found = self.around(start).find(fits);
+        found.or_else(|| self.around(start).find(backstop)).unwrap_or(start)
     }
-    best
+
+    /// The group with the fewest directories, of those with no less free inodes and blocks than the
+    /// average; the first one from `start` on.
+    fn spread(&self, start: u32, average: &Average) -> u32 {
+        let (mut best, mut fewest) = (start, self.geometry.ipg);
+        for cg in self.around(start) {
+            let group = &self.groups[cg as usize].summary;
+            let room = self.nifree(cg) >= average.nifree && group.nbfree >= average.nbfree;
+            if room && group.ndir < fewest {
+                (best, fewest) = (cg, group.ndir);
+            }
+        }
+        best
+    }
+
+    /// All groups, from `start` on.
+    fn around(&self, start: u32) -> impl Iterator<Item = u32> {
+        let ncg = self.geometry.ncg();
+        (start..ncg).chain(0..start)
+    }
 }
 
-/// The first group from `start` on that is within the limits; else the first with no less free
-/// inodes than the average.
-pub(super) fn beside(volume: &Volume, start: u32, average: &Average, limits: &Limits) -> u32 {
-    let fits = |&cg: &u32| {
-        let group = &volume.groups[cg as usize].summary;
-        group.ndir < limits.maxndir
-            && volume.nifree(cg) >= limits.minifree
-            && group.nbfree >= limits.minbfree
-            && u64::from(volume.contigdirs[cg as usize]) < limits.maxcontigdirs
-    };
-    let backstop = |&cg: &u32| volume.nifree(cg) >= average.nifree;
-    let found = around(volume, start).find(fits);
-    found.or_else(|| around(volume, start).find(backstop)).unwrap_or(start)
-}
-
-/// The first group from `start` on that has no less free blocks than the average.
-pub(super) fn roomy(volume: &Volume, start: u32) -> Option<u32> {
-    let average = volume.total.nbfree / volume.geometry.ncg();
+/// The group for the next section of a long file: the first from the next group on, or from as many
+/// groups on as the file has sections, that has no less free blocks than the average.
+pub(super) fn next_group(volume: &Volume, wanted: &Wanted) -> Option<u32> {
+    let geometry = &volume.geometry;
+    let after = wanted.previous.filter(|_| wanted.index != 0);
+    let guess = geometry.inode_group(wanted.inode) + wanted.lbn / geometry.maxbpg();
+    let first = after.map_or(guess, |previous| geometry.group(previous) + 1);
+    let average = Average::of(volume).nbfree;
     let enough = |&cg: &u32| volume.groups[cg as usize].summary.nbfree >= average;
-    around(volume, start % volume.geometry.ncg()).find(enough)
-}
-
-/// All groups, from `start` on.
-fn around(volume: &Volume, start: u32) -> impl Iterator<Item = u32> {
-    let ncg = volume.geometry.ncg();
-    (start..ncg).chain(0..start)
+    volume.around(first % geometry.ncg()).find(enough)
 }

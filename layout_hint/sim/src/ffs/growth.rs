@@ -2,21 +2,20 @@
 
 use super::changes::Change;
 use super::file::{File, DIRECT};
+use super::kernel::{Before, Wanted};
 use super::level::Level;
-use super::policy::{Before, Policy, Wanted};
 use super::volume::Volume;
 use super::Error;
 use birthmark_hook::Outcome;
 
-/// A file of a volume, and the policy by which it grows.
-pub(super) struct Growth<'a, P> {
+/// A file of a volume, which grows.
+pub(super) struct Growth<'a> {
     pub volume: &'a mut Volume,
-    pub policy: &'a P,
     pub inode: u32,
     pub file: &'a mut File,
 }
 
-impl<P: Policy> Growth<'_, P> {
+impl Growth<'_> {
     /// Makes sure that the first `end` bytes of block `lbn` have a place (`ffs_balloc`).
     pub fn reach(&mut self, lbn: u32, end: u32) -> Result<(), Error> {
         self.fill(lbn)?;
@@ -99,7 +98,7 @@ impl<P: Policy> Growth<'_, P> {
         for (slot, made) in level.slots().zip(made) {
             if self.file.indirect(slot).is_none() {
                 let wanted = Wanted { inode: self.inode, lbn, index: 0, previous: None, before };
-                let preference = self.policy.indirect(self.volume, self.file, &wanted);
+                let preference = self.volume.prefer_indirect(self.file, &wanted);
                 let hot = self.hot(lbn);
                 let address = self.volume.alloc(self.inode, preference, frag, hot)?;
                 self.file.set_indirect(slot, address);
@@ -133,11 +132,11 @@ impl<P: Policy> Growth<'_, P> {
         }
     }
 
-    /// Where the policy wants a block.
+    /// Where a block is wanted.
     fn wanted(&self, lbn: u32, index: u32, before: Option<Before>) -> Option<u32> {
         let previous = (index > 0).then(|| self.file.block(lbn - 1)).flatten();
         let wanted = Wanted { inode: self.inode, lbn, index, previous, before };
-        self.policy.block(self.volume, self.file, &wanted)
+        self.volume.prefer_block(self.file, &wanted)
     }
 
     /// Whether a block is to be in the region.
@@ -159,6 +158,6 @@ impl<P: Policy> Growth<'_, P> {
     }
 
     fn fragments(&self, lbn: u32) -> u32 {
-        self.file.fragments(lbn, self.volume.geometry.bsize, self.volume.geometry.fsize)
+        self.file.fragments(lbn, &self.volume.geometry)
     }
 }

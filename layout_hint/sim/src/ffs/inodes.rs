@@ -1,7 +1,7 @@
 //! Inodes: taken near a preference, and given back.
 
 use super::changes::Change;
-use super::policy::Rules;
+use super::kernel::Kernel;
 use super::volume::Volume;
 use super::Error;
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl Volume {
                 group.irotor
             }
         };
-        if self.rules == Rules::FreeBsd14 {
+        if self.kernel == Kernel::FreeBsd14 {
             group.irotor = at;
         }
         self.set_inode(cg, at, directory, false);

@@ -1,5 +1,6 @@
 //! How a block of a file is reached.
 
+use super::geometry::Geometry;
 use super::DIRECT;
 
 /// How a block of a file is reached.
@@ -50,6 +51,14 @@ impl Level {
             }
         };
         slots.into_iter().flatten()
+    }
+}
+
+impl Geometry {
+    /// The slots of the indirect blocks on the way to a block, from the inode on.
+    pub fn slots(&self, lbn: u32) -> impl DoubleEndedIterator<Item = usize> {
+        let level = Level::of(lbn, self.nindir()).map(|(level, _)| level);
+        level.into_iter().flat_map(Level::slots)
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! - [`Volume`]: the cylinder groups and their books. It takes and gives back inodes, blocks and
 //!   fragments near a preference.
-//! - [`Policy`]: which preference: [`FreeBsd48`] or [`FreeBsd14`].
+//! - [`Kernel`]: whose preferences, and how they are followed.
 //! - [`Region`]: where files and directories are placed that are said to be hot.
 //! - [`FileSystem`]: files and directories over all of these. It can log every [`Change`].
 //! - [`Replay`]: a recording of the real allocator, repeated and compared.
@@ -31,10 +31,10 @@ mod groups;
 mod growth;
 mod hot;
 mod inodes;
+mod kernel;
 mod level;
 mod lines;
 mod newfs;
-mod policy;
 mod recording;
 mod region;
 mod removal;
@@ -47,16 +47,13 @@ mod volume;
 
 pub use changes::Change;
 pub use check::Inconsistency;
-pub use detached::{Detached, Remains};
+pub use detached::Detached;
 pub use file::{File, DIRECT};
 pub use filesystem::{FileSystem, ROOT};
-pub use freebsd14::FreeBsd14;
-pub use freebsd48::FreeBsd48;
-pub use geometry::{Format, Geometry, GeometryError};
+pub use geometry::{Format, Geometry, GeometryError, SUPERBLOCK};
 pub use group::{Group, Summary};
-pub use level::Level;
+pub use kernel::{Kernel, Random};
 pub use lines::RecordingError;
-pub use policy::{Before, Policy, Random, Rules, Wanted};
 pub use recording::{Difference, Lcg, Replay};
 pub use region::{Region, RegionError, RegionMode};
 pub use volume::{Optimization, Volume};

@@ -1,11 +1,8 @@
 //! A recording of the real allocator, repeated and compared.
 
-use super::file::File;
 use super::filesystem::{FileSystem, ROOT};
-use super::freebsd14::FreeBsd14;
-use super::freebsd48::FreeBsd48;
+use super::kernel::Random;
 use super::lines::{Lines, RecordingError};
-use super::policy::{Policy, Random, Rules};
 use super::request::{self, short, Place, Request, OK};
 use super::volume::Optimization;
 use super::Error;
@@ -48,7 +45,7 @@ pub struct Difference {
 /// A recording, and the file system that repeats it.
 pub struct Replay<R> {
     lines: Lines<R>,
-    filesystem: FileSystem<Box<dyn Policy + Send>, Lcg>,
+    filesystem: FileSystem<Lcg>,
     /// Operations that agree.
     pub operations: u64,
     /// States of all groups that agree.
@@ -65,13 +62,9 @@ impl<R: BufRead> Replay<R> {
             Some(text) => request::geometry(text).map_err(|what| (what, short(text))),
             None => Err(("a recording".into(), "nothing".into())),
         };
-        let (geometry, rules) =
+        let (geometry, kernel) =
             geometry.map_err(|(expected, found)| lines.unexpected(&expected, &found))?;
-        let policy: Box<dyn Policy + Send> = match rules {
-            Rules::FreeBsd48 => Box::new(FreeBsd48),
-            Rules::FreeBsd14 => Box::new(FreeBsd14),
-        };
-        let filesystem = FileSystem::new(geometry, policy, Lcg::default());
+        let filesystem = FileSystem::new(geometry, kernel, Lcg::default());
         let filesystem = filesystem.map_err(|error| lines.wrong(error.to_string()))?;
         let mut replay = Replay { lines, filesystem, operations: 0, states: 0, difference: None };
         replay.filesystem.volume.superuser = true;
@@ -181,15 +174,15 @@ impl<R: BufRead> Replay<R> {
     fn set_region(&mut self, place: Option<Place>) -> String {
         let geometry = &self.filesystem.volume.geometry;
         match place.map(|place| place.region(geometry)).transpose() {
-            Ok(region) => self.filesystem.set_region(region),
+            Ok(region) => self.filesystem.volume.region = region,
             Err(why) => return why,
         }
         OK.into()
     }
 
     fn blocks(&self, inode: u32) -> String {
-        let nindir = self.filesystem.volume.geometry.nindir();
-        let file = self.filesystem.file(inode).map(|file: &File| file.shown(nindir));
+        let geometry = &self.filesystem.volume.geometry;
+        let file = self.filesystem.file(inode).map(|file| file.shown(geometry));
         format!("{inode}:{}", file.unwrap_or_default())
     }
 

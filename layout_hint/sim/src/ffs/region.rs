@@ -69,7 +69,7 @@ impl Region {
         mode: RegionMode,
     ) -> Result<Region, RegionError> {
         let fsize = u64::from(geometry.fsize);
-        let (end, size) = (start.saturating_add(length), u64::from(geometry.size) * fsize);
+        let (end, size) = (start.saturating_add(length), geometry.bytes());
         if end > size {
             return Err(RegionError::Beyond { end, size });
         }

@@ -3,17 +3,14 @@
 use super::changes::Change;
 use super::detached::{Detached, Remains};
 use super::filesystem::{FileSystem, ROOT};
-use super::level::Level;
-use super::policy::{Policy, Random};
+use super::kernel::Random;
 use super::Error;
 
-impl<P: Policy, R: Random> FileSystem<P, R> {
+impl<R: Random> FileSystem<R> {
     /// Cuts a file, or makes it longer with a hole; its last byte has a place (`ffs_truncate`).
     pub fn truncate(&mut self, inode: u32, size: u64) -> Result<(), Error> {
-        if self.reach_end(inode, size)? {
-            let (geometry, volume) = (self.volume.geometry, &mut self.volume);
-            let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;
-            file.shrink(&geometry, size, |address, n| volume.free(address, n));
+        if let Some(remains) = self.cut(inode, size)? {
+            self.volume.free_remains(&remains);
             self.log_end(inode);
         }
         Ok(())
@@ -21,50 +18,50 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
 
     /// Cuts a file as [`Self::truncate`] does, but what it had stays taken until it is released.
     pub fn detach_blocks(&mut self, inode: u32, size: u64) -> Result<Detached, Error> {
-        let mut remains = Remains::default();
-        if self.reach_end(inode, size)? {
-            let geometry = self.volume.geometry;
-            let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;
-            file.shrink(&geometry, size, |address, n| remains.fragments.push((address, n)));
+        let remains = self.cut(inode, size)?;
+        if remains.is_some() {
             self.log_end(inode);
         }
-        Ok(self.keep(remains))
+        Ok(self.keep(remains.unwrap_or_default()))
     }
 
     /// Removes a file or a directory: its blocks, then its inode.
     pub fn unlink(&mut self, inode: u32) -> Result<(), Error> {
-        if inode == ROOT {
-            return Err(Error::Root);
-        }
-        let mut file = self.files.remove(&inode).ok_or(Error::NoFile(inode))?;
-        let (geometry, volume) = (self.volume.geometry, &mut self.volume);
-        file.shrink(&geometry, 0, |address, n| volume.free(address, n));
-        volume.release_inode(inode, file.directory);
+        let remains = self.remove(inode)?;
+        self.volume.free_remains(&remains);
         Ok(())
     }
 
     /// Removes a file or a directory, but its blocks and inode stay taken until they are released.
     pub fn detach(&mut self, inode: u32) -> Result<Detached, Error> {
-        if inode == ROOT {
-            return Err(Error::Root);
-        }
-        let mut file = self.files.remove(&inode).ok_or(Error::NoFile(inode))?;
-        let geometry = self.volume.geometry;
-        let mut remains = Remains { inode: Some((inode, file.directory)), fragments: Vec::new() };
-        file.shrink(&geometry, 0, |address, n| remains.fragments.push((address, n)));
+        let remains = self.remove(inode)?;
         self.volume.changes.push(Change::Inode(inode));
         Ok(self.keep(remains))
     }
 
-    /// Gives the byte before a new end a place, if it may have none. Returns whether the file is to
-    /// become shorter.
-    fn reach_end(&mut self, inode: u32, size: u64) -> Result<bool, Error> {
+    /// Gives the byte before a new end a place, if it may have none. Returns what remains of the
+    /// file if it becomes shorter.
+    fn cut(&mut self, inode: u32, size: u64) -> Result<Option<Remains>, Error> {
         let bsize = u64::from(self.volume.geometry.bsize);
         let before = self.files.get(&inode).ok_or(Error::NoFile(inode))?.size;
         if size > before || !size.is_multiple_of(bsize) {
             self.write(inode, size - 1, size)?;
         }
-        Ok(size < before)
+        if size >= before {
+            return Ok(None);
+        }
+        let file = self.files.get_mut(&inode).ok_or(Error::NoFile(inode))?;
+        Ok(Some(Remains { inode: None, fragments: file.shrink(&self.volume.geometry, size) }))
+    }
+
+    /// What remains of a file or a directory that is no more.
+    fn remove(&mut self, inode: u32) -> Result<Remains, Error> {
+        if inode == ROOT {
+            return Err(Error::Root);
+        }
+        let mut file = self.files.remove(&inode).ok_or(Error::NoFile(inode))?;
+        let fragments = file.shrink(&self.volume.geometry, 0);
+        Ok(Remains { inode: Some((inode, file.directory)), fragments })
     }
 
     /// Logs what of a file that was cut points elsewhere now.
@@ -74,14 +71,13 @@ impl<P: Policy, R: Random> FileSystem<P, R> {
         self.volume.changes.push(Change::Inode(inode));
         let last = file.size.div_ceil(geometry.bsize.into()).checked_sub(1);
         let Some(lbn) = last.and_then(|lbn| u32::try_from(lbn).ok()) else { return };
-        let level = Level::of(lbn, geometry.nindir()).map(|(level, _)| level);
-        for slot in level.into_iter().flat_map(Level::slots) {
+        for slot in geometry.slots(lbn) {
             if let Some(address) = file.indirect(slot) {
                 self.volume.changes.push(Change::Indirect { inode, address });
             }
         }
         if let Some(address) = file.block(lbn) {
-            let fragments = file.fragments(lbn, geometry.bsize, geometry.fsize);
+            let fragments = file.fragments(lbn, geometry);
             self.volume.changes.push(Change::Placed { inode, lbn, address, fragments });
         }
     }

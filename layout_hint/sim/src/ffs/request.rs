@@ -1,7 +1,7 @@
 //! A line of a recording: a request, and what was answered.
 
 use super::geometry::Geometry;
-use super::policy::Rules;
+use super::kernel::Kernel;
 use super::region::{Region, RegionMode};
 
 /// What is asked of the file system.
@@ -71,15 +71,15 @@ pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
     Ok((request, answer.trim()))
 }
 
-/// The sizes in a recording's first line, and whose rules it follows.
-pub fn geometry(line: &str) -> Result<(Geometry, Rules), Expected> {
+/// The sizes in a recording's first line, and whose allocator made it.
+pub fn geometry(line: &str) -> Result<(Geometry, Kernel), Expected> {
     const NAMES: [&str; 7] = ["size_frags", "fpg", "ipg", "bsize", "fsize", "minfree", "spc"];
     let form = || format!("`# {}=N`", NAMES.join("=N "));
     let words: Vec<&str> = line.strip_prefix('#').ok_or_else(form)?.split_whitespace().collect();
     let (words, kernel) = words.split_at_checked(NAMES.len()).ok_or_else(form)?;
-    let rules = match kernel {
-        [] | ["kernel=freebsd48"] => Rules::FreeBsd48,
-        ["kernel=freebsd14"] => Rules::FreeBsd14,
+    let kernel = match kernel {
+        [] | ["kernel=freebsd48"] => Kernel::FreeBsd48,
+        ["kernel=freebsd14"] => Kernel::FreeBsd14,
         _ => {
             return Err("`kernel=freebsd48`, `kernel=freebsd14` or nothing behind the sizes".into())
         }
@@ -92,7 +92,7 @@ pub fn geometry(line: &str) -> Result<(Geometry, Rules), Expected> {
     let [size, fpg, ipg, bsize, fsize, minfree, _] = values;
     let geometry = Geometry { bsize, fsize, minfree, ..Geometry::new(size, fpg, ipg) };
     geometry.check().map_err(|error| error.to_string())?;
-    Ok((geometry, rules))
+    Ok((geometry, kernel))
 }
 
 /// Whether an answer, though not ours, is one to such a request: of the form of `ours`, in which

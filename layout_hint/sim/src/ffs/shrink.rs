@@ -2,23 +2,20 @@
 
 use super::file::File;
 use super::geometry::Geometry;
-use super::level::Level;
+
+/// Fragments that are nobody's any more: the first, and how many.
+type Free = Vec<(u32, u32)>;
 
 impl File {
-    /// Makes a file shorter, and says what is free then: its blocks from the last to the first, an
+    /// Makes a file shorter. Returns what is free then: its blocks from the last to the first, an
     /// indirect block after those that it leads to (`ffs_truncate`).
-    pub(super) fn shrink(
-        &mut self,
-        geometry: &Geometry,
-        size: u64,
-        mut free: impl FnMut(u32, u32),
-    ) {
-        let (bsize, fsize) = (geometry.bsize, geometry.fsize);
-        let kept = u32::try_from(size.div_ceil(bsize.into())).unwrap_or(u32::MAX);
+    pub(super) fn shrink(&mut self, geometry: &Geometry, size: u64) -> Free {
+        let mut free = Free::new();
+        let kept = u32::try_from(size.div_ceil(geometry.bsize.into())).unwrap_or(u32::MAX);
         let mut end = self.before(u32::MAX);
         while let Some(lbn) = end.filter(|&lbn| lbn >= kept) {
             if let Some(address) = self.block(lbn) {
-                free(address, self.fragments(lbn, bsize, fsize));
+                free.push((address, self.fragments(lbn, geometry)));
                 self.set_block(lbn, 0);
             }
             end = self.before(lbn);
@@ -26,14 +23,15 @@ impl File {
         }
         self.cut(kept);
         let last = kept.checked_sub(1).and_then(|lbn| Some((lbn, self.block(lbn)?)));
-        let before = last.map(|(lbn, _)| self.fragments(lbn, bsize, fsize));
+        let before = last.map(|(lbn, _)| self.fragments(lbn, geometry));
         self.size = size;
         if let (Some((lbn, address)), Some(before)) = (last, before) {
-            let after = self.fragments(lbn, bsize, fsize);
+            let after = self.fragments(lbn, geometry);
             if after < before {
-                free(address + after, before - after);
+                free.push((address + after, before - after));
             }
         }
+        free
     }
 
     /// Frees the indirect blocks on the way to a block that are not on that to the next one.
@@ -42,17 +40,15 @@ impl File {
         geometry: &Geometry,
         lbn: u32,
         next: Option<u32>,
-        free: &mut impl FnMut(u32, u32),
+        free: &mut Free,
     ) {
-        let level = |lbn| Level::of(lbn, geometry.nindir()).map(|(level, _)| level);
-        let (level, next) = (level(lbn), next.and_then(level));
-        if level == next {
-            return;
-        }
-        for slot in level.into_iter().flat_map(Level::slots).rev() {
-            let stays = next.into_iter().flat_map(Level::slots).any(|other| other == slot);
-            if let Some(address) = self.indirect(slot).filter(|_| !stays) {
-                free(address, geometry.frag());
+        for slot in geometry.slots(lbn).rev() {
+            let mut stay = next.into_iter().flat_map(|next| geometry.slots(next));
+            if stay.any(|other| other == slot) {
+                continue;
+            }
+            if let Some(address) = self.indirect(slot) {
+                free.push((address, geometry.frag()));
                 self.set_indirect(slot, 0);
             }
         }

@@ -3,7 +3,7 @@
 use super::changes::{Change, Changes};
 use super::geometry::Geometry;
 use super::group::{Group, Summary};
-use super::policy::Rules;
+use super::kernel::Kernel;
 use super::region::Region;
 
 /// What fragments that grow and must move are given (`fs_optim`).
@@ -20,8 +20,8 @@ pub enum Optimization {
 pub struct Volume {
     /// The sizes.
     pub geometry: Geometry,
-    /// How preferences are followed.
-    pub rules: Rules,
+    /// Whose allocator it is.
+    pub kernel: Kernel,
     /// The cylinder groups.
     pub groups: Vec<Group>,
     /// Their counts together.
@@ -33,19 +33,19 @@ pub struct Volume {
     /// Whether blocks are given as to the superuser, from the reserve of `minfree` percent, too.
     pub superuser: bool,
     /// Where hot files and directories are placed.
-    pub(super) region: Option<Region>,
+    pub region: Option<Region>,
     pub(super) changes: Changes,
     dsize: u32,
 }
 
 impl Volume {
     /// A volume without files, not even a root directory. The sizes must have been checked.
-    pub fn new(geometry: Geometry, rules: Rules) -> Volume {
+    pub fn new(geometry: Geometry, kernel: Kernel) -> Volume {
         let groups: Vec<_> = (0..geometry.ncg()).map(|cg| Group::new(&geometry, cg)).collect();
         let total = groups.iter().fold(Summary::default(), |total, group| total + group.summary);
         Volume {
             geometry,
-            rules,
+            kernel,
             total,
             contigdirs: vec![0; groups.len()],
             groups,
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn groups_are_asked_at_growing_distance_then_in_order() {
-        let mut volume = Volume::new(Geometry::new(9 * 512, 512, 128), Rules::FreeBsd48);
+        let mut volume = Volume::new(Geometry::new(9 * 512, 512, 128), Kernel::FreeBsd48);
         let mut asked = Vec::new();
         let none = volume.rehash(5, Some(7), |_, cg, preference| {
             asked.push((cg, preference));

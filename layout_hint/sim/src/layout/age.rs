@@ -4,7 +4,7 @@ use super::cluster::{self, Before, Stream};
 use super::config::Age;
 use super::random::Seeded;
 use super::system::System;
-use crate::ffs::{Policy, ROOT};
+use crate::ffs::ROOT;
 
 /// The sizes' logarithm: its mean (a median of 4 KB), and its deviation.
 const MEDIAN: f64 = 4096.0;
@@ -14,7 +14,7 @@ const LARGEST: f64 = 0.01;
 /// Files for which there is a directory.
 const FILES: u64 = 32;
 
-impl<P: Policy> System<P> {
+impl System {
     /// Ages a file system that has no files yet.
     pub fn age(&mut self, age: &Age) {
         let mut random = Seeded::new(age.seed);

@@ -6,13 +6,10 @@ use super::device::{Extent, Writer};
 use super::syncer;
 use super::system::System;
 use super::trace::What;
-use crate::ffs::{Format, Policy};
+use crate::ffs::SUPERBLOCK;
 
 /// The number of a file's indirect block: its address, beyond all numbers of blocks.
 pub const INDIRECT: u32 = 1 << 31;
-
-/// Bytes of the superblock (`SBSIZE`).
-const SUPERBLOCK: u32 = 8192;
 
 /// A block that is wanted in the cache.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +20,7 @@ pub struct Wanted {
     pub extent: Extent,
 }
 
-impl<P: Policy> System<P> {
+impl System {
     /// Where a buffer with a block is; it is read if need be and `read` says so.
     pub fn block(&mut self, wanted: Wanted, read: bool) -> u32 {
         let Wanted { number, extent } = wanted;
@@ -47,8 +44,7 @@ impl<P: Policy> System<P> {
     /// Takes a block into the cache, and lets others go for it.
     pub fn admit(&mut self, wanted: Wanted, read: bool) -> u32 {
         let Wanted { number, extent } = wanted;
-        let Extent { address, fragments, kind, owner } = extent;
-        let at = self.cache.insert(owner, number, address, fragments, kind);
+        let at = self.cache.insert(number, extent);
         if read {
             self.cache.get_mut(at).written = self.stamp;
         }
@@ -64,7 +60,7 @@ impl<P: Policy> System<P> {
     /// Says that a buffer has changed: it is written later.
     pub fn change(&mut self, at: u32) {
         if self.cache.set_dirty(at, true) {
-            let owner = self.cache.get(at).owner;
+            let owner = self.cache.get(at).extent.owner;
             let delay = match self.objects.get(owner as usize).map(|object| object.what) {
                 None => syncer::DEVICE,
                 Some(What::Directory) => syncer::DIRECTORY,
@@ -152,20 +148,16 @@ impl<P: Policy> System<P> {
     /// Writes a dirty buffer, together with those of the same file that follow it on the disk
     /// (`vfs_bio_awrite`).
     pub fn write_cluster(&mut self, at: u32, writer: Writer) {
-        let first = *self.cache.get(at);
-        let mut extent = Extent {
-            address: first.address,
-            fragments: first.fragments,
-            kind: first.kind,
-            owner: first.owner,
-        };
-        self.cleaned(at, &first);
+        let mut last = *self.cache.get(at);
+        let mut extent = last.extent;
+        self.cleaned(at, &last);
         let (frag, most) = (self.geometry.frag(), 128 * 1024 / self.geometry.fsize);
-        let mut last = first;
-        while first.kind == Kind::Data && last.fragments == frag && extent.fragments < most {
-            let Some(at) = self.cache.find(last.owner, last.number + 1) else { break };
+        while extent.kind == Kind::Data && last.extent.fragments == frag && extent.fragments < most
+        {
+            let Some(at) = self.cache.find(extent.owner, last.number + 1) else { break };
             let next = *self.cache.get(at);
-            if !next.dirty || next.address != last.address + frag || next.fragments != frag {
+            let follows = next.extent.address == last.extent.address + frag;
+            if !next.dirty || !follows || next.extent.fragments != frag {
                 break;
             }
             extent.fragments += frag;
@@ -178,13 +170,14 @@ impl<P: Policy> System<P> {
     /// Takes note that a buffer is on the disk as it is.
     fn cleaned(&mut self, at: u32, buffer: &Buffer) {
         self.cache.set_dirty(at, false);
-        if !self.cache.has_dirty(buffer.owner) {
-            self.syncer.remove(buffer.owner);
+        let Extent { kind, owner, .. } = buffer.extent;
+        if !self.cache.has_dirty(owner) {
+            self.syncer.remove(owner);
         }
         self.cache.get_mut(at).written = self.stamp;
         self.stamp += 1;
-        if matches!(buffer.kind, Kind::Directory | Kind::Inode) {
-            self.delayed.written(buffer.owner, buffer.number);
+        if matches!(kind, Kind::Directory | Kind::Inode) {
+            self.delayed.written(owner, buffer.number);
         }
     }
 
@@ -195,11 +188,8 @@ impl<P: Policy> System<P> {
         }
         let (geometry, kind, owner) = (&self.geometry, Kind::Superblock, self.own);
         let (frag, metadata) = (geometry.frag(), geometry.metadata(0));
-        let place = match geometry.format {
-            Format::Ufs1 => 8192,
-            Format::Ufs2 => 65536,
-        };
-        let mut writes = vec![(place / geometry.fsize, SUPERBLOCK.div_ceil(geometry.fsize))];
+        let place = geometry.superblock_at() / geometry.fsize;
+        let mut writes = vec![(place, SUPERBLOCK.div_ceil(geometry.fsize))];
         let mut address = geometry.dblkno();
         while address < metadata.end {
             writes.push((address, frag.min(metadata.end - address)));

@@ -1,7 +1,7 @@
 //! The buffer cache: which blocks are in memory, in the order of their use, and which of them the
 //! disk does not have yet.
 
-use super::Kind;
+use super::device::{Extent, Ticket};
 use hashbrown::HashMap;
 
 /// No buffer.
@@ -10,16 +10,10 @@ pub const NONE: u32 = u32::MAX;
 /// A buffer: a block of a file, or of the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
-    /// Whose it is.
-    pub owner: u32,
     /// Which of the owner's: a file's block, or a fragment's address.
     pub number: u32,
-    /// Where it is on the disk: a fragment's address.
-    pub address: u32,
-    /// Fragments.
-    pub fragments: u32,
-    /// What is in it.
-    pub kind: Kind,
+    /// Where it is on the disk, what is in it, and whose it is.
+    pub extent: Extent,
     /// Whether the disk has it not yet.
     pub dirty: bool,
     /// Whether its use is the sign to read ahead (`B_RAM`).
@@ -27,7 +21,7 @@ pub struct Buffer {
     /// When it was read or written last.
     pub written: u32,
     /// The read under way, if there is one.
-    pub ticket: Option<super::device::Ticket>,
+    pub ticket: Option<Ticket>,
     older: u32,
     newer: u32,
     before: u32,
@@ -36,22 +30,10 @@ pub struct Buffer {
 
 impl Buffer {
     /// One in no list.
-    fn clean(owner: u32, number: u32, address: u32, fragments: u32, kind: Kind) -> Buffer {
-        Buffer {
-            owner,
-            number,
-            address,
-            fragments,
-            kind,
-            dirty: false,
-            ahead: false,
-            written: 0,
-            ticket: None,
-            older: NONE,
-            newer: NONE,
-            before: NONE,
-            after: NONE,
-        }
+    fn clean(number: u32, extent: Extent) -> Buffer {
+        let (dirty, ahead, written, ticket) = (false, false, 0, None);
+        let (older, newer, before, after) = (NONE, NONE, NONE, NONE);
+        Buffer { number, extent, dirty, ahead, written, ticket, older, newer, before, after }
     }
 }
 
@@ -70,8 +52,9 @@ pub struct Cache {
     dirty: u32,
 }
 
+/// Two numbers, the owner's and that of what it has, as one.
 #[inline]
-fn key(owner: u32, number: u32) -> u64 {
+pub fn key(owner: u32, number: u32) -> u64 {
     u64::from(owner) << 32 | u64::from(number)
 }
 
@@ -125,15 +108,8 @@ impl Cache {
     }
 
     /// Takes a block in. It must not be here.
-    pub fn insert(
-        &mut self,
-        owner: u32,
-        number: u32,
-        address: u32,
-        fragments: u32,
-        kind: Kind,
-    ) -> u32 {
-        let made = Buffer::clean(owner, number, address, fragments, kind);
+    pub fn insert(&mut self, number: u32, extent: Extent) -> u32 {
+        let made = Buffer::clean(number, extent);
         let at = match self.unused.pop() {
             Some(at) => at,
             None => {
@@ -142,8 +118,8 @@ impl Cache {
             }
         };
         self.buffers[at as usize] = made;
-        self.index.insert(key(owner, number), at);
-        self.fragments += u64::from(fragments);
+        self.index.insert(key(extent.owner, number), at);
+        self.fragments += u64::from(extent.fragments);
         self.link_age(at);
         self.link_owner(at);
         at
@@ -151,21 +127,20 @@ impl Cache {
 
     /// Lets a buffer go.
     pub fn remove(&mut self, at: u32) {
-        let Buffer { owner, number, fragments, dirty, .. } = *self.get(at);
-        self.index.remove(&key(owner, number));
+        let Buffer { number, extent, dirty, .. } = *self.get(at);
+        self.index.remove(&key(extent.owner, number));
         self.unlink_age(at);
         self.unlink_owner(at);
         self.dirty -= u32::from(dirty);
-        self.fragments -= u64::from(fragments);
+        self.fragments -= u64::from(extent.fragments);
         self.unused.push(at);
     }
 
     /// Says where a buffer's block is now, and how long.
     pub fn moved(&mut self, at: u32, address: u32, fragments: u32) {
-        let buffer = &mut self.buffers[at as usize];
-        buffer.address = address;
-        self.fragments = self.fragments - u64::from(buffer.fragments) + u64::from(fragments);
-        buffer.fragments = fragments;
+        let extent = &mut self.buffers[at as usize].extent;
+        self.fragments = self.fragments - u64::from(extent.fragments) + u64::from(fragments);
+        (extent.address, extent.fragments) = (address, fragments);
     }
 
     /// Says whether the disk has it not yet. Returns whether that changed.
@@ -246,8 +221,9 @@ impl Cache {
     }
 
     fn link_owner(&mut self, at: u32) {
-        let Buffer { owner, dirty, .. } = *self.get(at);
-        let first = std::mem::replace(&mut self.lists[owner as usize][usize::from(dirty)], at);
+        let Buffer { extent, dirty, .. } = *self.get(at);
+        let list = &mut self.lists[extent.owner as usize];
+        let first = std::mem::replace(&mut list[usize::from(dirty)], at);
         let buffer = &mut self.buffers[at as usize];
         (buffer.before, buffer.after) = (NONE, first);
         if first != NONE {
@@ -256,9 +232,9 @@ impl Cache {
     }
 
     fn unlink_owner(&mut self, at: u32) {
-        let Buffer { owner, dirty, before, after, .. } = *self.get(at);
+        let Buffer { extent, dirty, before, after, .. } = *self.get(at);
         match before {
-            NONE => self.lists[owner as usize][usize::from(dirty)] = after,
+            NONE => self.lists[extent.owner as usize][usize::from(dirty)] = after,
             before => self.buffers[before as usize].after = after,
         }
         if after != NONE {
@@ -270,6 +246,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::Kind;
 
     /// Owner, number, dirty; the oldest first.
     type Naive = Vec<(u32, u32, bool)>;
@@ -304,14 +281,15 @@ mod tests {
                     }
                 }
                 (None, None) => {
-                    cache.insert(owner, number, 5, 2, Kind::Data);
+                    let kind = Kind::Data;
+                    cache.insert(number, Extent { address: 5, fragments: 2, kind, owner });
                     naive.push((owner, number, false));
                 }
                 other => panic!("{other:?}"),
             }
             while let Some(at) = cache.excess() {
                 let gone = naive.remove(0);
-                assert_eq!((cache.get(at).owner, cache.get(at).number), (gone.0, gone.1));
+                assert_eq!((cache.get(at).extent.owner, cache.get(at).number), (gone.0, gone.1));
                 cache.remove(at);
             }
             assert!(naive.len() <= 20);

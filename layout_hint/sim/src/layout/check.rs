@@ -1,11 +1,11 @@
 //! Whether names, links, sizes and the file system agree.
 
+use super::cache::key;
 use super::system::System;
 use super::trace::What;
-use crate::ffs::Policy;
 use hashbrown::HashSet;
 
-impl<P: Policy> System<P> {
+impl System {
     /// Says the first thing that is wrong, after all that was delayed has been done.
     pub fn check(&mut self) -> Result<(), String> {
         self.work_all();
@@ -21,8 +21,8 @@ impl<P: Policy> System<P> {
             for (block, entry) in here.entries() {
                 entries += 1;
                 links[entry.object as usize] += 1;
-                let key = u64::from(number) << 32 | u64::from(entry.name);
-                let known = self.names.get(&key).map(|found| (found.object, found.block));
+                let found = self.names.get(&key(number, entry.name));
+                let known = found.map(|found| (found.object, found.block));
                 if known != Some((entry.object, block)) {
                     return Err(format!("directory {number}: an entry is not where it is known"));
                 }

@@ -1,6 +1,6 @@
 //! What a run is to be like, from JSON.
 
-use crate::ffs::RegionMode;
+use crate::ffs::{Kernel, RegionMode};
 use serde::Deserialize;
 
 /// How a run is made. See `docs/layout.md`, "The replay".
@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Whose allocator and `newfs` it is.
-    pub geometry: System,
+    pub geometry: Kernel,
     /// Bytes of the partition.
     pub bytes: f64,
     /// The region for hot objects.
@@ -35,16 +35,6 @@ pub struct Config {
     pub nvram: bool,
     /// How the hook asks a service, if it has one and no image.
     pub query: Query,
-}
-
-/// Whose allocator and `newfs` it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum System {
-    /// FreeBSD 4.8.
-    FreeBsd48,
-    /// FreeBSD 12.1 to 14.
-    FreeBsd14,
 }
 
 /// When operations begin.
@@ -100,7 +90,7 @@ impl Default for Query {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            geometry: System::FreeBsd48,
+            geometry: Kernel::FreeBsd48,
             bytes: 40.0 * f64::from(1 << 30),
             region: None,
             policy: 0,

@@ -6,9 +6,9 @@ use super::counters::Kind;
 use super::device::{Extent, Writer};
 use super::system::System;
 use super::trace::What;
-use crate::ffs::{Change, Error, Level, Policy, DIRECT};
+use crate::ffs::{Change, Error, DIRECT};
 
-impl<P: Policy> System<P> {
+impl System {
     /// Reads bytes of a file (`ffs_read`).
     pub fn read(&mut self, object: u32, offset: u64, count: u64) {
         let (size, bsize) = (self.size(object), self.geometry.bsize);
@@ -98,11 +98,7 @@ impl<P: Policy> System<P> {
 
     /// Reads the indirect blocks on the way to a block.
     fn read_indirect(&mut self, object: u32, lbn: u32) {
-        if lbn < DIRECT {
-            return;
-        }
-        let Some((level, _)) = Level::of(lbn, self.geometry.nindir()) else { return };
-        for slot in level.slots() {
+        for slot in self.geometry.slots(lbn) {
             let file = self.fs.file(self.objects[object as usize].inode);
             if let Some(address) = file.and_then(|file| file.indirect(slot)) {
                 self.block(self.wanted_indirect(object, address), true);

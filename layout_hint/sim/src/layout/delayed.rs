@@ -7,50 +7,42 @@
 
 use super::directory::Entry;
 use super::system::System;
-use crate::ffs::{Change, Detached, Policy};
+use crate::ffs::{Change, Detached};
 use hashbrown::HashMap;
 
 /// Work that waits for a block to be written.
 #[derive(Debug, Default)]
 pub struct Delayed {
-    /// By directory and block: objects that lose a name then.
-    names: HashMap<(u32, u32), Vec<u32>>,
-    /// By the device and the block of inodes: what becomes free then.
-    remains: HashMap<(u32, u32), Vec<Detached>>,
+    /// By owner and block: a directory's, or one of the device's with inodes.
+    waiting: HashMap<(u32, u32), Vec<Work>>,
     ready: Vec<Work>,
 }
 
 #[derive(Debug)]
 enum Work {
+    /// An object loses a name.
     Unlink(u32),
+    /// What was detached becomes free.
     Release(Detached),
 }
 
 impl Delayed {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.remains.is_empty() && self.ready.is_empty()
+        self.waiting.is_empty() && self.ready.is_empty()
     }
 
     /// A block was written: what waited for it can be done.
     pub fn written(&mut self, owner: u32, number: u32) {
-        if let Some(objects) = self.names.remove(&(owner, number)) {
-            self.ready.extend(objects.into_iter().map(Work::Unlink));
-        }
-        if let Some(remains) = self.remains.remove(&(owner, number)) {
-            self.ready.extend(remains.into_iter().map(Work::Release));
-        }
+        self.ready.extend(self.waiting.remove(&(owner, number)).into_iter().flatten());
     }
 
-    fn all(&mut self) {
-        let names = self.names.drain().flat_map(|(_, objects)| objects).map(Work::Unlink);
-        let mut all: Vec<Work> = names.collect();
-        all.extend(self.remains.drain().flat_map(|(_, remains)| remains).map(Work::Release));
-        self.ready.append(&mut all);
+    fn wait(&mut self, owner: u32, number: u32, work: Work) {
+        self.waiting.entry((owner, number)).or_default().push(work);
     }
 }
 
-impl<P: Policy> System<P> {
+impl System {
     /// An entry of a directory leads to an object no more.
     pub fn entry_removed(&mut self, directory: u32, block: u32, entry: &Entry) {
         let object = entry.object;
@@ -62,7 +54,7 @@ impl<P: Policy> System<P> {
             return self.drop_if_unused(object);
         }
         self.objects[object as usize].held += 1;
-        self.delayed.names.entry((directory, lbn)).or_default().push(object);
+        self.delayed.wait(directory, lbn, Work::Unlink(object));
     }
 
     /// Whether a block was written, or read, after `stamp`.
@@ -117,7 +109,7 @@ impl<P: Policy> System<P> {
     /// Releases what was detached when the inode's block has been written.
     fn wait_for_inode(&mut self, inode: u32, detached: Detached) {
         let number = self.wanted_inode(inode).number;
-        self.delayed.remains.entry((self.own, number)).or_default().push(detached);
+        self.delayed.wait(self.own, number, Work::Release(detached));
         self.inode_block(inode, true);
     }
 
@@ -143,7 +135,8 @@ impl<P: Policy> System<P> {
     pub fn work_all(&mut self) -> bool {
         let any = !self.delayed.is_empty();
         while !self.delayed.is_empty() {
-            self.delayed.all();
+            let Delayed { waiting, ready } = &mut self.delayed;
+            ready.extend(waiting.drain().flat_map(|(_, work)| work));
             self.work();
         }
         any

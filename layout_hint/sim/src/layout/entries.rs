@@ -1,19 +1,16 @@
 //! Entries of directories: looked for, made and removed, with the blocks that this reads and changes.
 
+use super::cache::key;
 use super::directory::{entry_bytes, Directory, Entry, BLOCK};
 use super::system::{Found, System};
 use super::trace::What;
-use crate::ffs::{Error, Policy};
+use crate::ffs::Error;
 
 /// Bytes from which on a directory is read once, and its entries are found by hash then
 /// (`ufs_mindirhashsize`).
 const HASHED: u64 = 5 * BLOCK as u64;
 
-fn key(directory: u32, name: u32) -> u64 {
-    u64::from(directory) << 32 | u64::from(name)
-}
-
-impl<P: Policy> System<P> {
+impl System {
     /// The directory of an object, if it is one that is there.
     pub fn directory(&mut self, object: u32) -> Option<&mut Directory> {
         let live = self.live(object).filter(|live| live.what == What::Directory)?.directory;

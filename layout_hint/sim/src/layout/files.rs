@@ -4,9 +4,8 @@ use super::names::{refused, Unexpected, NO_DIRECTORY, NO_OBJECT};
 use super::operation::{Operation, Procedure, NO_SIZE};
 use super::system::System;
 use super::trace::What;
-use crate::ffs::Policy;
 
-impl<P: Policy> System<P> {
+impl System {
     /// What an operation that fails does: it looks for its name, or at its object.
     pub fn fail(&mut self, operation: &Operation) {
         match operation.procedure.is_named() {
@@ -47,7 +46,7 @@ impl<P: Policy> System<P> {
             (What::File, Procedure::Read) | (What::Symlink(_), Procedure::Readlink) => {}
             _ => return Err("it cannot be read"),
         }
-        self.inode_block(live.inode, self.settings.atime);
+        self.inode_block(live.inode, self.config.atime);
         self.read(operation.object, offset, count);
         Ok(())
     }
@@ -61,7 +60,7 @@ impl<P: Policy> System<P> {
         self.inode_block(live.inode, true);
         let end = operation.offset + u64::from(operation.other);
         self.write(operation.object, operation.offset, end).map_err(refused)?;
-        if self.settings.flush {
+        if self.config.flush {
             self.fsync(operation.object);
         }
         Ok(())
@@ -70,7 +69,7 @@ impl<P: Policy> System<P> {
     /// commit.
     pub fn commit(&mut self, operation: &Operation) -> Result<(), Unexpected> {
         self.touch(operation.object, false)?;
-        if self.settings.flush {
+        if self.config.flush {
             self.fsync(operation.object);
         }
         Ok(())
@@ -78,7 +77,7 @@ impl<P: Policy> System<P> {
 
     /// readdir and readdirplus.
     pub fn readdir(&mut self, operation: &Operation) -> Result<(), Unexpected> {
-        let atime = self.settings.atime;
+        let atime = self.config.atime;
         self.touch(operation.object, atime)?;
         if operation.offset != 0 {
             return Ok(()); // the listing was read when it began

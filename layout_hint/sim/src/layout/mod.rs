@@ -7,7 +7,7 @@
 //!
 //! - [`Trace`]: a build of `birthmark replay build`, decoded once.
 //! - [`Config`]: what a run is to be like.
-//! - [`Running`]: one run.
+//! - [`Replay`]: one run.
 
 mod age;
 mod buffers;
@@ -41,9 +41,9 @@ mod tests;
 mod trace;
 mod verdicts;
 
-pub use config::{Age, Config, Pace, Query, RegionConfig, System as Kernel};
+pub use config::{Age, Config, Pace, Query, RegionConfig};
 pub use counters::Kind;
-pub use replay::{geometry, ready, Running};
+pub use replay::{geometry, Replay};
 pub use results::Results;
 pub use trace::Trace;
 pub use verdicts::Verdicts;

@@ -5,7 +5,7 @@ use super::object::Object;
 use super::operation::{Operation, Procedure, NONE, NO_SIZE};
 use super::system::System;
 use super::trace::What;
-use crate::ffs::{Error, Policy};
+use crate::ffs::Error;
 
 /// Bytes up to which a symbolic link's target is in its inode (`fs_maxsymlinklen`).
 const SHORT: u32 = 60;
@@ -44,7 +44,7 @@ pub(super) fn refused(error: Error) -> Unexpected {
     }
 }
 
-impl<P: Policy> System<P> {
+impl System {
     /// Makes an object (`ufs_makeinode`, `ufs_mkdir`).
     pub fn make(&mut self, making: Making) -> Result<(), Unexpected> {
         let Making { directory, name, object, what, hot } = making;
@@ -86,7 +86,7 @@ impl<P: Policy> System<P> {
 
     /// An inode; if there is none, what is being removed may still make one free.
     fn place_inode(&mut self, parent: u32, what: What, hot: bool) -> Result<u32, Error> {
-        let make = |system: &mut System<P>| match what {
+        let make = |system: &mut System| match what {
             What::Directory => system.fs.mkdir(parent, hot),
             _ => system.fs.create(parent, hot),
         };

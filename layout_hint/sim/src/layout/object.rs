@@ -4,7 +4,7 @@ use super::cluster::Stream;
 use super::trace::What;
 
 /// An object, before it is made, while it is there, and after.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Object {
     /// Its inode; 0: it is not there.
     pub inode: u32,
@@ -24,20 +24,4 @@ pub struct Object {
     pub most: u64,
     /// How it is read and written.
     pub stream: Stream,
-}
-
-impl Default for Object {
-    fn default() -> Object {
-        Object {
-            inode: 0,
-            what: What::File,
-            links: 0,
-            held: 0,
-            stamp: 0,
-            directory: 0,
-            parent: 0,
-            most: 0,
-            stream: Stream::default(),
-        }
-    }
 }

@@ -1,15 +1,21 @@
 //! An operation of a rewritten trace, as a run needs it.
 
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::IntoDeserializer;
+use serde::Deserialize;
+
 /// No object, name or create.
 pub const NONE: u32 = u32::MAX;
 /// No size.
 pub const NO_SIZE: u64 = u64::MAX;
 
 /// The procedures that a build has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Procedure {
     /// Of one object, of which the inode is looked at: getattr, access, and those of the whole
     /// file system.
+    #[serde(alias = "access", alias = "fsstat", alias = "fsinfo", alias = "pathconf")]
     Getattr,
     /// See RFC 1813.
     Setattr,
@@ -48,49 +54,13 @@ pub enum Procedure {
 impl Procedure {
     /// That of a word of the operations table.
     pub fn of(word: &str) -> Option<Procedure> {
-        Some(match word {
-            "getattr" | "access" | "fsstat" | "fsinfo" | "pathconf" => Procedure::Getattr,
-            "setattr" => Procedure::Setattr,
-            "lookup" => Procedure::Lookup,
-            "readlink" => Procedure::Readlink,
-            "read" => Procedure::Read,
-            "write" => Procedure::Write,
-            "create" => Procedure::Create,
-            "mkdir" => Procedure::Mkdir,
-            "symlink" => Procedure::Symlink,
-            "mknod" => Procedure::Mknod,
-            "remove" => Procedure::Remove,
-            "rmdir" => Procedure::Rmdir,
-            "rename" => Procedure::Rename,
-            "link" => Procedure::Link,
-            "readdir" => Procedure::Readdir,
-            "readdirplus" => Procedure::Readdirplus,
-            "commit" => Procedure::Commit,
-            _ => return None,
-        })
+        let word: StrDeserializer<Error> = word.into_deserializer();
+        Procedure::deserialize(word).ok()
     }
 
     /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Procedure::Getattr => "getattr",
-            Procedure::Setattr => "setattr",
-            Procedure::Lookup => "lookup",
-            Procedure::Readlink => "readlink",
-            Procedure::Read => "read",
-            Procedure::Write => "write",
-            Procedure::Create => "create",
-            Procedure::Mkdir => "mkdir",
-            Procedure::Symlink => "symlink",
-            Procedure::Mknod => "mknod",
-            Procedure::Remove => "remove",
-            Procedure::Rmdir => "rmdir",
-            Procedure::Rename => "rename",
-            Procedure::Link => "link",
-            Procedure::Readdir => "readdir",
-            Procedure::Readdirplus => "readdirplus",
-            Procedure::Commit => "commit",
-        }
+    pub fn word(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 
     /// Whether it has a name.

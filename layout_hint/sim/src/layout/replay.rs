@@ -1,41 +1,31 @@
 //! One run of a trace: what was there is made, then operation after operation is done.
 
-use super::config::{Config, Pace, RegionConfig, System as Kernel};
+use super::config::{Config, Pace, RegionConfig};
 use super::counters::Counters;
 use super::device::Device;
 use super::names::{refused, Making, Unexpected};
 use super::operation::{Operation, Procedure, NONE};
 use super::random::Seeded;
-use super::results::Results;
-use super::system::{Settings, System};
+use super::system::System;
 use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
 use super::Error;
 use crate::disk::{Drive, Parameters};
-use crate::ffs::{FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Region};
+use crate::ffs::{FileSystem, Geometry, Kernel, Region};
 use birthmark_hook::Verdict;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes written at once when files are made before the trace.
 const PIECE: u64 = 64 * 1024;
+/// Operations between looks for signals.
+const STEP: usize = 200_000;
 /// Where a partition begins on its drive: behind the first track's worth of sectors.
 const PARTITION: u64 = 63 * 512;
 
-/// A run under way.
-pub trait Running: Send {
-    /// Does some more. Returns whether there is more to do.
-    fn step(&mut self) -> bool;
-
-    /// What came of it.
-    fn results(self: Box<Self>) -> Results;
-}
-
 /// A run.
-#[derive(Debug)]
-pub struct Replay<P> {
-    pub(super) system: System<P>,
-    pub(super) config: Config,
+pub struct Replay {
+    pub(super) system: System,
     next: usize,
     pub(super) measured: Measured,
     pub(super) began: Instant,
@@ -54,21 +44,6 @@ pub struct Measured {
     pub begun: bool,
 }
 
-/// Makes a run ready. Without a disk nothing takes time but the operations.
-pub fn ready(
-    trace: Arc<Trace>,
-    config: Config,
-    verdicts: Verdicts,
-    disk: Option<&Parameters>,
-) -> Result<Box<dyn Running>, Error> {
-    let geometry = geometry(config.geometry, config.bytes)?;
-    let drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose()?;
-    match config.geometry {
-        Kernel::FreeBsd48 => Replay::on(FreeBsd48, geometry, trace, config, verdicts, drive),
-        Kernel::FreeBsd14 => Replay::on(FreeBsd14, geometry, trace, config, verdicts, drive),
-    }
-}
-
 /// The sizes of a file system in a partition of so many bytes.
 pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
     if !(0.0..=(1u64 << 42) as f64).contains(&bytes) {
@@ -80,51 +55,37 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
     }?)
 }
 
-/// The region of a configuration.
-pub fn region(geometry: &Geometry, config: &RegionConfig) -> Result<Region, Error> {
-    let (start, length) = (config.start as u64, config.length as u64);
-    Ok(Region::of(geometry, start, length, config.mode)?)
-}
-
-impl<P: Policy + Send + 'static> Replay<P> {
-    fn on(
-        policy: P,
-        geometry: Geometry,
+impl Replay {
+    /// Makes a run ready. Without a disk nothing takes time but the operations.
+    pub fn new(
         trace: Arc<Trace>,
         config: Config,
         verdicts: Verdicts,
-        mut drive: Option<Drive>,
-    ) -> Result<Box<dyn Running>, Error> {
+        disk: Option<&Parameters>,
+    ) -> Result<Replay, Error> {
+        let geometry = geometry(config.geometry, config.bytes)?;
+        let mut drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose()?;
         let began = Instant::now();
-        let mut fs = FileSystem::new(geometry, policy, Seeded::new(config.seed))?;
-        if let Some(place) = config.region {
-            fs.set_region(Some(region(&geometry, &place)?));
+        let mut fs = FileSystem::new(geometry, config.geometry, Seeded::new(config.seed))?;
+        if let Some(RegionConfig { start, length, mode }) = config.region {
+            let (start, length) = (start as u64, length as u64);
+            fs.volume.region = Some(Region::of(&geometry, start, length, mode)?);
             if let Some(drive) = drive.as_mut().filter(|_| config.nvram) {
-                let start = place.start as u64;
-                drive.set_nvram(start..start.saturating_add(place.length as u64));
+                drive.set_nvram(start..start.saturating_add(length));
             }
         }
-        let bytes = u64::from(geometry.size) * u64::from(geometry.fsize);
-        let counters = Counters::new(bytes, trace.objects());
+        let counters = Counters::new(geometry.bytes(), trace.objects());
         let device = Device::new(drive, geometry.fsize, counters);
-        let settings = Settings {
-            atime: config.atime,
-            flush: config.flush,
-            rounds: config.geometry == Kernel::FreeBsd48,
-        };
-        let cache = config.cache_bytes as u64;
-        let system = System::new(trace, settings, fs, device, cache, verdicts);
-        let mut replay = Replay { system, config, next: 0, measured: Measured::default(), began };
+        let system = System::new(trace, config, fs, device, verdicts);
+        let mut replay = Replay { system, next: 0, measured: Measured::default(), began };
         replay.build();
-        Ok(Box::new(replay))
+        Ok(replay)
     }
-}
 
-impl<P: Policy> Replay<P> {
     /// Makes what is older than the trace, and the manifest, files written whole.
     fn build(&mut self) {
         self.system.building = true;
-        if let Some(age) = self.config.age {
+        if let Some(age) = self.system.config.age {
             self.system.age(&age);
         }
         let trace = Arc::clone(&self.system.trace);
@@ -165,7 +126,7 @@ impl<P: Policy> Replay<P> {
             true => Verdict::DIR,
             false => Verdict(Verdict::NAME.0 | Verdict::WRITE.0),
         };
-        let hot = Verdict(verdict.0 & self.config.policy).any(which);
+        let hot = Verdict(verdict.0 & system.config.policy).any(which);
         system.hinted[0] += 1;
         system.hinted[1] += u64::from(hot);
         hot
@@ -174,8 +135,8 @@ impl<P: Policy> Replay<P> {
     /// Goes on to an operation's time; writes what is due on the way.
     fn come_to(&mut self, operation: &Operation, first: i64) {
         let time = operation.time.saturating_sub(first) as f64 / 1e6;
-        if !self.measured.begun && time >= self.config.warmup_seconds {
-            self.rest_until(self.config.warmup_seconds);
+        if !self.measured.begun && time >= self.system.config.warmup_seconds {
+            self.rest_until(self.system.config.warmup_seconds);
             self.begin_to_count();
         }
         self.rest_until(time);
@@ -187,7 +148,7 @@ impl<P: Policy> Replay<P> {
 
     /// Lets time go by, if operations are not to follow at once.
     fn rest_until(&mut self, time: f64) {
-        if self.config.pace == Pace::Fast {
+        if self.system.config.pace == Pace::Fast {
             return;
         }
         while (self.system.syncer.second() as f64) < time {
@@ -199,8 +160,7 @@ impl<P: Policy> Replay<P> {
 
     fn begin_to_count(&mut self) {
         let system = &mut self.system;
-        let bytes = u64::from(system.geometry.size) * u64::from(system.geometry.fsize);
-        system.device.counters = Counters::new(bytes, system.objects.len());
+        system.device.counters = Counters::new(system.geometry.bytes(), system.objects.len());
         (system.hits, system.misses) = (0, 0);
         let (now, waited) = (system.device.now, system.device.waited);
         self.measured = Measured { operations: self.next, now, waited, begun: true };
@@ -229,10 +189,9 @@ impl<P: Policy> Replay<P> {
             Procedure::Commit => system.commit(operation),
         }
     }
-}
 
-impl<P: Policy + Send> Running for Replay<P> {
-    fn step(&mut self) -> bool {
+    /// Does some more. Returns whether there is more to do.
+    pub fn step(&mut self) -> bool {
         let trace = Arc::clone(&self.system.trace);
         let Some(first) = trace.operations.first() else { return false };
         let end = (self.next + STEP).min(trace.operations.len());
@@ -240,19 +199,12 @@ impl<P: Policy + Send> Running for Replay<P> {
             self.system.stamp += 1;
             self.come_to(operation, first.time);
             if let Err(why) = self.perform(operation) {
-                self.system.count_unexpected(operation.procedure.word(), why);
+                self.system.count_unexpected(&operation.procedure.word(), why);
             }
             self.system.relieve();
-            self.system.device.now += self.config.operation_us / 1e6;
+            self.system.device.now += self.system.config.operation_us / 1e6;
             self.next += 1;
         }
         end < trace.operations.len()
     }
-
-    fn results(self: Box<Self>) -> Results {
-        Results::of(*self)
-    }
 }
-
-/// Operations between looks for signals.
-const STEP: usize = 200_000;

@@ -4,7 +4,6 @@ use super::counters::Touched;
 use super::replay::Replay;
 use super::summary::Summary;
 use super::trace::Trace;
-use crate::ffs::Policy;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
 use std::sync::Arc;
@@ -21,7 +20,8 @@ pub struct Results {
 }
 
 impl Results {
-    pub(super) fn of<P: Policy>(mut replay: Replay<P>) -> Results {
+    /// Those of a run that has been done.
+    pub fn of(mut replay: Replay) -> Results {
         let consistent = replay.system.check();
         let summary = Summary::of(&replay, consistent);
         let fsize = u64::from(replay.system.geometry.fsize);

@@ -4,7 +4,9 @@ use super::trace::Trace;
 use super::Error;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type};
-use arrow_array::{Array, BinaryArray, DictionaryArray, PrimitiveArray, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayAccessor, BinaryArray, DictionaryArray, PrimitiveArray, RecordBatch, StringArray,
+};
 
 /// Bytes that an entry's name has at most.
 const LONGEST: usize = 255;
@@ -32,30 +34,6 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// A column of numbers, in the type that is expected.
-    pub fn numbers<T: ArrowPrimitiveType>(
-        &self,
-        name: &str,
-    ) -> Result<&'a PrimitiveArray<T>, Error> {
-        self.column(name, &T::DATA_TYPE.to_string(), |column| column.as_any().downcast_ref())
-    }
-
-    /// A column of bytes.
-    pub fn bytes(&self, name: &str) -> Result<&'a BinaryArray, Error> {
-        self.column(name, "Binary", |column| column.as_binary_opt())
-    }
-
-    /// A column of words.
-    pub fn words(&self, name: &str) -> Result<Words<'a>, Error> {
-        let expected = "Dictionary(Int32, Utf8)";
-        let column: &DictionaryArray<Int32Type> =
-            self.column(name, expected, |column| column.as_any().downcast_ref())?;
-        match column.values().as_string_opt() {
-            Some(words) => Ok(Words { column, words }),
-            None => Err(Error::Column(format!("{}: {name}: expected {expected}", self.table))),
-        }
-    }
-
     /// A number that must be there.
     pub fn value<T: ArrowPrimitiveType>(
         &self,
@@ -74,7 +52,7 @@ impl<'a> Rows<'a> {
         row: usize,
         which: &str,
     ) -> Result<u32, Error> {
-        let name = bytes(column, row).ok_or_else(|| self.wrong(row, format!("no {which}")))?;
+        let name = get(column, row).ok_or_else(|| self.wrong(row, format!("no {which}")))?;
         if name.is_empty() || name.len() > LONGEST || name.iter().any(|&b| b == b'/' || b == 0) {
             return Err(self.wrong(row, format!("{which}: no name of an entry")));
         }
@@ -84,6 +62,36 @@ impl<'a> Rows<'a> {
     /// What is wrong with a row.
     pub fn wrong(&self, row: usize, what: impl Into<String>) -> Error {
         Error::Row { table: self.table, row: self.first + row, what: what.into() }
+    }
+}
+
+/// A column in the type that is expected.
+pub trait Column<'a>: Sized {
+    /// That of a name.
+    fn of(rows: &Rows<'a>, name: &str) -> Result<Self, Error>;
+}
+
+impl<'a, T: ArrowPrimitiveType> Column<'a> for &'a PrimitiveArray<T> {
+    fn of(rows: &Rows<'a>, name: &str) -> Result<Self, Error> {
+        rows.column(name, &T::DATA_TYPE.to_string(), |column| column.as_any().downcast_ref())
+    }
+}
+
+impl<'a> Column<'a> for &'a BinaryArray {
+    fn of(rows: &Rows<'a>, name: &str) -> Result<Self, Error> {
+        rows.column(name, "Binary", |column| column.as_binary_opt())
+    }
+}
+
+impl<'a> Column<'a> for Words<'a> {
+    fn of(rows: &Rows<'a>, name: &str) -> Result<Self, Error> {
+        let expected = "Dictionary(Int32, Utf8)";
+        let column: &DictionaryArray<Int32Type> =
+            rows.column(name, expected, |column| column.as_any().downcast_ref())?;
+        match column.values().as_string_opt() {
+            Some(words) => Ok(Words { column, words }),
+            None => Err(Error::Column(format!("{}: {name}: expected {expected}", rows.table))),
+        }
     }
 }
 
@@ -101,14 +109,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A row's value.
+/// What a row has in a column.
 #[inline]
-pub fn get<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> Option<T::Native> {
-    column.is_valid(row).then(|| column.value(row))
-}
-
-/// A row's bytes.
-#[inline]
-pub fn bytes(column: &BinaryArray, row: usize) -> Option<&[u8]> {
+pub fn get<A: ArrayAccessor>(column: A, row: usize) -> Option<A::Item> {
     column.is_valid(row).then(|| column.value(row))
 }

@@ -1,12 +1,10 @@
 //! The figures of a run.
 
-use super::config::RegionConfig;
 use super::counters::Traffic;
-use super::replay::{region, Replay};
-use super::system::System;
+use super::replay::Replay;
 use super::verdicts::Books;
 use crate::disk::Statistics;
-use crate::ffs::Policy;
+use crate::ffs::Region;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -47,7 +45,7 @@ pub struct Summary {
     /// Files, free inodes and free fragments in the end.
     pub space: Space,
     /// Busy seconds of the drive, and the like, over the whole run.
-    pub drive: Option<Drive>,
+    pub drive: Option<Statistics>,
 }
 
 /// How full a file system is.
@@ -71,25 +69,9 @@ pub struct RegionSize {
 }
 
 impl RegionSize {
-    fn of<P: Policy>(system: &System<P>, config: &RegionConfig) -> Option<RegionSize> {
-        let region = region(&system.geometry, config).ok()?;
-        Some(RegionSize { inodes: region.inodes.len(), fragments: region.fragments.len() })
+    fn of(region: &Region) -> RegionSize {
+        RegionSize { inodes: region.inodes.len(), fragments: region.fragments.len() }
     }
-}
-
-/// What a drive did over the whole run.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Drive {
-    /// Seconds during which a request was served.
-    pub busy: f64,
-    /// How often the arm went to another cylinder.
-    pub moves: u64,
-    /// Reads answered from its buffer.
-    pub hits: u64,
-    /// Requests wholly in memory.
-    pub nvram: u64,
-    /// Requests beyond its end.
-    pub outside: u64,
 }
 
 const OUTCOMES: [&str; 7] = [
@@ -103,7 +85,7 @@ const OUTCOMES: [&str; 7] = [
 ];
 
 impl Summary {
-    pub(super) fn of<P: Policy>(replay: &Replay<P>, consistent: Result<(), String>) -> Summary {
+    pub(super) fn of(replay: &Replay, consistent: Result<(), String>) -> Summary {
         let (system, measured) = (&replay.system, &replay.measured);
         let operations = system.trace.operations.len();
         let total = &system.fs.volume.total;
@@ -122,7 +104,7 @@ impl Summary {
             cache_misses: system.misses,
             hook: OUTCOMES.into_iter().zip(system.outcomes).chain(hinted).collect(),
             books: system.verdicts.books(),
-            region: replay.config.region.as_ref().and_then(|config| RegionSize::of(system, config)),
+            region: system.fs.volume.region.as_ref().map(RegionSize::of),
             inconsistency: consistent.err(),
             unexpected: system.unexpected.clone(),
             space: Space {
@@ -130,14 +112,7 @@ impl Summary {
                 free_fragments: free + u64::from(total.nffree),
                 fragments: system.geometry.dsize().into(),
             },
-            drive: system.device.statistics().map(Drive::of),
+            drive: system.device.statistics(),
         }
-    }
-}
-
-impl Drive {
-    fn of(statistics: Statistics) -> Drive {
-        let Statistics { busy, moves, hits, nvram, outside, .. } = statistics;
-        Drive { busy, moves, hits, nvram, outside }
     }
 }

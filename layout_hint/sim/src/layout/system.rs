@@ -1,6 +1,7 @@
 //! All that a run has: the file system, the cache, the syncer and the disk.
 
 use super::cache::Cache;
+use super::config::Config;
 use super::delayed::Delayed;
 use super::device::{Device, Writer};
 use super::directory::Directory;
@@ -9,7 +10,7 @@ use super::random::Seeded;
 use super::syncer::{self, Syncer};
 use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
-use crate::ffs::{FileSystem, Geometry, Policy, ROOT};
+use crate::ffs::{FileSystem, Geometry, Kernel, ROOT};
 use birthmark_hook::Outcome;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -24,23 +25,11 @@ pub struct Found {
     pub block: u32,
 }
 
-/// How a run was set up.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Whether reading sets access times.
-    pub atime: bool,
-    /// Whether writes and commits wait for the disk.
-    pub flush: bool,
-    /// Whether all that is delayed is written every half minute (until FreeBSD 8 `ffs_sync` did).
-    pub rounds: bool,
-}
-
 /// A file system with all that is between it and its users.
-#[derive(Debug)]
-pub struct System<P> {
+pub struct System {
     pub trace: Arc<Trace>,
-    pub settings: Settings,
-    pub fs: FileSystem<P, Seeded>,
+    pub config: Config,
+    pub fs: FileSystem<Seeded>,
     pub geometry: Geometry,
     pub cache: Cache,
     pub syncer: Syncer,
@@ -71,24 +60,23 @@ pub struct System<P> {
     pub outcomes: [u64; 7],
 }
 
-impl<P: Policy> System<P> {
+impl System {
     /// One with the root directory alone.
     pub fn new(
         trace: Arc<Trace>,
-        settings: Settings,
-        mut fs: FileSystem<P, Seeded>,
+        config: Config,
+        mut fs: FileSystem<Seeded>,
         device: Device,
-        cache_bytes: u64,
         verdicts: Verdicts,
-    ) -> System<P> {
+    ) -> System {
         let (geometry, own) = (fs.volume.geometry, trace.objects() as u32);
-        let owners = trace.objects() + 1;
+        let (owners, cache_bytes) = (trace.objects() + 1, config.cache_bytes as u64);
         fs.log_changes();
         let mut objects = vec![Object::default(); trace.objects()];
         let root = &mut objects[0];
         (root.inode, root.what, root.links) = (ROOT, What::Directory, 1);
         System {
-            settings,
+            config,
             fs,
             geometry,
             cache: Cache::new(cache_bytes / u64::from(geometry.fsize), owners),
@@ -135,7 +123,7 @@ impl<P: Policy> System<P> {
     #[inline]
     pub fn place(&self, object: u32, lbn: u32) -> Option<(u32, u32)> {
         let file = self.fs.file(self.objects[object as usize].inode)?;
-        let fragments = file.fragments(lbn, self.geometry.bsize, self.geometry.fsize);
+        let fragments = file.fragments(lbn, &self.geometry);
         file.block(lbn).map(|address| (address, fragments)).filter(|_| fragments > 0)
     }
 
@@ -146,7 +134,8 @@ impl<P: Policy> System<P> {
         let mut due = self.syncer.tick();
         if second.is_multiple_of(syncer::ROUND) {
             self.write_superblock();
-            if self.settings.rounds {
+            // until FreeBSD 8 `ffs_sync` wrote all that was delayed
+            if self.config.geometry == Kernel::FreeBsd48 {
                 due.extend(self.syncer.take_all(self.own));
             }
         }

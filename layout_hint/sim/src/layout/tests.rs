@@ -1,14 +1,14 @@
 //! Runs of traces made at random.
 
-use super::config::{Age, Config, Pace, RegionConfig, System as Kernel};
+use super::config::{Age, Config, Pace, RegionConfig};
 use super::creates::Create;
 use super::operation::{Operation, Procedure, NONE, NO_SIZE};
 use super::random::Seeded;
-use super::replay::{ready, Running};
+use super::replay::Replay;
 use super::results::Results;
 use super::trace::Trace;
 use super::verdicts::Verdicts;
-use crate::ffs::RegionMode;
+use crate::ffs::{Kernel, RegionMode};
 use std::sync::Arc;
 
 const MB: f64 = 1048576.0;
@@ -77,10 +77,9 @@ fn wild(seed: u64, operations: usize) -> Trace {
 }
 
 fn run(trace: &Arc<Trace>, config: Config, verdicts: Vec<u8>) -> Results {
-    let mut run: Box<dyn Running> =
-        ready(Arc::clone(trace), config, Verdicts::Given(verdicts), None).unwrap();
+    let mut run = Replay::new(Arc::clone(trace), config, Verdicts::Given(verdicts), None).unwrap();
     while run.step() {}
-    run.results()
+    Results::of(run)
 }
 
 #[test]

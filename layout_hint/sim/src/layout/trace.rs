@@ -8,9 +8,10 @@ use arrow_schema::ArrowError;
 use hashbrown::HashMap;
 
 /// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum What {
     /// A file, which has data.
+    #[default]
     File,
     /// A directory.
     Directory,

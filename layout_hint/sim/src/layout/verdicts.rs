@@ -3,7 +3,8 @@
 use super::config::Query;
 use super::creates::Create;
 use super::Error;
-use birthmark_hook::{Asker, Counters, Hook, Mode, Outcome, SyncCounters, SyncSettings, Verdict};
+use birthmark_hook::wire::Counters;
+use birthmark_hook::{Asker, Hook, Mode, Outcome, SyncCounters, SyncSettings, Verdict};
 use birthmark_image as image;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -83,7 +84,7 @@ impl Verdicts {
         match self {
             Verdicts::Given(_) => None,
             Verdicts::Asked(asking) => Some(Books {
-                counters: Some(asking.hook.counters()),
+                counters: Some(asking.hook.state().counters),
                 sync: asking.hook.sync_counters(),
                 ..asking.books
             }),
@@ -113,14 +114,8 @@ impl Asking {
         let Some(helper) = &mut self.helper else { return };
         while let Some(question) = self.hook.next_question() {
             if let Ok(verdict) = helper.ask(&question, Instant::now() + PATIENCE) {
-                self.hook.answer(question.id(), verdict);
+                self.hook.answer(question.id, verdict);
             }
         }
-    }
-}
-
-impl std::fmt::Debug for Verdicts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if matches!(self, Verdicts::Given(_)) { "Given" } else { "Asked" })
     }
 }

@@ -12,7 +12,7 @@ const COLUMNS: [usize; 2] = [32, 40];
 
 /// The headers, by name, and what their blocks hold.
 pub fn headers() -> [(&'static str, String); 2] {
-    let image = magic() + &image::GROUPS.iter().map(group).collect::<String>();
+    let image = magic() + &image::GROUPS.iter().map(group).collect::<String>() + &texts();
     let hints = [group(&hints::LIMITS), verdicts(), group(&hints::REFUSED)].concat();
     [("birthmark.h", image), ("birthmark_hint.h", hints)]
 }
@@ -29,6 +29,13 @@ fn magic() -> String {
         image::MAGIC.iter().map(|byte| format!("{:?}", char::from(*byte))).collect();
     comment("What an image begins with.")
         + &format!("#define\tBM_MAGIC \\\n\t{}\n", signs.join(", "))
+}
+
+/// What each status of an image says to people.
+fn texts() -> String {
+    let texts: Vec<_> = image::STATUS_TEXTS.iter().map(|text| format!("\t{text:?}")).collect();
+    comment("What each status says to people, in their order.")
+        + &format!("#define\tBM_STATUS_TEXTS \\\n{}\n", texts.join(", \\\n"))
 }
 
 fn group(group: &Group) -> String {

@@ -1,16 +1,18 @@
 //! The C core, called safely. The only `unsafe` of the crate is in this folder.
 //!
-//! What makes it sound: the core keeps all that it has in memory that [`Core`] owns, is called with
-//! `&mut self` wherever it writes, and keeps one pointer between calls, to the image, which `Core`
+//! What makes it sound: the core keeps all that it has in memory that [`Hook`] owns, is called with
+//! `&mut self` wherever it writes, and keeps one pointer between calls, to the image, which `Hook`
 //! owns, too, and which it frees only after another took its place.
 #![allow(unsafe_code)]
 
-mod core;
+mod hook;
 mod raw;
 mod sync;
 
-pub use self::core::Core;
-pub use sync::{Sync, SyncSettings};
+pub use hook::Hook;
+pub use sync::{SyncCounters, SyncSettings};
+
+use sync::Sync;
 
 #[cfg(test)]
 #[test]

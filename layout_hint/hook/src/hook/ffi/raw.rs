@@ -1,14 +1,13 @@
 //! The C core's structures and functions, as its headers declare them.
 
 use super::SyncSettings;
-use crate::hook::{Counters, Question, SyncCounters};
+use crate::hook::SyncCounters;
+use crate::wire::{Config, Question, State};
 use birthmark_contract::hints::HINTS;
 use birthmark_contract::image::KNOWN_HOUR;
 use birthmark_image::Create;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
-
-pub use birthmark_contract::hints::HINT_VERSION as VERSION;
 
 /// `struct bm_create`.
 #[repr(C)]
@@ -51,36 +50,6 @@ pub struct Slot {
     pub predicates: [u32; HINTS.len()],
 }
 
-/// `struct bm_config`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Config {
-    pub version: u32,
-    pub mode: u32,
-    pub policy: u32,
-    pub region_mode: u32,
-    pub region: [u64; 2],
-    pub fsid: [i32; 2],
-    pub hot_blocks: u32,
-    pub zero: u32,
-}
-
-/// `struct bm_state`, with its `struct bm_region`.
-#[repr(C)]
-pub struct RawState {
-    pub version: u32,
-    pub generation: u32,
-    pub image_size: u32,
-    pub image_checksum: u32,
-    pub image_hints: u32,
-    pub questions: u32,
-    pub decisions: u32,
-    pub zero: u32,
-    pub config: Config,
-    pub region: [u64; 6],
-    pub counters: Counters,
-}
-
 /// `struct bm_transport`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -108,12 +77,6 @@ pub struct RawHook {
     pub private: [u8; 0],
 }
 
-const _: () = {
-    assert!(size_of::<Counters>() == 248);
-    assert!(size_of::<Config>() == 48);
-    assert!(size_of::<RawState>() == 376);
-};
-
 unsafe extern "C" {
     pub fn bm_home_hook_size() -> usize;
     #[cfg(test)]
@@ -130,9 +93,8 @@ unsafe extern "C" {
     pub fn bm_hook_ask(hook: *mut RawHook, create: *const RawCreate, directory: c_int) -> u32;
     pub fn bm_hook_next(hook: *mut RawHook, question: *mut Question) -> c_int;
     pub fn bm_hook_answer(hook: *mut RawHook, id: u64, verdict: u32) -> c_int;
-    pub fn bm_hook_flush(hook: *mut RawHook) -> u32;
     pub fn bm_hook_outcome(hook: *mut RawHook, outcome: c_uint);
-    pub fn bm_hook_state(hook: *const RawHook, state: *mut RawState);
+    pub fn bm_hook_state(hook: *const RawHook, state: *mut State);
     pub fn bm_sync_init(
         sync: *mut RawSync,
         transport: *const Transport,

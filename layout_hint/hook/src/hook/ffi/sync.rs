@@ -1,7 +1,9 @@
 //! Asking at once: the clock and the way to the service that the C core calls.
 
 use super::raw::*;
-use crate::hook::{Asker, Failure, Question, SyncCounters};
+use crate::hook::{Asker, Failure};
+use crate::wire::Question;
+use serde::Serialize;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -21,7 +23,7 @@ pub struct SyncSettings {
 }
 
 impl Default for SyncSettings {
-    /// Those of `bm_sync.h`.
+    /// 2 ms, 100 ms to 30 s, and 5 failures.
     fn default() -> Self {
         Self {
             deadline: 2_000_000,
@@ -30,6 +32,26 @@ impl Default for SyncSettings {
             failures_max: 5,
         }
     }
+}
+
+/// `struct bm_sync_counters`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SyncCounters {
+    /// Questions answered.
+    pub answered: u64,
+    /// Not within the deadline.
+    pub late: u64,
+    /// No connection, or it ended.
+    pub gone: u64,
+    /// Answers that were not as they should be.
+    pub bad: u64,
+    /// Creates that the open breaker let go unasked.
+    pub unasked: u64,
+    /// Times that the breaker opened.
+    pub opened: u64,
+    /// Questions sent while it was open.
+    pub probes: u64,
 }
 
 /// The breaker and its counters.

@@ -1,16 +1,13 @@
 //! Blocks moved together.
 
-use super::{addresses, made, Small, Today};
-use crate::ffs::recording::Lcg;
-use crate::ffs::{
-    Change, FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Region, RegionMode, ROOT,
-};
+use super::{addresses, made, Small};
+use crate::ffs::{Change, Geometry, Kernel, Region, RegionMode, ROOT};
 
 /// One group with much space, in whose first blocks every other one is taken, and a file of five
 /// blocks: the first four where the gaps are.
-fn scattered<P: Policy + Default>() -> (FileSystem<P, Lcg>, u32) {
+fn scattered(kernel: Kernel) -> (Small, u32) {
     let geometry = Geometry { fsize: 16384, ..Geometry::new(8 * 1024, 8 * 1024, 128) };
-    let mut filesystem = made::<P>(geometry);
+    let mut filesystem = made(kernel, geometry);
     let others: Vec<_> = (0..8).map(|_| filesystem.create(ROOT, false).unwrap()).collect();
     others.iter().for_each(|&inode| filesystem.extend(inode, 16384).unwrap());
     others.iter().step_by(2).for_each(|&inode| filesystem.unlink(inode).unwrap());
@@ -21,7 +18,7 @@ fn scattered<P: Policy + Default>() -> (FileSystem<P, Lcg>, u32) {
 
 #[test]
 fn blocks_that_lie_apart_are_moved_to_the_first_row_that_has_room() {
-    let (mut filesystem, file): (Small, u32) = scattered();
+    let (mut filesystem, file) = scattered(Kernel::FreeBsd48);
     filesystem.log_changes();
     let before = addresses(&filesystem, file);
     let total = filesystem.volume.total;
@@ -39,7 +36,7 @@ fn blocks_that_lie_apart_are_moved_to_the_first_row_that_has_room() {
 
 #[test]
 fn what_cannot_be_moved_stays() {
-    let (mut filesystem, file): (Small, u32) = scattered();
+    let (mut filesystem, file) = scattered(Kernel::FreeBsd48);
     let before = addresses(&filesystem, file);
     for (lbn, blocks) in [(0, 0), (0, 1), (0, 6), (3, u32::MAX), (5, 2), (0, 8), (u32::MAX, 2)] {
         assert!(!filesystem.reallocate(file, lbn, blocks), "{lbn} {blocks}");
@@ -51,12 +48,12 @@ fn what_cannot_be_moved_stays() {
 
 #[test]
 fn hot_blocks_stay_and_no_others_are_moved_into_a_reserved_region() {
-    let (mut filesystem, file): (Small, u32) = scattered();
+    let (mut filesystem, file) = scattered(Kernel::FreeBsd48);
     let behind = addresses(&filesystem, file)[4] + 1;
     let start = u64::from(behind) * 16384;
     let geometry = filesystem.volume.geometry;
     let region = Region::of(&geometry, start, 100 * 16384, RegionMode::Reserved).unwrap();
-    filesystem.set_region(Some(region));
+    filesystem.volume.region = Some(region);
     assert!(filesystem.reallocate(file, 0, 4));
     let moved = addresses(&filesystem, file);
     assert_eq!(moved[..4], (0..4).map(|i| behind + 100 + i).collect::<Vec<_>>());
@@ -71,10 +68,11 @@ fn hot_blocks_stay_and_no_others_are_moved_into_a_reserved_region() {
 
 #[test]
 fn hot_blocks_that_found_the_region_full_are_moved_as_others_are() {
-    let (mut filesystem, file): (Small, u32) = scattered();
+    let (mut filesystem, file) = scattered(Kernel::FreeBsd48);
     let start = u64::from(addresses(&filesystem, file)[4] + 1) * 16384;
     let geometry = filesystem.volume.geometry;
-    filesystem.set_region(Some(Region::of(&geometry, start, 16384, RegionMode::Reserved).unwrap()));
+    filesystem.volume.region =
+        Some(Region::of(&geometry, start, 16384, RegionMode::Reserved).unwrap());
     let first = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(first, 16384).unwrap();
     let hot = filesystem.create(ROOT, true).unwrap();
@@ -92,20 +90,20 @@ fn hot_blocks_that_found_the_region_full_are_moved_as_others_are() {
 
 #[test]
 fn a_cluster_around_the_first_indirect_block_is_moved_by_48_and_not_today() {
-    fn moved<P: Policy + Default>() -> bool {
-        let (mut filesystem, file) = scattered::<P>();
+    fn moved(kernel: Kernel) -> bool {
+        let (mut filesystem, file) = scattered(kernel);
         filesystem.extend(file, 20 * 16384).unwrap();
         let moved = filesystem.reallocate(file, 10, 4);
         assert_eq!(filesystem.check(), Ok(()));
         moved
     }
-    assert_eq!((moved::<FreeBsd48>(), moved::<FreeBsd14>()), (true, false));
+    assert_eq!((moved(Kernel::FreeBsd48), moved(Kernel::FreeBsd14)), (true, false));
 }
 
 #[test]
 fn today_a_search_in_vain_goes_on_elsewhere_the_next_time() {
     let geometry = Geometry { fsize: 16384, ..Geometry::new(24 * 128, 128, 128) };
-    let mut filesystem = made::<FreeBsd14>(geometry);
+    let mut filesystem = made(Kernel::FreeBsd14, geometry);
     let singles: Vec<_> = (0..24 * 120)
         .map_while(|_| {
             let inode = filesystem.create(ROOT, false).ok()?;
@@ -113,7 +111,7 @@ fn today_a_search_in_vain_goes_on_elsewhere_the_next_time() {
             Some(inode)
         })
         .collect();
-    let in_group = |filesystem: &Today, inode: u32| addresses(filesystem, inode)[0] / 128;
+    let in_group = |filesystem: &Small, inode: u32| addresses(filesystem, inode)[0] / 128;
     // in the first 11 groups every other block is free, behind them every one
     for (i, &inode) in singles.iter().enumerate() {
         let cg = in_group(&filesystem, inode);

@@ -1,9 +1,9 @@
 //! What FreeBSD 14 does otherwise than 4.8.
 
-use super::{addresses, made, todays, Today};
-use crate::ffs::{Error, Format, FreeBsd14, Geometry, Random, ROOT};
+use super::{addresses, made, todays, Small};
+use crate::ffs::{Error, Format, Geometry, Kernel, Random, ROOT};
 
-fn large() -> Today {
+fn large() -> Small {
     let geometry = Geometry {
         bsize: 4096,
         fsize: 4096,
@@ -11,7 +11,7 @@ fn large() -> Today {
         metaspace: 39,
         ..Geometry::new(8 * 1000, 1000, 64)
     };
-    made(geometry)
+    made(Kernel::FreeBsd14, geometry)
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn files_with_holes_lead_to_few_blocks_through_three_indirect_ones_and_give_all_
     let meta = filesystem.volume.geometry.meta(0);
     assert_eq!(indirect[1..], [indirect[0] + 1, indirect[0] + 2]);
     assert!((meta..meta + 39).contains(&indirect[0]));
-    let shown = filesystem.file(file).unwrap().shown(512);
+    let shown = filesystem.file(file).unwrap().shown(&filesystem.volume.geometry);
     let marks: Vec<_> = shown.split(' ').map(|word| word.get(..1).unwrap_or("")).collect();
     assert_eq!(marks[..4], ["", "T", "I", "i"], "{shown}");
     let last = triple + nindir * nindir * nindir;
@@ -125,7 +125,7 @@ fn a_directory_goes_on_where_less_than_three_quarters_of_the_average_are_free() 
 #[test]
 fn today_too_every_operation_leaves_all_consistent() {
     for geometry in todays() {
-        let mut filesystem = made::<FreeBsd14>(geometry);
+        let mut filesystem = made(Kernel::FreeBsd14, geometry);
         let (mut alive, mut random, mut refused) = (vec![ROOT], super::Lcg::default(), 0);
         for count in 0..1500 {
             let mut below = |bound: usize| random.next_u32() as usize % bound;

@@ -2,15 +2,12 @@
 
 use super::{addresses, fresh, geometries, made, todays, Small};
 use crate::ffs::recording::Lcg;
-use crate::ffs::{
-    Change, Detached, Error, FileSystem, FreeBsd14, FreeBsd48, Geometry, Policy, Random, Region,
-    RegionMode, ROOT,
-};
+use crate::ffs::{Change, Detached, Error, Geometry, Kernel, Random, Region, RegionMode, ROOT};
 use birthmark_hook::Outcome;
 
 /// What a run has: files and directories, and what was removed but is not free.
-struct Run<P> {
-    filesystem: FileSystem<P, Lcg>,
+struct Run {
+    filesystem: Small,
     alive: Vec<(u32, bool)>,
     detached: Vec<Detached>,
     random: Lcg,
@@ -30,10 +27,10 @@ enum Step {
     Release(usize),
 }
 
-impl<P: Policy + Default> Run<P> {
-    fn new(geometry: Geometry, region: Option<Region>) -> Run<P> {
-        let mut filesystem = made(geometry);
-        filesystem.set_region(region);
+impl Run {
+    fn new(kernel: Kernel, geometry: Geometry, region: Option<Region>) -> Run {
+        let mut filesystem = made(kernel, geometry);
+        filesystem.volume.region = region;
         filesystem.log_changes();
         Run { filesystem, alive: vec![(ROOT, true)], detached: vec![], random: Lcg::default() }
     }
@@ -120,7 +117,7 @@ fn regions(geometry: &Geometry) -> Vec<Region> {
 }
 
 /// Which fragments are taken, as a file system has it.
-fn taken<P>(filesystem: &FileSystem<P, Lcg>) -> Vec<bool> {
+fn taken(filesystem: &Small) -> Vec<bool> {
     let geometry = &filesystem.volume.geometry;
     let free = |address: u32| {
         let (cg, at) = (geometry.group(address), address % geometry.fpg);
@@ -144,8 +141,8 @@ fn follow(taken: &mut [bool], changes: &[Change], frag: u32) {
 }
 
 /// Does random steps with hints in a region; after each the log must tell what changed.
-fn run_logged<P: Policy + Default>(geometry: Geometry, region: Region, hint: fn(u32) -> bool) {
-    let mut run = Run::<P>::new(geometry, Some(region));
+fn run_logged(kernel: Kernel, geometry: Geometry, region: Region, hint: fn(u32) -> bool) {
+    let mut run = Run::new(kernel, geometry, Some(region));
     let mut map = taken(&run.filesystem);
     for count in 0..160 {
         let before = run.filesystem.volume.groups.clone();
@@ -173,11 +170,11 @@ fn with_any_hints_and_regions_all_stays_consistent_and_the_log_tells_all() {
     for hint in hints {
         for geometry in geometries() {
             let regions = regions(&geometry).into_iter();
-            regions.for_each(|region| run_logged::<FreeBsd48>(geometry, region, hint));
+            regions.for_each(|region| run_logged(Kernel::FreeBsd48, geometry, region, hint));
         }
         for geometry in todays() {
             let regions = regions(&geometry).into_iter();
-            regions.for_each(|region| run_logged::<FreeBsd14>(geometry, region, hint));
+            regions.for_each(|region| run_logged(Kernel::FreeBsd14, geometry, region, hint));
         }
     }
 }
@@ -190,12 +187,12 @@ fn what_stock_would_do_is_never_refused_and_a_full_region_changes_nothing() {
         for region in
             regions(&geometry).into_iter().filter(|region| region.mode != RegionMode::Preferred)
         {
-            let mut run = Run::<FreeBsd48>::new(geometry, Some(region));
+            let mut run = Run::new(Kernel::FreeBsd48, geometry, Some(region));
             for _ in 0..900 {
                 let step = run.choose(|random| random & 1 != 0);
                 let mut stock = run.filesystem.clone();
                 let mut cold = stock.clone();
-                stock.set_region(None);
+                stock.volume.region = None;
                 let done = run.step(step);
                 let changes: Vec<_> = run.filesystem.take_changes().collect();
                 if done.is_err() {
@@ -233,13 +230,13 @@ fn a_region_that_is_merely_preferred_changes_nothing_for_what_is_not_hot() {
         for region in
             regions(&geometry).into_iter().filter(|region| region.mode == RegionMode::Preferred)
         {
-            let mut one = Run::<FreeBsd48>::new(geometry, Some(region));
-            let mut other = Run::<FreeBsd48>::new(geometry, None);
+            let mut one = Run::new(Kernel::FreeBsd48, geometry, Some(region));
+            let mut other = Run::new(Kernel::FreeBsd48, geometry, None);
             for _ in 0..600 {
                 let step = one.choose(|_| false);
                 assert_eq!(one.step(step), other.step(step));
             }
-            other.filesystem.set_region(one.filesystem.volume.region.clone());
+            other.filesystem.volume.region = one.filesystem.volume.region.clone();
             assert_eq!(one.filesystem.volume, other.filesystem.volume);
         }
     }
@@ -249,7 +246,7 @@ fn a_region_that_is_merely_preferred_changes_nothing_for_what_is_not_hot() {
 fn thesis(groups: u32) -> Small {
     let mut filesystem = fresh(Geometry::new(groups * 91136, 91136, 22400));
     let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
-    filesystem.set_region(Some(region));
+    filesystem.volume.region = Some(region);
     filesystem.log_changes();
     filesystem
 }
@@ -286,7 +283,7 @@ fn in_the_region_of_the_thesis_hot_things_lie_behind_each_other_and_others_elsew
 fn in_mode_data_others_have_the_inodes_of_a_region_and_not_its_blocks() {
     let mut filesystem = thesis(2);
     let region = filesystem.volume.region.clone().unwrap();
-    filesystem.set_region(Some(Region { mode: RegionMode::Data, ..region.clone() }));
+    filesystem.volume.region = Some(Region { mode: RegionMode::Data, ..region.clone() });
     let directory = filesystem.mkdir(ROOT, true).unwrap();
     let (hot, cold) = (filesystem.create(directory, true), filesystem.create(directory, false));
     assert_eq!((directory, &hot, &cold), (3, &Ok(4), &Ok(5)));
@@ -304,7 +301,7 @@ fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
     let mut filesystem = thesis(2);
     let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
     assert_eq!(region.hot_blocks, 256); // more than this region has
-    filesystem.set_region(Some(Region { hot_blocks: 32, ..region }));
+    filesystem.volume.region = Some(Region { hot_blocks: 32, ..region });
     let file = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(file, 40 * 16384).unwrap();
     let blocks = addresses(&filesystem, file);
@@ -321,7 +318,7 @@ fn a_region_of_one_block_takes_one_block_and_what_then_comes_goes_where_it_would
     let region =
         Region::of(&filesystem.volume.geometry, 8 << 20, 16384, RegionMode::Reserved).unwrap();
     assert!(region.inodes.is_empty());
-    filesystem.set_region(Some(region));
+    filesystem.volume.region = Some(region);
     let files: Vec<_> = (0..3).map(|_| filesystem.create(ROOT, true).unwrap()).collect();
     assert_eq!(files, [3, 4, 5]);
     files.iter().for_each(|&inode| filesystem.extend(inode, 16384).unwrap());
@@ -352,8 +349,8 @@ fn what_is_detached_stays_taken_until_it_is_released() {
     assert_eq!(filesystem.file(file).unwrap().size, 5000);
     let gone = filesystem.detach(file).unwrap();
     assert_eq!((filesystem.volume.total, filesystem.file(file)), (before, None));
-    assert_eq!(filesystem.remains(&cut).unwrap().fragments.len(), 14 + 1);
-    assert_eq!(filesystem.remains(&gone).unwrap().inode, Some((file, false)));
+    assert_eq!(filesystem.detached[cut.key].fragments.len(), 14 + 1);
+    assert_eq!(filesystem.detached[gone.key].inode, Some((file, false)));
     assert_ne!(filesystem.create(ROOT, false), Ok(file));
     assert_eq!(filesystem.check(), Ok(()));
     filesystem.take_changes();

@@ -6,10 +6,9 @@ mod freebsd14;
 mod hints;
 
 use super::recording::Lcg;
-use super::{FileSystem, Format, FreeBsd14, FreeBsd48, Geometry, Policy};
+use super::{FileSystem, Format, Geometry, Kernel};
 
-type Small = FileSystem<FreeBsd48, Lcg>;
-type Today = FileSystem<FreeBsd14, Lcg>;
+type Small = FileSystem<Lcg>;
 
 /// Small file systems: fragments in a block 8, 4, 2 and 1, groups 8, 3 and 1, the last one short.
 fn geometries() -> [Geometry; 4] {
@@ -34,16 +33,16 @@ fn todays() -> [Geometry; 3] {
     [ufs2(6 * 1024, 1024, 128, 64), ufs2(2 * 2048 + 518, 2048, 128, 0), ufs2(900, 904, 64, 40)]
 }
 
-fn made<P: Policy + Default>(geometry: Geometry) -> FileSystem<P, Lcg> {
+fn made(kernel: Kernel, geometry: Geometry) -> Small {
     geometry.check().unwrap();
-    FileSystem::new(geometry, P::default(), Lcg::default()).unwrap()
+    FileSystem::new(geometry, kernel, Lcg::default()).unwrap()
 }
 
 fn fresh(geometry: Geometry) -> Small {
-    made(geometry)
+    made(Kernel::FreeBsd48, geometry)
 }
 
-fn addresses<P: Policy>(filesystem: &FileSystem<P, Lcg>, inode: u32) -> Vec<u32> {
+fn addresses(filesystem: &Small, inode: u32) -> Vec<u32> {
     let file = filesystem.file(inode).unwrap();
     file.blocks().filter_map(|lbn| file.block(lbn)).collect()
 }

@@ -13,11 +13,18 @@ import pyarrow.parquet as pq
 
 import birthmark_native
 from birthmark.data.datasets import row_groups
-from birthmark.layout_hint import hint_sources
-from birthmark.layout_hint.comparison import DEFAULT, INVERTED, ORACLE, POLICIES, RANDOM, Settings
-from birthmark.layout_hint.days import MANIFEST, OPERATIONS, Day
-from birthmark.layout_hint.lifetimes import lifetimes
-from birthmark.layout_hint.locality import Locality, locality
+from birthmark.layout_hint.replay import hint_sources
+from birthmark.layout_hint.replay.conditions import (
+    DEFAULT,
+    INVERTED,
+    ORACLE,
+    POLICIES,
+    RANDOM,
+    Settings,
+)
+from birthmark.layout_hint.replay.days import MANIFEST, OPERATIONS, Day
+from birthmark.layout_hint.replay.lifetimes import lifetimes
+from birthmark.layout_hint.replay.locality import Locality, locality
 
 ROWS = 1 << 16
 """Rows of a batch that is handed to the replay."""

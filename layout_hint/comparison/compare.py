@@ -9,20 +9,17 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.common.choices import expect
-from birthmark.layout_hint.comparison import (
+from birthmark.layout_hint.comparison.figures import Comparison, Result, Shares, Spread
+from birthmark.layout_hint.replay.conditions import (
     DEFAULT,
     INVERTED,
     ORACLE,
     POLICIES,
     RANDOM,
-    Comparison,
-    Result,
     Settings,
-    Shares,
-    Spread,
 )
-from birthmark.layout_hint.days import Day
-from birthmark.layout_hint.runs import Outcome, Replay, Run, run_all
+from birthmark.layout_hint.replay.days import Day
+from birthmark.layout_hint.replay.runs import Outcome, Replay, Run, run_all
 
 ALL_POLICIES = (*POLICIES, ORACLE, INVERTED, RANDOM)
 USUAL = (*POLICIES, ORACLE)
@@ -81,7 +78,7 @@ def compare(
     settings: Settings,
     plan: Plan,
     jobs: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None],
 ) -> Comparison:
     """Run all policies on all days, one day after the other.
 
@@ -94,15 +91,15 @@ def compare(
     kept = {run for run in runs if _drawn(run, settings)}
     results: list[Result] = []
     heat: dict[tuple[str, str, str | None, str], pa.Table] = {}
-    tell, done = progress or (lambda done, of: None), 0
-    tell(0, len(runs) * len(days))
+    done = 0
+    progress(done, len(runs) * len(days))
     for day in days:
         replay = Replay(day, settings, image, disk)
         outcomes: dict[Run, Outcome] = {}
         for outcome in run_all(replay, runs, kept, jobs):
             outcomes[outcome.run] = outcome
             done += 1
-            tell(done, len(runs) * len(days))
+            progress(done, len(runs) * len(days))
         results += _results(day.name, runs, outcomes)
         for run in runs:
             if (counts := outcomes[run].counts) is not None:

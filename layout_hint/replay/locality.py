@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from birthmark.layout_hint.comparison import BLOCK
+from birthmark.layout_hint.replay.conditions import BLOCK
 
 Counts = npt.NDArray[np.uint64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from birthmark.layout_hint.locality import locality
+from birthmark.layout_hint.replay.locality import locality
 
 
 def counts(*rows: tuple[int, int, int]) -> pa.Table:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.layout_hint.days import MANIFEST, OPERATIONS
+from birthmark.layout_hint.replay.days import MANIFEST, OPERATIONS
 
 Name = tuple[int, bytes]
 

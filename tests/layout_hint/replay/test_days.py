@@ -10,7 +10,7 @@ import pytest
 from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
-from birthmark.layout_hint.days import Day, Hours, found_dates, make_days, read_dates
+from birthmark.layout_hint.replay.days import Day, Hours, found_dates, make_days, read_dates
 
 MORNING = Hours.read("05:00", "06:00")
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from birthmark.data.common.durations import duration
 from birthmark.data.common.sizes import size
-from birthmark.layout_hint.compare import Plan, read_policies
-from birthmark.layout_hint.comparison import Settings
-from birthmark.layout_hint.days import Hours, read_dates
-from birthmark.layout_hint.region import geometry, region_start
+from birthmark.layout_hint.comparison.compare import Plan, read_policies
+from birthmark.layout_hint.replay.conditions import Settings
+from birthmark.layout_hint.replay.days import Hours, read_dates
+from birthmark.layout_hint.replay.region import geometry, region_start
 from birthmark.layout_hint.settings import ALL, BOTH, MODES, STATES, Options
 
 AGE = {"fill": 0.7, "rounds": 8}

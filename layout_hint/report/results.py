@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from birthmark.data.common.durable import replaced
 from birthmark.data.generated import marked
 from birthmark.layout_hint import report
-from birthmark.layout_hint.comparison import Comparison
+from birthmark.layout_hint.comparison.figures import Comparison
 
 RESULTS = "results.json"
 COUNTS = "counts"

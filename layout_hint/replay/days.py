@@ -135,7 +135,7 @@ def make_days(
     hours: Hours,
     dates: Sequence[date] | None = None,
     jobs: int = _DEFAULTS.jobs,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> list[Day]:
     """Build a sub-snapshot of each day of traces, or of ``dates``, in ``into``.
 
@@ -148,14 +148,13 @@ def make_days(
     """
     wanted = list(dates) if dates is not None else found_dates(traces, hours)
     into.mkdir(parents=True, exist_ok=True)
-    tell = progress or (lambda done, of: None)
-    tell(0, len(wanted))
+    progress(0, len(wanted))
     work = (delayed(_made)([str(t) for t in traces], into, hours.of(d), d) for d in wanted)
     made = Parallel(n_jobs=min(jobs, max(1, len(wanted))), return_as="generator")(work)
     days = []
     for day in made:
         days.append(day)
-        tell(len(days), len(wanted))
+        progress(len(days), len(wanted))
     return days
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
-from birthmark.layout_hint.lifetimes import lifetimes
+from birthmark.layout_hint.replay.lifetimes import lifetimes
 
 
 def lives(folder: Path, names: list[tuple[int, bytes]], *operations: dict[str, Any]) -> Any:

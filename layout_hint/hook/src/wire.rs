@@ -1,13 +1,12 @@
-//! The structures of `layout_hint/include/birthmark_hint.h`; `device.c` of the hook checks where their members lie.
+//! The structures of `layout_hint/include/birthmark_hint.h`, shared with C: what the core takes and gives,
+//! and what the helper and the device say to each other. `device.c` checks where their members lie.
 
 use birthmark_contract::hints::{self, NAME_MAX};
 use birthmark_contract::image::{KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_NAME, KNOWN_UID};
+use serde::Serialize;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub use birthmark_contract::hints::HINT_VERSION as VERSION;
-
-#[cfg(target_endian = "big")]
-compile_error!("frames are little-endian: this helper is for little-endian hosts");
 
 /// The longest image, bytes.
 pub const IMAGE_MAX: usize = hints::IMAGE_MAX as usize;
@@ -61,11 +60,11 @@ structures! {
         mode: u32, cg: u32, inode_low: u32, inode_high: u32, fragment_low: u64,
         fragment_high: u64, inodes_used: u64, fragments_used: u64,
     }
-    /// `struct bm_state`; `counters` is `struct bm_counters`, named by [`COUNTERS`].
+    /// `struct bm_state`.
     State 376 {
         version: u32, generation: u32, image_size: u32, image_checksum: u32, image_hints: u32,
         questions: u32, decisions: u32, zero: u32, config: Config, region: Region,
-        counters: [u64; COUNTERS.len()],
+        counters: Counters,
     }
     /// `struct bm_question`.
     Question 296 {
@@ -74,7 +73,53 @@ structures! {
     }
 }
 
-/// The members of `struct bm_counters`, as they are reported; "" for one that is always 0.
+/// `struct bm_counters`.
+#[repr(C)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    FromBytes,
+    IntoBytes,
+    Immutable,
+    KnownLayout,
+)]
+pub struct Counters {
+    /// Creates.
+    pub asked: u64,
+    /// Verdicts that were followed, by bit: name, directory, write.
+    pub hinted: [u64; 3],
+    /// Asked in table mode without an image.
+    pub without_image: u64,
+    /// By `enum bm_outcome`.
+    pub outcomes: [u64; 7],
+    /// Asked in query mode: the decision was known.
+    pub cache_hits: u64,
+    /// It was not.
+    pub cache_misses: u64,
+    /// It was asked for already.
+    pub cache_waits: u64,
+    /// Questions that went into the queue.
+    pub questions_queued: u64,
+    /// The queue was full, or the name too long.
+    pub questions_dropped: u64,
+    /// Answers to questions that waited.
+    pub answers_taken: u64,
+    /// Other answers.
+    pub answers_stale: u64,
+    /// Images taken.
+    pub images_loaded: u64,
+    /// Images refused, by status.
+    pub images_refused: [u64; 11],
+}
+
+const _: () = assert!(size_of::<Counters>() == 8 * COUNTERS.len());
+
+/// The numbers in [`Counters`], as they are reported; "" for one that is always 0.
 pub const COUNTERS: [&str; 31] = [
     "asked",
     "hinted_name",
@@ -125,5 +170,10 @@ impl Question {
             (KNOWN_HOUR, self.hour),
         ]
         .map(|(bit, number)| (self.known & bit != 0).then_some(number))
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.directory != 0
     }
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from birthmark.layout_hint.hint_sources import at_random, inverted, oracle
-from birthmark.layout_hint.region import Region
+from birthmark.layout_hint.replay.hint_sources import at_random, inverted, oracle
+from birthmark.layout_hint.replay.region import Region
 
 Object = tuple[int | None, int, int, int | None, int | None]
 

@@ -16,29 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.generated import Mark
-from birthmark.layout_hint.region import Region
+from birthmark.layout_hint.replay.conditions import DEFAULT, Settings
 from birthmark.layout_hint.settings import MODES, STATES
-from birthmark_native import HINTS
-
-BLOCK = 4096
-"""Bytes of the blocks that are counted (thesis section 7.1)."""
-
-DEFAULT = "Default"
-"""The policy that the others are compared with: the file system as it is."""
-
-_BITS = {hint.key: hint.bit for hint in HINTS}
-POLICIES = {
-    DEFAULT: 0,
-    "HotDir": _BITS["HotDir"],
-    "HotName": _BITS["HotName"],
-    "HotDir+HotName": _BITS["HotDir"] | _BITS["HotName"],
-    "HotWrite": _BITS["HotWrite"],
-    "all three": sum(_BITS.values()),
-}
-"""The verdicts that a policy follows, in the tables' order."""
-
-ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
-"""Further policies, whose hints are no model's: ``layout_hint.hint_sources`` says what they are."""
 
 
 @dataclass(frozen=True)
@@ -112,31 +91,6 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What all runs of a comparison have in common. Sizes and places are in bytes."""
-
-    geometry: str
-    partition: int
-    region_start: int
-    region_length: int
-    cache: int
-    warmup: float  # seconds of the trace
-    pace: str
-    disk: str  # the name of the drive
-    seeds: tuple[int, ...]
-    age: Mapping[str, Any] | None = None  # how the aged file systems were aged
-
-    @property
-    def region(self) -> Region:
-        """How much the region has; ``ValueError`` if there is no such region."""
-        return Region.of(self.geometry, self.partition, self.region_start, self.region_length)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON would have it."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
 class Comparison:
     """All that one ``birthmark layout`` found."""
 
@@ -180,7 +134,7 @@ class Comparison:
         return {
             "title": self.title,
             "generated": list(self.generated),
-            "settings": self.settings.to_json(),
+            "settings": asdict(self.settings),
             "days": list(self.days),
             "results": [each.to_json() for each in self.results],
         }

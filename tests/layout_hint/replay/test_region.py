@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.layout_hint.region import Geometry, Region, geometry, region_start
+from birthmark.layout_hint.replay.region import Geometry, Region, geometry, region_start
 
 # newfs of FreeBSD 4.8 for 40 GB: 231 groups of 178 MB with 22,400 inodes; data begin after 1,424
 # fragments of 2 KB

@@ -6,13 +6,15 @@ A hint is a verdict on a create: bits of ``birthmark_hint.h``, in the order of
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.layout_hint.comparison import POLICIES
-from birthmark.layout_hint.region import Region
+from birthmark.layout_hint.replay.conditions import POLICIES
+from birthmark.layout_hint.replay.region import Region
 from birthmark.predictor.allocation.verdicts import verdicts
 from birthmark.predictor.image.format import Image
 
@@ -52,7 +54,7 @@ def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> 
 
     Args:
         objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
-        lives: when they lived, ``id``, ``born``, ``died`` (:mod:`birthmark.layout_hint.lifetimes`).
+        lives: when they lived, ``id``, ``born``, ``died`` (`lifetimes`).
         creates: how many there are.
         region: how much it has.
     """
@@ -79,14 +81,8 @@ def _fill(hot: Flags, order: Numbers, lives: _Lives, region: Region) -> Flags:
         more[order[:count]] = True
         return more
 
-    low, high = 0, len(order)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if lives.fit(first(middle), region):
-            low = middle
-        else:
-            high = middle - 1
-    return first(low)
+    counts = range(1, len(order) + 1)
+    return first(bisect_left(counts, True, key=lambda count: not lives.fit(first(count), region)))
 
 
 class _Lives:

@@ -1,0 +1,1 @@
+"""All runs of all days, and what they say together about the policies."""

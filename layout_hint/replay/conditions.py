@@ -1,0 +1,51 @@
+"""Under which conditions days are replayed: the policies, and what all runs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from birthmark.layout_hint.replay.region import Region
+from birthmark_native import HINTS
+
+BLOCK = 4096
+"""Bytes of the blocks that are counted (thesis section 7.1)."""
+
+DEFAULT = "Default"
+"""The policy that the others are compared with: the file system as it is."""
+
+_BITS = {hint.key: hint.bit for hint in HINTS}
+POLICIES = {
+    DEFAULT: 0,
+    "HotDir": _BITS["HotDir"],
+    "HotName": _BITS["HotName"],
+    "HotDir+HotName": _BITS["HotDir"] | _BITS["HotName"],
+    "HotWrite": _BITS["HotWrite"],
+    "all three": sum(_BITS.values()),
+}
+"""The verdicts that a policy follows, in the tables' order."""
+
+ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
+"""Further policies, whose hints are no model's: `hint_sources` says what they are."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs of a comparison have in common. Sizes and places are in bytes."""
+
+    geometry: str
+    partition: int
+    region_start: int
+    region_length: int
+    cache: int
+    warmup: float  # seconds of the trace
+    pace: str
+    disk: str  # the name of the drive
+    seeds: tuple[int, ...]
+    age: Mapping[str, Any] | None = None  # how the aged file systems were aged
+
+    @property
+    def region(self) -> Region:
+        """How much the region has; ``ValueError`` if there is no such region."""
+        return Region.of(self.geometry, self.partition, self.region_start, self.region_length)

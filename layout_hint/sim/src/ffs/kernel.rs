@@ -1,0 +1,64 @@
+//! Whose allocator it is: where each kernel wants a file's next block.
+
+use super::file::File;
+use super::volume::Volume;
+use super::{freebsd14, freebsd48};
+use serde::Deserialize;
+
+/// The kernels whose allocators are here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kernel {
+    /// FreeBSD 4.8.
+    FreeBsd48,
+    /// FreeBSD 12.1 to 14.
+    FreeBsd14,
+}
+
+/// Random numbers, as a kernel's `arc4random`.
+pub trait Random {
+    /// The next one.
+    fn next_u32(&mut self) -> u32;
+}
+
+/// A block that a file needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// The file's inode.
+    pub inode: u32,
+    /// The number in the file of the block, or of the one that an indirect block is needed for.
+    pub lbn: u32,
+    /// Which of the pointers beside each other it will have; an indirect block: 0.
+    pub index: u32,
+    /// Where the block is that the pointer before leads to, if there is one.
+    pub previous: Option<u32>,
+    /// The indirect block that was made for it just before, if one was.
+    pub before: Option<Before>,
+}
+
+/// An indirect block that was just made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Before {
+    /// Where it was wanted.
+    pub preference: Option<u32>,
+    /// Where it is.
+    pub address: u32,
+}
+
+impl Volume {
+    /// The address that is preferred for a block of a file (`ffs_blkpref`).
+    pub(super) fn prefer_block(&self, file: &File, wanted: &Wanted) -> Option<u32> {
+        match self.kernel {
+            Kernel::FreeBsd48 => freebsd48::block(self, wanted),
+            Kernel::FreeBsd14 => freebsd14::block(self, file, wanted),
+        }
+    }
+
+    /// The address that is preferred for an indirect block of a file.
+    pub(super) fn prefer_indirect(&self, file: &File, wanted: &Wanted) -> Option<u32> {
+        match self.kernel {
+            Kernel::FreeBsd48 => freebsd48::indirect(self, wanted),
+            Kernel::FreeBsd14 => Some(freebsd14::indirect(self, file, wanted)),
+        }
+    }
+}
