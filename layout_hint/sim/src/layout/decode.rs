@@ -8,9 +8,6 @@ use super::trace::{fits, Entry, Trace, What};
 use super::Error;
 use arrow_array::RecordBatch;
 
-/// Microseconds of an hour.
-const HOUR: i64 = 3_600_000_000;
-
 impl Trace {
     /// Takes rows of a manifest, directories before what they hold.
     pub fn add_manifest(&mut self, batch: &RecordBatch) -> Result<(), Error> {
@@ -152,7 +149,7 @@ impl Trace {
             mode: get(columns.mode, row),
             uid: get(columns.owner, row).or(get(columns.uid, row)),
             gid: get(columns.group, row).or(get(columns.gid, row)),
-            hour: Some((made.time.div_euclid(HOUR)).rem_euclid(24) as u8),
+            hour: Some(birthmark_image::hour(made.time)),
         });
         Ok(())
     }
