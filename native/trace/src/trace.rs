@@ -61,6 +61,18 @@ pub struct TraceCounts {
     pub bytes: u64,
 }
 
+impl TraceCounts {
+    /// Where the records went: into the table, among orphans, other programs and comments, or
+    /// into quarantine. It equals the records read.
+    pub fn accounted_for(&self) -> u64 {
+        let joined: u64 = self.joined.procedures.iter().map(|p| p.calls + p.replies).sum();
+        let other: u64 = self.joined.other.values().map(|(calls, replies)| calls + replies).sum();
+        let orphans: u64 = self.joined.orphans.values().sum();
+        let damaged: u64 = self.damaged.values().sum();
+        joined + other + orphans + damaged + self.read.lines.map_or(0, |lines| lines.comments)
+    }
+}
+
 /// Reads a trace batch by batch.
 pub struct Trace {
     /// How the file was compressed.

@@ -54,16 +54,6 @@ fn read(format: &'static Format, bytes: &[u8], clock: Option<i64>) -> Option<(Tr
     }
 }
 
-/// Where the records went: into the table, among orphans, other programs and comments, or into
-/// quarantine. It equals the records read.
-fn accounted_for(counts: &TraceCounts) -> u64 {
-    let joined: u64 = counts.joined.procedures.iter().map(|p| p.calls + p.replies).sum();
-    let other: u64 = counts.joined.other.values().map(|(calls, replies)| calls + replies).sum();
-    let orphans: u64 = counts.joined.orphans.values().sum();
-    let damaged: u64 = counts.damaged.values().sum();
-    joined + other + orphans + damaged + counts.read.lines.map_or(0, |lines| lines.comments)
-}
-
 #[test]
 fn every_record_of_every_seed_is_accounted_for_in_every_format_with_a_clock_and_without() {
     for (name, bytes) in traces() {
@@ -72,7 +62,7 @@ fn every_record_of_every_seed_is_accounted_for_in_every_format_with_a_clock_and_
                 let Some((counts, late)) = read(format, &bytes, clock) else {
                     continue;
                 };
-                assert_eq!(counts.read.records, accounted_for(&counts), "{name}");
+                assert_eq!(counts.read.records, counts.accounted_for(), "{name}");
                 let latest = clock.map_or(i64::MAX, |clock| clock.saturating_add(AHEAD));
                 let (first, last) = counts.joined.period.unwrap_or((0, i64::MIN));
                 assert!(first >= 0 && last <= latest, "{name}: {first} to {last}");
@@ -182,7 +172,7 @@ fn a_format_that_is_entered_in_the_table_is_told_read_judged_and_counted() {
     assert_eq!(trace.take_damaged()[0].bytes, b"9 late");
     let counts = trace.counts();
     assert_eq!(counts.read.details, [("late", 1)]);
-    assert_eq!((counts.read.records, accounted_for(&counts)), (4, 4));
+    assert_eq!((counts.read.records, counts.accounted_for()), (4, 4));
 }
 
 #[test]
