@@ -201,8 +201,10 @@ def test_every_well_formed_line_comes_back_through_the_tables(
 
 HEAD = "1006231501.396310 31.03f7 30.0801 U C3 b953f2e4 3 lookup"
 ANSWER = "1006231501.396920 30.0801 31.03f7 U R3 b953f2e4"
+MOUNT = HEAD.replace("3 lookup", "65 mnt") + ' "/home" euid 0 egid 0 con=134 len=158'
 ODD = [
     f'{HEAD}  fh 0a name "a" con = XXX len = XXX',
+    f'{HEAD} fh 0a name "a"  con = XXX len = XXX',
     f'{HEAD} fh 0A name "a" con = XXX len = XXX',
     f'{HEAD} fh 0a name "\\41" con = XXX len = XXX',
     f'{HEAD} fh 0a fh 0b name "a" con = XXX len = XXX',
@@ -215,7 +217,7 @@ ODD = [
     f"{HEAD} fh 0a atime 1.5 mtime 1.000005 con = XXX len = XXX",
     f'{HEAD} fn "a" fh 0a con = XXX len = XXX\r',
     HEAD.replace("3 lookup", "03 lookup").replace("b953f2e4", "000f2e4") + " con=1 len=2",
-    HEAD.replace("3 lookup", "65 mnt") + ' "/home" euid 0 egid 0 con=134 len=158',
+    MOUNT,
     f"{ANSWER} ffffffff unknown status=801 pl=-4 con=70 len=66",
     f"{ANSWER} 3 lookup 2  status=46 pl = XXX con = XXX len = XXX",
     f"{ANSWER} 4 access OK acc 2 status=XXX pl = XXX con = XXX len = XXX",  # no lookup's
@@ -456,7 +458,7 @@ def test_names_and_handles_that_would_lead_a_reader_astray_are_printed_so_that_t
 
 
 def test_the_native_schema_of_messages_is_the_documented_one(tmp_path: Path) -> None:
-    (tmp_path / "trace").write_text(f"{ODD[13]}\n")
+    (tmp_path / "trace").write_text(f"{MOUNT}\n")
     trace = birthmark_native.Trace(str(tmp_path / "trace"))
     while trace.next_batch() is not None:
         pass
@@ -468,7 +470,7 @@ def test_messages_of_which_no_row_is_made_are_kept_with_what_they_are(tmp_path: 
     call = f'{HEAD} fh 0a name "z" con = XXX len = XXX'
     reply = f"{ANSWER} 3 lookup 2  status=XXX pl = XXX con = XXX len = XXX"
     alone = reply.replace("b953f2e4", "1")
-    mount = ODD[13].replace("b953f2e4", "2")
+    mount = MOUNT.replace("b953f2e4", "2")
     (tmp_path / "trace").write_text("\n".join([call, call, reply, reply, alone, mount, ""]))
     summary = ingest([tmp_path / "trace"], tmp_path / "out")
     assert summary.rows["messages"] == 4

@@ -101,14 +101,15 @@ impl<'a> Reader<'a> {
         let two = rest.starts_with(b"  ");
         self.form = self.form.with(Form::TWO_SPACES, two);
         let mixed = self.padded && self.form.has(Form::UNPADDED_TIMES);
-        self.plain &= !(spaced || mixed);
-        if !self.plain {
-            return;
-        }
         let status = match self.line.direction {
             Direction::Call => None,
             Direction::Reply => Some(self.line.status.unwrap_or(0)),
         };
+        // nfsdump printed two spaces in replies alone
+        self.plain &= !(spaced || mixed || (two && status.is_none()));
+        if !self.plain {
+            return;
+        }
         let whole = &rest[1 + usize::from(two)..];
         match trailer::printed(whole, status, &mut self.out.line) {
             Some(printed) => {
