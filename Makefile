@@ -89,7 +89,8 @@ freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of Fr
 imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
 	$(BIN)/python docs/imports.py
 
-# Its own environment and nothing of the lock. Old libraries warn of what newer ones beside them say.
+# Its own environment and nothing of the lock. Old libraries are slower, and warn of what newer ones
+# beside them say.
 LOWEST := target/lowest
 lowest: $(VENV)/.built ## quick tests with the lowest versions that pyproject.toml allows (needs uv)
 	uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
@@ -97,7 +98,7 @@ lowest: $(VENV)/.built ## quick tests with the lowest versions that pyproject.to
 		--extra build --extra dask --extra dev
 	SETUPTOOLS_RUST_CARGO_PROFILE=dev uv pip install --quiet --python $(LOWEST) --no-deps \
 		--no-build-isolation --editable .
-	$(LOWEST)/bin/pytest -m "not deep" -W ignore::DeprecationWarning $(T)
+	TEST_QUICK_SECONDS=5 $(LOWEST)/bin/pytest -m "not deep" -W ignore::DeprecationWarning $(T)
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

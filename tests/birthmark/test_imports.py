@@ -40,8 +40,8 @@ ENVIRONMENT = {"__editable___birthmark_0_1_0_finder", "cython_runtime", "sitecus
 LINE = {"annotated_doc", "rich", "shellingham", "typer"}
 """What reads a command line."""
 
-HELP = LINE | {"markdown_it", "mdurl", "pygments"}
-"""What shows help."""
+HELP = LINE | {"attr", "markdown_it", "mdurl", "pygments"}
+"""What shows help; rich asks for attrs, too, where others brought it."""
 
 OPTIONS = LINE | {
     "annotated_types",
