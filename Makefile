@@ -10,7 +10,7 @@ NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/s
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,10 @@ types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and t
 
 rust-test: ## tests of the crates
 	cargo test --locked --quiet
+
+tap: ## birthmark-tap, which brings `birthmark follow` an interface (needs libpcap-dev)
+	cargo build --locked --release -p birthmark-tap
+	install -D target/release/birthmark-tap $(BIN)/birthmark-tap
 
 hintd: $(VENV)/.dev ## the layout hint's helper, for this Linux and for FreeBSD
 	ZIG="$(CURDIR)/$(BIN)/python -m ziglang" layout_hint/hintd/build

@@ -72,7 +72,7 @@ def measure(path: Path, scratch: Path, runs: int) -> list[dict[str, Any]]:
     samples: dict[str, list[float]] = {}
     for _ in range(runs):
         for name, command in commands(path, scratch).items():
-            samples.setdefault(name, []).append(timed(command, runs_in_shell=True)[0])
+            samples.setdefault(name, []).append(timed(command, runs_in_shell=True).seconds)
     mine = median(samples["birthmark anonymize"])
     return [
         {

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.ingest import timed
+from benchmarks.ingest import Run, timed
 
 DUMP = [sys.executable, "-m", "birthmark", "dump"]
 
@@ -57,24 +57,24 @@ def measure(capture: Path, text: Path, dataset: Path, runs: int) -> list[dict[st
         source: lines(commands[f"birthmark dump ({name})"][1])
         for source, name in (("capture", "capture"), ("text", "Parquet"))
     }
-    samples: dict[str, list[tuple[float, float]]] = {}
+    samples: dict[str, list[Run]] = {}
     for _ in range(runs):
         for name, (_, command) in commands.items():
             samples.setdefault(name, []).append(timed(command))
     ours = {
-        source: median(seconds for seconds, _ in samples[f"birthmark dump ({name})"])
+        source: median(run.seconds for run in samples[f"birthmark dump ({name})"])
         for source, name in (("capture", "capture"), ("text", "Parquet"))
     }
     rows = []
     for name, (source, _) in commands.items():
-        seconds = median(each for each, _ in samples[name])
+        seconds = median(run.seconds for run in samples[name])
         rows.append(
             {
                 "program": name,
                 "lines": counts[source],
                 "seconds": round(seconds, 3),
                 "lines_per_second": round(counts[source] / seconds),
-                "peak_mb": round(max(memory for _, memory in samples[name])),
+                "peak_mb": round(max(run.peak_mb for run in samples[name])),
                 "times_dump": round(seconds / ours[source], 2),
             }
         )

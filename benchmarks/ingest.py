@@ -3,8 +3,11 @@
     python -m benchmarks.ingest FILE... [--runs 3] [--json OUT]
 
 Text and captures of any size; ``benchmarks.repeat`` makes large ones. Plain text is also measured
-gzipped, and gzipped text also plain, in the same run. ``decode`` writes the operations table to
-Parquet; ``ingest`` is the command, which follows the lives of files and names besides.
+gzipped, and gzipped text also plain, in the same run. ``decode`` gives the operations table, batch
+by batch; with lives it is followed, and with Parquet written (``benchmarks.decode``, without its
+start); ``ingest`` is the command, from its start, which does all of it. Of several runs, which take
+turns, the fastest counts. The ratio is a program's time to that of the one that only reads the
+file; the other is that of processor time, of all its threads and from its start.
 """
 
 from __future__ import annotations
@@ -19,54 +22,51 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-DECODE = """
-import sys
-from pathlib import Path
-from birthmark.data.datasets import DatasetWriter
-from birthmark.data.traces.reader import open_trace
-with DatasetWriter(Path(sys.argv[2])) as dataset:
-    for batch in open_trace(sys.argv[1]):
-        dataset.write("operations", batch)
-"""
+DECODE = [sys.executable, "-m", "benchmarks.decode"]
 
 
-def timed(command: list[str] | str, runs_in_shell: bool = False) -> tuple[float, float]:
-    """Run a command; return its wall seconds and peak resident memory in MB."""
+class Run(NamedTuple):
+    """What one run of a program took."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float
+
+
+def timed(command: list[str] | str, runs_in_shell: bool = False, tells: bool = False) -> Run:
+    """Run a command; it may tell by itself how many seconds it took, by the clock and of work."""
     began = time.monotonic()
-    process = subprocess.Popen(command, shell=runs_in_shell, stdout=subprocess.DEVNULL)
+    stdout = subprocess.PIPE if tells else subprocess.DEVNULL
+    process = subprocess.Popen(command, shell=runs_in_shell, stdout=stdout)
+    said = process.stdout.read() if process.stdout else b""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.monotonic() - began
+    seconds, cpu_seconds = time.monotonic() - began, usage.ru_utime + usage.ru_stime
     if process.returncode:
         raise SystemExit(f"{command}: exit code {process.returncode}")
-    return seconds, usage.ru_maxrss / 1024
+    if tells:
+        seconds, cpu_seconds = map(float, said.split())
+    return Run(seconds, cpu_seconds, usage.ru_maxrss / 1024)
 
 
 def commands(path: Path, out: Path, is_text: bool) -> dict[str, list[str] | str]:
-    """Return what is measured on a file, by name."""
-    found: dict[str, list[str] | str] = {
-        "birthmark decode": [sys.executable, "-c", DECODE, str(path), str(out)],
-        "birthmark ingest": [
-            sys.executable,
-            "-m",
-            "birthmark",
-            "ingest",
-            str(path),
-            "--out",
-            str(out),
-        ],
-    }
-    if is_text:
-        packed = path.suffix == ".gz"
-        found["gzip -dc | wc -l" if packed else "wc -l"] = (
-            f"gzip -dc '{path}' | wc -l" if packed else f"wc -l '{path}'"
-        )
+    """Return what is measured on a file, by name; first the program that only reads it."""
+    found: dict[str, list[str] | str] = {}
+    if is_text and path.suffix == ".gz":
+        found["gzip -dc | wc -l"] = f"gzip -dc '{path}' | wc -l"
+    elif is_text:
+        found["wc -l"] = f"wc -l '{path}'"
     elif shutil.which("tcpdump"):
         found["tcpdump -w /dev/null"] = ["tcpdump", "-r", str(path), "-w", "/dev/null"]
-    return found
+    ingest = ["-m", "birthmark", "ingest", str(path), "--out", str(out)]
+    return found | {
+        "decode": [*DECODE, str(path)],
+        "decode, lives": [*DECODE, str(path), "--lives"],
+        "decode, Parquet": [*DECODE, str(path), "--out", str(out)],
+        "ingest": [sys.executable, *ingest],
+    }
 
 
 def measure(
@@ -74,26 +74,29 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Measure everything on one file, runs interleaved; return a row for each program."""
     out = scratch / "dataset"
-    samples: dict[str, list[tuple[float, float]]] = {}
+    samples: dict[str, list[Run]] = {}
     for _ in range(runs):
         for name, command in commands(path, out, is_text).items():
-            samples.setdefault(name, []).append(timed(command, isinstance(command, str)))
+            taken = timed(command, isinstance(command, str), name.startswith("decode"))
+            samples.setdefault(name, []).append(taken)
             shutil.rmtree(out, ignore_errors=True)
     size = plain_size(path)
-    rows = []
-    for name, taken in samples.items():
-        seconds = median(each for each, _ in taken)
-        rows.append(
-            {
-                "file": path.name,
-                "program": name,
-                "seconds": round(seconds, 3),
-                "records_per_second": round(records / seconds),
-                "mb_per_second": round(size / seconds / 1e6, 1),
-                "peak_mb": round(max(memory for _, memory in taken)),
-            }
-        )
-    return rows
+    least = {name: Run(*map(min, zip(*taken, strict=True))) for name, taken in samples.items()}
+    reading = next(iter(least.values()))
+    return [
+        {
+            "file": path.name,
+            "program": name,
+            "seconds": round(took.seconds, 3),
+            "cpu_seconds": round(took.cpu_seconds, 3),
+            "records_per_second": round(records / took.seconds),
+            "mb_per_second": round(size / took.seconds / 1e6, 1),
+            "peak_mb": round(max(each.peak_mb for each in samples[name])),
+            "times_reading": round(took.seconds / reading.seconds, 2),
+            "cpu_times_reading": round(took.cpu_seconds / max(reading.cpu_seconds, 1e-3), 2),
+        }
+        for name, took in least.items()
+    ]
 
 
 def plain_size(path: Path) -> int:
@@ -140,11 +143,15 @@ def main() -> None:
             is_text, records = count(path, scratch)
             for form in both_forms(path, scratch) if is_text else [path]:
                 rows += measure(form, scratch, arguments.runs, is_text, records)
-    print(f"{'file':24}{'program':24}{'s':>8}{'records/s':>13}{'MB/s':>9}{'peak MB':>9}")
+    print(
+        f"{'file':24}{'program':24}{'s':>8}{'CPU s':>8}{'records/s':>13}{'MB/s':>9}{'peak MB':>9}"
+        f"{'ratio':>8}{'CPU':>8}"
+    )
     for row in rows:
         print(
-            f"{row['file']:24}{row['program']:24}{row['seconds']:8.2f}"
+            f"{row['file']:24}{row['program']:24}{row['seconds']:8.2f}{row['cpu_seconds']:8.2f}"
             f"{row['records_per_second']:13,}{row['mb_per_second']:9.1f}{row['peak_mb']:9}"
+            f"{row['times_reading']:8.2f}{row['cpu_times_reading']:8.2f}"
         )
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")

@@ -34,7 +34,7 @@ from birthmark.features.encoding import CODED, COLUMNS, Encoding
 from birthmark.predictor import FILE_PREDICATES, births
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limit, Slice, choose
-from birthmark.predictor.models.forest.forest import FittedTrees, Forest
+from birthmark.predictor.models.forest.forest import SPLIT_BYTES
 from birthmark.predictor.models.forest.model import LOOKED_AT, CreateForest
 
 Scorer = Callable[[Any], Any]
@@ -52,10 +52,9 @@ def forest_of(kind: Any, **parameters: Any) -> Learner:
     def learn(matrix: Any, labels: Any, seed: int) -> tuple[Scorer, float]:
         trees = kind(random_state=seed, n_jobs=-1, min_samples_leaf=3, **parameters)
         trees.fit(matrix[:, LOOKED_AT], labels.astype(float))
-        parts = [FittedTrees(trees.estimators_, 1 / len(trees.estimators_))]
-        base = np.zeros(labels.shape[1])
-        forest = Forest.of(parts, base, LOOKED_AT, len(COLUMNS))
-        return forest.predict, forest.compiled_bytes / labels.shape[1]
+        leaves = sum(tree.get_n_leaves() for tree in trees.estimators_)
+        size = SPLIT_BYTES * leaves / labels.shape[1] + leaves
+        return lambda rows: trees.predict(rows[:, LOOKED_AT]), size
 
     return learn
 

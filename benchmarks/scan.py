@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from benchmarks.ingest import timed
+from benchmarks.ingest import Run, timed
 from benchmarks.repeat import make
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import OPERATIONS
@@ -127,11 +127,11 @@ def measure(
     programs: dict[str, list[str] | str], what: str, records: int, runs: int
 ) -> list[dict[str, Any]]:
     """Run all programs, interleaved; return a row for each, its speed also in that of scan."""
-    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in programs}
+    samples: dict[str, list[Run]] = {name: [] for name in programs}
     for _ in range(runs):
         for name, command in programs.items():
             samples[name].append(timed(command, isinstance(command, str)))
-    seconds = {name: median(each for each, _ in taken) for name, taken in samples.items()}
+    seconds = {name: median(run.seconds for run in taken) for name, taken in samples.items()}
     return [
         {
             "input": what,
@@ -140,7 +140,7 @@ def measure(
             "seconds": round(seconds[name], 3),
             "records_per_second": round(records / seconds[name]),
             "times_scan": round(seconds["scan"] / seconds[name], 2),
-            "peak_mb": round(max(memory for _, memory in taken)),
+            "peak_mb": round(max(run.peak_mb for run in taken)),
         }
         for name, taken in samples.items()
     ]

@@ -31,6 +31,7 @@ make(struct bm_create *create, char *name, size_t len, size_t round)
 {
 	static uint8_t history[BM_FEATURES_MAX];
 
+	memset(history, 1, sizeof(history));
 	memset(create, 0, sizeof(*create));
 	memset(name, '.', len);
 	create->name = name;

@@ -5,7 +5,7 @@
 Each image declares nearly as many steps as it may (``docs/image-format.md``), spread over up to
 16 MB, to miss the caches: trees of which each search walks over other memory; forests as high as
 can be, of which eight trees are walked at the same time, or one alone beside seven low ones; scores
-of 256 predicates; rules of which a name of 255 bytes finds the most. They are asked in C
+of 256 columns; rules of which a name of 255 bytes finds the most. They are asked in C
 (``steps.c`` beside this) with nothing of them in the caches, and again with what that left there.
 """
 
@@ -28,11 +28,13 @@ from rich.table import Table
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
-from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group, Output
 from birthmark.predictor.image.format import Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark_native import BM_TOLD
 
-HEIGHT, FEATURES, MODE, LEAF = 255, 512, 3, 255
+HEIGHT, FEATURES, MODE, LEAF = 255, 256, 3, 255
+ONE, SURE = np.ones((1, 1), np.uint8), Output(0, (1,) * BM_TOLD)
 
 
 @dataclass(frozen=True)
@@ -67,21 +69,30 @@ class WideTrees:
         return writer.put_u32(head, 8)
 
 
-def high(random: np.random.Generator, nodes: int, outputs: int) -> ByteTree:
-    """Return a tree of one way as long as can be, by ``nodes`` at random, to its one leaf."""
-    way = np.append(0, np.sort(random.choice(np.arange(1, nodes), HEIGHT - 1, replace=False)))
-    children = np.full((nodes, 2), nodes)
-    children[way[:-1]] = way[1:, None]
-    feature = random.integers(0, FEATURES, nodes)
-    return ByteTree(
-        feature, np.full(nodes, 255, np.uint8), children, np.ones((1, outputs), np.uint8)
-    )
+def high(random: np.random.Generator, splits: int, columns: int) -> ByteTree:
+    """Return a tree with a way as high as can be, with the other ``splits`` spread beside it.
+
+    What has a byte of 0 goes on to the first child, beside which there is a way of its own; the
+    second, for any other byte, is the next step of the way.
+    """
+    beside = random.multinomial(splits - HEIGHT, np.full(HEIGHT, 1 / HEIGHT))
+    steps_of_way = [min(int(own), HEIGHT - place - 1) for place, own in enumerate(beside)]
+    children: list[tuple[int, int]] = []
+    leaf = sum(steps_of_way) + HEIGHT
+    for place, own in enumerate(steps_of_way):
+        at = len(children)
+        behind = at + own + 1 if place < HEIGHT - 1 else leaf
+        children.append((at + 1 if own else leaf, behind))
+        children += [(at + n + 1 if n < own else leaf, leaf) for n in range(1, own + 1)]
+    feature = random.integers(0, FEATURES, len(children))
+    scores = np.ones((1, columns), np.uint8)
+    return ByteTree(feature, np.zeros(len(children), np.uint8), np.array(children), scores)
 
 
 def low() -> ByteTree:
-    """Return a tree of one node."""
-    children, scores = np.ones((1, 2), np.int64), np.ones((1, 1), np.uint8)
-    return ByteTree(np.zeros(1, np.int64), np.full(1, 255, np.uint8), children, scores)
+    """Return a tree of one leaf."""
+    nothing = np.zeros(0, np.int64)
+    return ByteTree(nothing, nothing.astype(np.uint8), nothing.reshape(0, 2), ONE)
 
 
 def worst() -> Iterator[tuple[str, list[str], list[Section]]]:
@@ -91,14 +102,15 @@ def worst() -> Iterator[tuple[str, list[str], list[Section]]]:
     keys = [str(number) for number in range(256)]
     yield "trees", keys, [WideTrees(200, 1200)]
     abreast = [[high(random, 4100, 1) for _ in range(232)] for _ in range(2)]
-    groups = [Group({key: 1}, trees) for key, trees in zip(keys, abreast, strict=False)]
+    groups = [Group(1, {key: SURE}, trees) for key, trees in zip(keys, abreast, strict=False)]
     yield "forest, eight abreast", keys, [ForestSection(features, [], groups)]
     alone = [
         [t for _ in range(7) for t in (high(random, 32000, 1), *[low()] * 7)] for _ in keys[:8]
     ]
-    groups = [Group({key: 1}, trees) for key, trees in zip(keys, alone, strict=False)]
+    groups = [Group(1, {key: SURE}, trees) for key, trees in zip(keys, alone, strict=False)]
     yield "forest, one alone", keys, [ForestSection(features, [], groups)]
-    group = Group(dict.fromkeys(keys, 1), [high(random, 1000, 256) for _ in range(230)])
+    outputs = {key: Output(column, (1,) * BM_TOLD) for column, key in enumerate(keys)}
+    group = Group(256, outputs, [high(random, 1000, 256) for _ in range(230)])
     yield "forest, scores", keys, [ForestSection(features, [], [group])]
     rules = [ImageRule(keys[0], "middle", b"%d" % n if n else b"", True) for n in range(4096)]
     yield "rules", keys, [RulesSection(rules) for _ in range(5)]

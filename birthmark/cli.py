@@ -20,6 +20,7 @@ COMMANDS = {
     "ingest": (
         "Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."
     ),
+    "follow": "Follow a server's traffic as it happens, into datasets hour by hour.",
     "dump": "Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's.",
     "anonymize": "Replace users, groups, addresses and names at random, each always by the same.",
     "train": "Train on the datasets together, and publish the model.",

@@ -33,7 +33,7 @@ class RuleError(Error, ValueError):
     """Rules over the components of names do not fit each other, or are none."""
 
 class ForestError(Error, ValueError):
-    """Nodes make no forest, or rows do not fit it."""
+    """Nodes make no forest, or rows do not fit it, or none can be grown on them."""
 
 class CertaintyError(Error, ValueError):
     """A description of how sure a model is cannot be used."""
@@ -58,6 +58,9 @@ class StateError(Error, RuntimeError, ValueError):
 
 class SpillError(Error, OSError):
     """The temporary file of idle lives cannot be used."""
+
+class SnapshotError(Error, ValueError):
+    """A file is no snapshot, or is damaged."""
 
 class DefectError(Error, RuntimeError):
     """This module has contradicted itself: a defect, which nothing given to it should cause."""
@@ -181,6 +184,17 @@ class LivesBuilder:
     """
 
     def __new__(cls, max_live: int = ..., near: int = ...) -> Self: ...
+    @staticmethod
+    def load(path: Path) -> LivesBuilder:
+        """Take up what ``save`` wrote, with the ``max_live`` of then.
+
+        Raises ``OSError`` if the file cannot be read, ``SnapshotError`` if it is damaged or of
+        another version.
+        """
+
+    def save(self, path: Path) -> None:
+        """Write all that is known; raise ``OSError`` if that fails."""
+
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
 
@@ -215,6 +229,106 @@ class LivesBuilder:
 
     def take_names(self) -> pa.RecordBatch:
         """Return name lives (``data.schema.NAMES``) as :meth:`take_files` returns file lives."""
+
+@final
+class LiveHistory:
+    """Makes the tables of :class:`LivesBuilder`, and tells each birth its history as it happens.
+
+    Told are births of regular files and of their names, and what becomes of each, in the order in
+    which it comes to be known; by the trace's clock, so that a replay at any speed tells the same.
+    The history of a birth is what ``features.History.follow`` tells the same row of the finished
+    tables, but that those
+
+    - of which no handle ever came to be known are told, and are no rows of files;
+    - whose kind was not known when they were born are not told, and may be rows of names (a file
+      that was never seen is renamed);
+    - that turn out later to have opened a file are told, and have no birth in the tables;
+    - whose reply bears an earlier time than one before it are told late, as are outcomes;
+    - whose outcome comes after ``max_awaited`` later births have one that is not told;
+
+    and that they all count in what later births are told. ``files`` and ``names`` are the histories
+    to go on from; they are copied. ``max_live`` and ``near`` are those of :class:`LivesBuilder`;
+    of ``max_awaited`` births of each subject the outcomes are awaited, at some 100 bytes each.
+    """
+
+    def __new__(
+        cls,
+        files: HistoryKeeper,
+        names: HistoryKeeper,
+        max_live: int = ...,
+        near: int = ...,
+        max_awaited: int = ...,
+    ) -> Self: ...
+    @staticmethod
+    def load(path: str | Path) -> LiveHistory:
+        """Return what was saved, which goes on as if nothing had happened.
+
+        Raises ``SnapshotError``, naming the file, if it is none or damaged; ``OSError`` if it
+        cannot be read.
+        """
+
+    def save(self, path: str | Path) -> None:
+        """Write all that is known into a file, what was not taken yet among it.
+
+        The file is replaced as it is written: give it another name until it is whole. Raises
+        ``StateError`` after :meth:`finish`; ``SpillError`` if the temporary file of idle lives
+        cannot be read; ``OSError`` if the file cannot be written.
+        """
+
+    def update(self, batch: pa.RecordBatch) -> None:
+        """Take operations, as :meth:`LivesBuilder.update`."""
+
+    def update_loss(self, gaps: pa.RecordBatch) -> None:
+        """Take times in which calls were lost, as :meth:`LivesBuilder.update_loss`."""
+
+    def loss_told(self, told: bool) -> None:
+        """Say whether all about losses is told, as :meth:`LivesBuilder.loss_told`."""
+
+    def advance(self, until: int) -> None:
+        """Say that nothing older than a time (µs) will come: what was known before it is told.
+
+        Each batch does so up to its last reply. What is known at one instant waits until then,
+        which takes long on a server that has nothing to do.
+        """
+
+    def finish(self) -> None:
+        """End the trace, as :meth:`LivesBuilder.finish`; what is known at its end is told."""
+
+    def take_files(self) -> pa.RecordBatch:
+        """Return file lives, as :meth:`LivesBuilder.take_files`."""
+
+    def take_names(self) -> pa.RecordBatch:
+        """Return name lives, as :meth:`LivesBuilder.take_names`."""
+
+    def take_births(self) -> pa.RecordBatch:
+        """Return the births since the last call, in the order in which they were told.
+
+        ``subject`` is ``file`` or ``name``, ``id`` the number of the birth, those of each subject
+        from 0 on, ``server`` where; the other columns are those of ``features.CREATES``: ``time``
+        is that of the birth, ``history`` what was seen before it. ``group`` is as its reply shows.
+        """
+
+    def take_outcomes(self) -> pa.RecordBatch:
+        """Return what came to be known of births since the last call, likewise.
+
+        ``subject`` and ``id`` say of which birth, ``time`` when. ``fact`` is
+
+        - ``mark``: whether the life was ``over`` within ``mark`` seconds (1, 5 or 30), told at that
+          age or at the death;
+        - ``young``: how a file was used (``size`` in bytes, the largest; ``reads``, ``writes``;
+          ``atime``, ``mtime``) until it was 5 s old, told then or at the death;
+        - ``died``: the end, after ``life`` µs, and how the file had been used by then;
+        - ``lost``: the end was missed, or there was no birth. Marks, and the use of the young file,
+          that are told after it are those of a file that nobody saw dead.
+        """
+
+    def history(self, subject: str) -> HistoryKeeper:
+        """Return a copy of the history of ``file`` or ``name``.
+
+        Raises ``ArgumentError`` for another subject.
+        """
+
+    dropped: int  # outcomes that were not told, because too many births came after theirs
 
 @final
 class Mapping:
@@ -466,6 +580,122 @@ class HistoryKeeper:
     def to_batch(self) -> pa.RecordBatch:
         """Return all that is known, a row per key."""
 
+@final
+class SharedHistory:
+    """A live history that a follower shares, read without a lock and without a wait.
+
+    ``ARCHITECTURE.md`` names the code; ``SharedHistoryWriter`` is the other side. Nothing of it
+    raises because there is no follower, or because of what one does: that is told (``why``).
+    """
+
+    def __new__(cls, path: str | Path, max_age: float, max_lag: float, max_loss: float) -> Self:
+        """Read what is at a path, now or later.
+
+        Nothing is told from a history whose last update is ``max_age`` seconds ago, whose follower
+        is ``max_lag`` seconds behind the traffic, or lost more than ``max_loss`` of it in the last
+        minutes (0 to 1). Raises ``ArgumentError`` if one of these is below 0 or no number.
+        """
+
+    def at(self, creates: pa.RecordBatch) -> pa.RecordBatch:
+        """Return what was seen before each create, as ``HistoryKeeper.at`` has it.
+
+        ``creates`` has the columns of that, and may have ``dir_system`` (large binary) with
+        ``dir_fileid`` (uint64), as :func:`handle_inode` returns them, and ``dir_path`` (large
+        binary): ways to tell a directory whose handle is not known. The columns of the result are
+        ``history`` (fixed-size binary, null where nothing is told), ``told``, on what it rests
+        (directory, caller, name or nothing), and ``why``, a word, where that is nothing. Raises
+        ``TableError``, naming the column, if one is missing or of another type.
+        """
+
+    def tell(
+        self,
+        name: bytes,
+        *,
+        dir_fh: bytes | None = None,
+        dir_inode: tuple[bytes, int] | None = None,
+        dir_path: bytes | None = None,
+        dir_name: bytes | None = None,
+        mode: int | None = None,
+        uid: int | None = None,
+        client: str | None = None,
+        time: int | None = None,
+    ) -> tuple[bytes | None, str, str | None]:
+        """Return ``history``, ``told`` and ``why`` of one create, as :meth:`at` does.
+
+        ``time`` is in microseconds since the epoch; without it, that of the last operation that the
+        follower saw.
+        """
+
+    def status(self) -> dict[str, Any]:
+        """Return how the follower is doing, for people and metrics.
+
+        ``why`` nothing is told now, a word, and ``says``, a sentence (both None: it is told). If
+        there is a history: ``follower``, its version; ``generation``; ``updates``, their number;
+        ``state`` (starting, following or stopped); ``clock``, the trace's time, and ``updated``
+        (µs since the epoch); ``age`` and ``lag`` (seconds); ``loss`` (0 to 1); ``keys`` and
+        ``aliases`` that are kept; ``keys_gave_way`` and ``aliases_gave_way``, for lack of room.
+        """
+
+@final
+class SharedHistoryWriter:
+    """The one writer of a live history that workers share."""
+
+    def __new__(cls, path: str | Path, max_keys: int, max_aliases: int, follower: str) -> Self:
+        """Make a file with room for so many, which readers do not find before :meth:`publish`.
+
+        The directory must be writable for this user alone, and is best on tmpfs: a key takes 96
+        bytes, an alias (three to a directory) 43. ``follower`` is a version, at most 64 bytes.
+        Raises ``StateError`` if another process writes there, ``ArgumentError`` if others may write
+        the directory or there cannot be so much room, ``OSError`` if the file cannot be made, for
+        lack of space, too.
+        """
+
+    def put(self, known: pa.RecordBatch) -> None:
+        """Take rows of ``HistoryKeeper.to_batch``; readers see them after :meth:`commit`.
+
+        Raises ``TableError``, naming row and column, if one is damaged.
+        """
+
+    def put_all(self, history: HistoryKeeper) -> None:
+        """Take all that a history knows."""
+
+    def remove(self, keys: pa.Array) -> None:
+        """Forget keys (uint64). Raises ``ArrayTypeError`` or ``ArgumentError`` for other arrays."""
+
+    def directory(
+        self, handle: bytes, *, name: bytes | None = None, path: bytes | None = None, time: int
+    ) -> None:
+        """Let a directory be known by its handle, by the inode that it means, and by its path.
+
+        ``name`` is its own name, ``time`` when it was used last (µs since the epoch): who was idle
+        longest gives way.
+        """
+
+    def remove_path(self, path: bytes) -> None:
+        """Forget which directory is at a path."""
+
+    def commit(self, clock: int, lag: float, loss: float, state: str) -> None:
+        """Let readers see all that was put since the last time, at once.
+
+        ``clock``: time of the last operation (µs since the epoch); ``lag``: seconds that it was
+        ago; ``loss``: share of operations lost in the last minutes; ``state``: starting, following
+        or stopped. Raises ``ArgumentError`` for others.
+        """
+
+    def publish(self) -> None:
+        """Let readers find the file, in the place of an earlier one; again it does nothing.
+
+        Raises ``OSError`` if it cannot be renamed.
+        """
+
+def handle_inode(handle: bytes) -> tuple[bytes, int] | None:
+    """Return the file system and the inode that an NFS file handle means.
+
+    Of FreeBSD (UFS, ZFS), of Linux's knfsd (ext4, XFS, Btrfs, tmpfs) and nfs-ganesha. Which system
+    is told as the handle has it: FreeBSD's ``fsid_t``, knfsd's UUID, ``fsid=`` or device,
+    nfs-ganesha's ``f_fsid``. None for all others.
+    """
+
 def fold_shapes(names: pa.Array) -> pa.Array:
     """Return the shape of each name (both binary); ``features.history.shape`` says what it is."""
 
@@ -516,6 +746,62 @@ class TraceLines:
 
         Raises ``OSError`` if the trace cannot be opened, ``TraceError`` if it is empty or no trace.
         """
+
+@final
+class Follower:
+    """A trace followed in a thread of its own while it is made (``data.follow`` is its face).
+
+    A place is a file's name (empty: a pipe's), the time of its first record, in microseconds since
+    the epoch, and how many bytes, decompressed, lie before it.
+    """
+
+    def __new__(
+        cls,
+        path: str,
+        stride: int,
+        resume: tuple[tuple[str, int, int], tuple[str, int, int], int] | None = None,
+        until_idle: float | None = None,
+    ) -> Self:
+        """Follow standard input (``-``), a pipe, a file that grows, or a folder of files.
+
+        A piece ends when the trace's time passes a multiple of ``stride`` microseconds. ``resume``
+        holds from where to read again, from where to give pieces, and the trace's time there.
+        After ``until_idle`` seconds without anything new, files have ended. Raises ``OSError`` if
+        the source cannot be opened.
+        """
+
+    def next_piece(self, timeout: float) -> FollowedPiece | None:
+        """Return what came since the last time; ``None`` after so many seconds without a piece.
+
+        Raises ``TraceError`` if a pipe holds no trace, ``OSError`` if it cannot be read.
+        """
+
+    def stop(self) -> None:
+        """End soon, with a last piece."""
+
+@final
+class FollowedPiece:
+    """What came of a trace that is followed."""
+
+    rows: list[pa.RecordBatch]  # operations, as they are by now
+    settled: list[pa.RecordBatch]  # those of earlier pieces that change no more, batch for batch
+    gaps: list[pa.RecordBatch]  # as ``Trace.take_gaps`` returns them
+    loss: list[pa.RecordBatch]  # rows of ``data.schema.LOSS``
+    messages: list[pa.RecordBatch]  # as ``Trace.take_messages`` returns them
+    damaged: list[Damaged]
+    place: tuple[str, int, int]  # where the next piece begins
+    clock: int | None  # the time of the last message, in microseconds since the epoch
+    resumed: bool  # whether it is the first after what was read again
+    idle: bool  # whether nothing had come for a tenth of a second
+    ended: bool  # whether it is the last; then all rows are settled
+    refused: list[tuple[str, str]]  # files that were passed over, and why
+    files: int  # how many files were begun so far
+    missed: int  # how many were written over before they were read to their end
+    format: str | None  # as ``Trace.format``, once something has come
+    bytes: int  # read so far, after decompression
+
+    def counts(self) -> dict[str, Any] | None:
+        """Return what was counted so far (``Trace.counts``), once something has come."""
 
 @final
 class Trace:
@@ -633,6 +919,62 @@ class ScanMerger:
         """Return the rows made since the last time."""
 
 @final
+class Sample:
+    """Rows of bytes to grow trees on, and the answers of each.
+
+    ``columns`` (uint8) are the rows' columns, one after the other; ``answers`` (bool) those of the
+    rows, one after the other, each of as many outputs. Raises ``ForestError`` where these do not
+    divide by ``rows``, or are none.
+    """
+
+    def __new__(cls, columns: pa.Array, answers: pa.Array, rows: int) -> Self: ...
+    def randomized(
+        self,
+        trees: int,
+        leaves: int,
+        leaf_rows: int,
+        tried: int,
+        seed: int,
+        drawn: int | None = None,
+        threads: int | None = None,
+    ) -> Trees:
+        """Grow ``trees`` that split at random (Geurts, Ernst and Wehenkel, 2006).
+
+        Each has at most so many ``leaves`` and in each leaf at least ``leaf_rows``; a split is the
+        best of ``tried`` columns. It is grown on all rows, or on so many ``drawn`` with
+        replacement. ``threads`` ``None``: all processors; their number changes no tree.
+        """
+
+    def boosted(
+        self, trees: int, leaves: int, leaf_rows: int, tried: int, seed: int, rate: float
+    ) -> tuple[list[float], Trees]:
+        """Return the answers' means, and ``trees`` that correct those before (Friedman, 2002).
+
+        Each is grown on half of the rows, its splits where they are best, to predict what is left
+        of the answers after the means and ``rate`` times the trees before.
+        """
+
+@final
+class Trees:
+    """Grown trees: the means of each leaf's rows, by output."""
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves they have together."""
+
+    @property
+    def most_leaves(self) -> int:
+        """How many leaves the largest has."""
+
+    def nodes(self, leaves: int | None = None) -> tuple[pa.RecordBatch, pa.Array, pa.Array]:
+        """Return the nodes as those of a ``Forest``, the roots, and the means leaf by leaf.
+
+        The nodes have ``column`` (uint16), ``threshold`` (uint8), ``target`` (uint32; 0 in a leaf)
+        and ``rows`` (uint32; 0 but in a leaf); the means (float32) are by output. Of each tree at
+        most so many ``leaves`` are told, as if it had not been grown on.
+        """
+
+@final
 class Forest:
     """Trees over rows of ``width`` bytes, as ``predictor.models.forest`` describes them.
 
@@ -739,15 +1081,15 @@ class Answerer:
         model: tuple[str, str, str],
         abstaining: list[str],
         tally: Tally,
-        certainty: str | None = None,
+        certainty: list[str] = ...,
         levels: list[pa.UInt8Array] = ...,
     ) -> Self:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
         Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What
-        ``predictor.answers.certainty`` described, and images of ``levels``, say how sure the
-        answers are. Raises ``ImageError`` as ``Image`` does, and ``CertaintyError`` for images of
-        other levels than described.
+        ``predictor.answers.certainty`` described, once or for each of ``features.told.TOLD``, and
+        images of ``levels``, say how sure the answers are. Raises ``ImageError`` as ``Image`` does,
+        and ``CertaintyError`` for images of other levels than described.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int]:
@@ -837,6 +1179,7 @@ BM_SECTIONS_MAX: int
 BM_FEATURES_MAX: int
 BM_TREES_MAX: int
 BM_TREE_SIZE_MAX: int
+BM_HEIGHT_MAX: int
 BM_BUCKET_MAX: int
 BM_STEPS_MAX: int
 BM_STEPS_NAME: int
@@ -894,6 +1237,14 @@ BM_SOURCE_NAME: int
 BM_SOURCE_CODE: int
 BM_SOURCE_HOUR: int
 BM_SOURCES: int
+BM_TOLD_DIRECTORY: int
+BM_TOLD_CALLER: int
+BM_TOLD_NAME: int
+BM_TOLD_NOTHING: int
+BM_TOLD: int
+BM_TELLS_DIRECTORY: int
+BM_TELLS_CALLER: int
+BM_TELLS_NAME: int
 BM_NAME_LENGTH: int
 BM_NAME_PERIODS: int
 BM_NAME_DIGITS: int

@@ -460,6 +460,17 @@ LOSS = pa.schema(
             "lost, of calls, replies, orphans and lost together",
             nullable=False,
         ),
+        field(
+            "dropped",
+            pa.uint64(),
+            "packets that the capture says the monitor's kernel dropped; only where server and"
+            " client are `*`, since nobody knows whose they were",
+        ),
+        field(
+            "unwatched",
+            pa.uint64(),
+            "for how long nobody watched from some time in the period on, microseconds; likewise",
+        ),
     ]
 )
 """One row per period, server and client: what a monitor lost (thesis 3.5.4)."""

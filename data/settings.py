@@ -146,3 +146,22 @@ class Generating(Strict):
     format: Format | None = Field(
         default=None, description="what to write; default: by the suffix of the file"
     )
+
+
+class Following(Strict):
+    """How `birthmark follow` follows traffic."""
+
+    hour_seconds: int = Field(
+        default=3600, ge=1, description="length of the stretch that a dataset is of, s"
+    )
+    warm_seconds: float = Field(
+        default=900,
+        ge=0,
+        description="how much of the files before its place is read again after a restart, s",
+    )
+    max_live: int = Field(
+        default=200_000, ge=1, description="number of lives kept in memory; more wait on disk"
+    )
+    until_idle: float | None = Field(
+        default=None, gt=0, description="end when nothing has come for so long, s; default: never"
+    )

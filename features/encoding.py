@@ -31,7 +31,8 @@ import pyarrow.compute as pc
 from birthmark.data.common.arrays import Bytes
 from birthmark.data.schema import WORD, field
 from birthmark.features.columns import decoded
-from birthmark.features.history import HISTORY
+from birthmark.features.history import HISTORY, HISTORY_BYTES
+from birthmark.features.told import Told, history_bytes, unknown, untold
 from birthmark_native import encode_names, fnv1a
 
 NUMBERS = {
@@ -91,7 +92,7 @@ class Encoding:
         numbers, keys = _read(creates)
         codes = [self._codes(attribute, keys[attribute]) for attribute in CODED]
         hour = pc.fill_null(pc.hour(creates["time"]), 24).to_numpy().astype(np.uint8)
-        return np.column_stack([_history(creates["history"]), numbers, *codes, hour])
+        return np.column_stack([history_bytes(creates["history"]), numbers, *codes, hour])
 
     def to_table(self) -> pa.Table:
         """Return the codes as a table of ``CODES``."""
@@ -122,6 +123,12 @@ class Encoding:
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.uint8)
 
 
+def forget(rows: Bytes, told: Told) -> None:
+    """Make ``rows`` those of creates of which no more than ``told`` is told (``features.told``)."""
+    rows[:, :HISTORY_BYTES][:, untold(told)] = 0
+    rows[:, [COLUMNS.index(column) for column in unknown(told)]] = NULL
+
+
 def _read(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
     """Return the numbers of the names, and the values or hashes of each attribute in ``CODED``."""
     numbers, hashes = encode_names(decoded(creates["name"]).cast(pa.binary()))
@@ -140,14 +147,3 @@ def _frequent(keys: pa.UInt32Array) -> pa.UInt32Array:
     values, n = values[n >= FREQUENT], n[n >= FREQUENT]
     order = np.lexsort((values, -n))[: 256 - FIRST]
     return pa.array(values[order], pa.uint32())
-
-
-def _history(column: pa.ChunkedArray) -> Bytes:
-    width = len(HISTORY)
-    known = decoded(column).cast(pa.binary())
-    lengths = pc.unique(pc.binary_length(known.drop_null())).to_pylist()
-    if lengths not in ([], [width]):
-        raise ValueError(f"history: expected {width} bytes, found {max(lengths)} in a row")
-    every = pc.fill_null(known, bytes(width)).cast(pa.binary(width))
-    flat = np.frombuffer(every.buffers()[1], dtype=np.uint8)
-    return flat[every.offset * width :][: len(every) * width].reshape(-1, width)

@@ -32,7 +32,10 @@ BOTH: Literal["both"] = "both"
 
 
 class Options(Strict):
-    """What is compared. Sizes, times and lists are words, which ``comparison.options`` reads."""
+    """What is compared.
+
+    Sizes, times and lists are words, which ``comparison.options`` reads.
+    """
 
     point: Point | None = Field(
         default=None, description="threshold of the model's answers; default: as published"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from birthmark.features.told import TOLD
 from birthmark.predictor.allocation.verdicts import Hinting, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
 log = logging.getLogger(__name__)
@@ -71,6 +74,12 @@ def save(trained: Answering, directory: Path) -> list[str]:
     ]
 
 
+def certainties(models: ModelSet[Any], worlds: Iterable[Worlds], point: Point) -> list[str]:
+    """Return what explains levels, for all that may be told to models of such a kind."""
+    every = TOLD if len(models.told) > 1 else models.told
+    return [certainty.described(models.points_for(told), worlds, point) for told in every]
+
+
 def _save_levels(trained: Answering, kind: str, directory: Path) -> list[str]:
     models = trained.of_kind(kind)
     try:
@@ -78,10 +87,9 @@ def _save_levels(trained: Answering, kind: str, directory: Path) -> list[str]:
     except ValueError as error:
         log.warning("no images of the levels of %s: %s", kind, error)
         return []
-    points = {key: models.point(key) for key in models}
     parts = {levels_name(kind, number): image for number, image in enumerate(images)}
     for point in POINTS if images else ():
-        text = certainty.described(points, trained.worlds, point)
+        text = f"[{','.join(certainties(models, trained.worlds, point))}]"
         parts[certainty_name(kind, point)] = text.encode()
     for name, content in parts.items():
         (directory / name).write_bytes(content)

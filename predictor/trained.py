@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
+from birthmark.features.told import told_of
 from birthmark.predictor import parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
@@ -28,7 +29,7 @@ from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.predicates.worlds import Worlds, worlds_of
 
-_FORMAT = 3
+_FORMAT = 4
 _FILE = "model.json"
 _CREATES = {"file": from_files, "name": from_names, "directory": from_directories}
 
@@ -173,9 +174,8 @@ class TrainedModel:
         never a yes.
         """
         models = self.of_kind(kind)
-        points = {key: models.point(key) for key in models}
-        scores = models.scores(creates, keys)
-        return certainty.say(scores, points, self.worlds, point, abstaining)
+        scores, told = models.scores(creates, keys), told_of(creates)
+        return certainty.say_told(scores, models.points_for, told, self.worlds, point, abstaining)
 
     def explain(
         self, creates: pa.Table, kind: str, point: Point = PLAIN
@@ -261,7 +261,10 @@ class TrainedModel:
 def _points(sets: dict[str, ModelSet[Any]]) -> dict[str, Any]:
     """Return all operating points, for JSON."""
     return {
-        kind: {key: asdict(points) for key, points in models.points.items()}
+        kind: {
+            told: {key: asdict(points) for key, points in own.items()}
+            for told, own in models.points.items()
+        }
         for kind, models in sets.items()
     }
 

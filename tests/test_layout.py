@@ -116,6 +116,20 @@ def test_the_architecture_page_lists_the_crates_in_the_same_order() -> None:
     assert re.findall(r"^\| `(.+?)` \|", chapter, re.MULTILINE) == listed_crates()
 
 
+UNSAFE = {"layout_hint/hook": "layout_hint/hook/src/", "native/live": "native/live/src/mapping.rs"}
+"""The crates that may do what no compiler can check, and where in them; it says why it is sound."""
+
+
+def test_unsafe_code_is_in_few_places_and_forbidden_in_all_other_crates() -> None:
+    for crate in listed_crates():
+        lints = tomllib.loads((ROOT / crate / "Cargo.toml").read_text())["lints"]
+        assert ("workspace" in lints) == (crate not in UNSAFE) or crate == "native/fuzz"
+        for source in (ROOT / crate).rglob("*.rs"):
+            path = str(source.relative_to(ROOT))
+            if re.search(r"\bunsafe\b *(\{|fn|impl|extern)", source.read_text()):
+                assert path.startswith(UNSAFE.get(crate, "nowhere")), path
+
+
 def test_a_circle_is_found_by_way_of_others_and_told_once() -> None:
     chain: dict[str, set[str]] = {"a": {"b"}, "b": {"c"}, "c": set()}
     assert circles(chain) == []

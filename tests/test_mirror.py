@@ -21,6 +21,7 @@ THROUGH = {
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",
+    "data/follow/": "tests/data/follow/test_follow.py",
     "data/replay/": "tests/data/replay/test_run.py",
     "data/scan/": "tests/data/scan/test_count.py",
     "data/workloads/": "tests/data/workloads/test_generate.py",

@@ -41,6 +41,7 @@ BUILTINS = {
     "ArrayTypeError": TypeError,
     "StateError": RuntimeError,
     "SpillError": OSError,
+    "SnapshotError": ValueError,
     "DefectError": RuntimeError,
 }
 DEFECTS = {
@@ -316,7 +317,7 @@ def _(_folder: Path) -> object:
 
 @refused("ImageError.Newer")
 def _(_folder: Path) -> object:
-    return native.Image(sealed(image(), VERSION_AT, 3))
+    return native.Image(sealed(image(), VERSION_AT, 4))
 
 
 @refused("ImageError.Older")
@@ -357,7 +358,9 @@ def _(_folder: Path) -> object:
 def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
     content = pa.array(list(image()), pa.uint8())
     told = ("v", "rules", "bounded")
-    return native.Answerer(content, told, [], native.Tally(), certainty, levels)
+    return native.Answerer(
+        content, told, [], native.Tally(), [] if certainty is None else [certainty], levels
+    )
 
 
 NOTHING_SURE = '{"predicates": [], "worlds": []}'
@@ -477,9 +480,32 @@ def keeper() -> native.HistoryKeeper:
     return native.HistoryKeeper(1000)
 
 
+def live_history() -> native.LiveHistory:
+    return native.LiveHistory(native.HistoryKeeper(11), native.HistoryKeeper(11))
+
+
 @refused("HistoryError.Few")
 def _(_folder: Path) -> object:
     return native.HistoryKeeper(1)
+
+
+@refused("NoSubject")
+def _(_folder: Path) -> object:
+    return live_history().history("directory")
+
+
+@refused("SnapshotError.Other")
+def _(folder: Path) -> object:
+    (folder / "live").write_bytes(b"birthmark lives 0\n")
+    return native.LiveHistory.load(folder / "live")
+
+
+@refused("SnapshotError.Damaged")
+def _(folder: Path) -> object:
+    live_history().save(folder / "live")
+    with (folder / "live").open("ab") as file:
+        file.write(b"x")
+    return native.LiveHistory.load(folder / "live")
 
 
 @refused("HistoryError.Long")
@@ -616,6 +642,33 @@ def _(_folder: Path) -> object:
     return native.Lobby(-1, 1, 1, 1.0, b"")
 
 
+@refused("SharedHistoryError.Locked")
+def _(folder: Path) -> object:
+    return [native.SharedHistoryWriter(folder / "history", 1, 1, "") for _ in range(2)]
+
+
+@refused("SharedHistoryError.Shared")
+def _(folder: Path) -> object:
+    (folder / "open").mkdir()
+    (folder / "open").chmod(0o777)
+    return native.SharedHistoryWriter(folder / "open" / "history", 1, 1, "")
+
+
+@refused("SharedHistoryError.Room")
+def _(folder: Path) -> object:
+    return native.SharedHistoryWriter(folder / "history", 1 << 62, 1, "")
+
+
+@refused("NoLimit")
+def _(folder: Path) -> object:
+    return native.SharedHistory(folder / "history", -1.0, 1.0, 1.0)
+
+
+@refused("NoState")
+def _(folder: Path) -> object:
+    return native.SharedHistoryWriter(folder / "history", 1, 1, "").commit(0, 0.0, 0.0, "odd")
+
+
 @refused("NoTime")
 def _(_folder: Path) -> object:
     return native.Lobby(0, 1, 1, -1.0, b"")
@@ -629,6 +682,16 @@ def _(_folder: Path) -> object:
         lobby = native.Lobby(listener.detach(), 1, 1, 1.0, b"")
     lobby.close()
     return lobby.fileno()
+
+
+@refused("SampleError.Empty")
+def _(_folder: Path) -> object:
+    return native.Sample(pa.array([], pa.uint8()), pa.array([], pa.bool_()), 0)
+
+
+@refused("SampleError.Rows")
+def _(_folder: Path) -> object:
+    return native.Sample(pa.array([1, 2, 3], pa.uint8()), pa.array([True, False]), 2)
 
 
 HUGE = {"ComponentError.Long", "HistoryError.Long", "SpillError.Record"}

@@ -45,6 +45,16 @@ class Traces(Strict):
     )
 
 
+class Followed(Strict):
+    """Where `birthmark follow` writes, if it does."""
+
+    datasets: Path = Field(description="the directory of its datasets")
+    source: Path | None = Field(
+        default=None,
+        description="folder, file or pipe to follow by the unit that `birthmark install` makes",
+    )
+
+
 class Server(Strict):
     """A file server of several, and where its traces appear."""
 
@@ -186,6 +196,7 @@ class Config(Strict):
 
     traces: Traces = Traces()
     servers: list[Server] = Field(default=[])
+    follow: Followed | None = None
     datasets: Directory
     registry: Place
     training: Training = Training()
@@ -198,8 +209,8 @@ class Config(Strict):
         names = [server.name for server in self.servers]
         if len(set(names)) < len(names):
             raise ValueError("servers: expected names that differ")
-        if not self.servers and not self.traces.files:
-            raise ValueError("expected traces.files or servers: where the traces are")
+        if not self.servers and not self.traces.files and not self.follow:
+            raise ValueError("expected traces.files, servers or follow: where the traces are")
         return self
 
     def resolve(self, base: Path) -> Config:
@@ -210,11 +221,16 @@ class Config(Strict):
             return source.model_copy(update={"files": globs})
 
         audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
+        follow = self.follow and Followed(
+            datasets=base / self.follow.datasets,
+            source=self.follow.source and base / self.follow.source,
+        )
         registry = self.registry.directory
         return self.model_copy(
             update={
                 "traces": placed(self.traces),
                 "servers": [placed(server) for server in self.servers],
+                "follow": follow,
                 "datasets": Directory(directory=base / self.datasets.directory),
                 "registry": Place(directory=registry if is_remote(registry) else base / registry),
                 "audit": audit,

@@ -26,6 +26,9 @@ WORKER_MEMORY = 500
 SPARE_MEMORY = 300
 """What they may take beyond that, in MB: the process that keeps them, and pages of files."""
 
+FOLLOW_MEMORY = 900
+"""What the follower may take at most, in MB: what it needs, and pages of files."""
+
 _WORKERS = re.compile(rf"^\s*{variable('workers')}\s*=\s*[\"']?(\d+)[\"']?\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
@@ -71,7 +74,9 @@ class Site:
         """Check what goes into the files."""
         if not _USER.fullmatch(self.user):
             raise ValueError(f"{self.user!r}: expected a user's name")
-        for path in filter(None, (*self._paths, self.socket, self.program, self.config)):
+        for path in filter(
+            None, (*self._paths, self.source, self.socket, self.program, self.config)
+        ):
             if not _PLAIN.fullmatch(str(path)):
                 raise ValueError(
                     f"{path}: expected an absolute path of letters, digits and . _ / @ + , -,"
@@ -117,6 +122,17 @@ class Site:
         return _whole(self.settings.datasets.directory)
 
     @property
+    def followed(self) -> Path | None:
+        """Return the directory of what is followed, if anything is."""
+        return None if self.settings.follow is None else _whole(self.settings.follow.datasets)
+
+    @property
+    def source(self) -> Path | None:
+        """Return what a unit of its own follows, if there is to be one."""
+        follow = self.settings.follow
+        return None if follow is None or follow.source is None else _whole(follow.source)
+
+    @property
     def environment(self) -> Path:
         """Return the file of the service's other settings, which need not be there."""
         return self.config.parent / "serve.env"
@@ -132,11 +148,13 @@ class Site:
     @property
     def _needed(self) -> list[Path]:
         """Return the directories without which the service or the nightly run fails."""
-        return list(dict.fromkeys([*self._paths, *map(beginning, map(Path, self.settings.globs))]))
+        traces = map(beginning, map(Path, self.settings.globs))
+        sources = [] if self.source is None else [beginning(self.source)]
+        return list(dict.fromkeys([*self._paths, *traces, *sources]))
 
     @property
     def _paths(self) -> list[Path]:
-        places = (self.registry, self.datasets, self.log)
+        places = (self.registry, self.datasets, self.log, self.followed)
         return [place for place in places if isinstance(place, Path)]
 
     def values(self) -> dict[str, Any]:
@@ -145,7 +163,7 @@ class Site:
         places = [*self._paths, self.config, self.program, Path(sys.executable).resolve()]
         if self.socket is not None:
             places.append(self.socket)
-        places += map(Path, self.settings.globs)
+        places += [*map(Path, self.settings.globs), *([self.source] if self.source else [])]
         homely = any(_whole(place).is_relative_to(home) for place in places for home in _HOMES)
         return {
             "program": self.program,
@@ -155,6 +173,9 @@ class Site:
             "registry": self.registry,
             "log": self.log,
             "environment": self.environment,
+            "followed": self.followed,
+            "source": self.source,
+            "follow_memory": FOLLOW_MEMORY,
             "workers": self.workers,
             "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
             "written_by_service": [*registry, *([self.log] if self.log else [])],
@@ -181,6 +202,7 @@ SYSTEMS: dict[str, dict[Path, bool]] = {
         _UNITS / "birthmark.service": False,
         _UNITS / "birthmark-nightly.service": False,
         _UNITS / "birthmark-nightly.timer": False,
+        _UNITS / "birthmark-follow.service": False,
     },
     "freebsd": {
         _LOCAL / "rc.d/birthmark": True,
@@ -188,6 +210,8 @@ SYSTEMS: dict[str, dict[Path, bool]] = {
     },
 }
 """Where each system has its files, and whether they are scripts."""
+
+_FOLLOWS = "birthmark-follow.service"
 
 
 def files(system: str, site: Site) -> list[File]:
@@ -204,4 +228,5 @@ def files(system: str, site: Site) -> list[File]:
     return [
         File(path, templates.get_template(f"{path.name}.j2").render(values), is_script)
         for path, is_script in SYSTEMS[system].items()
+        if path.name != _FOLLOWS or site.source is not None
     ]

@@ -63,7 +63,7 @@ operations reads writes bytes_read bytes_written max_size last_size loss_nearby
 early_size early_reads early_writes early_atime early_mtime
 file_writes file_max_size entries.cookie
 reply program
-calls replies unanswered orphans unseen holes missing_bytes lost fraction
+calls replies unanswered orphans unseen holes missing_bytes lost fraction dropped unwatched
 call_form call_con call_len reply_form reply_con reply_len
 minor_version compound_index compound_status opcode client_id slot sequence open_claim share_access
 share_deny open_flags delegation lock_type layout_type layout_mode length offset2 reply_offset

@@ -70,7 +70,7 @@ def _decode(trace: Trace, out: Path) -> None:
             for message in trace.take_messages():
                 dataset.write("messages", message)
                 rows["messages"] += message.num_rows
-            set_aside(dataset, trace)
+            set_aside(dataset, trace.path, trace.take_damaged())
 
         number = 0
         for batch in trace:

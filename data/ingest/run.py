@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +19,10 @@ from birthmark.data.ingest.summary import IngestSummary, held_already
 from birthmark.data.traces.inputs import Beginnings, each_once
 from birthmark.data.traces.reader import Trace, open_trace
 from birthmark_native import LivesBuilder
+from birthmark_native.results import Damaged
 
 
-class _Writer:
+class WriterBehind:
     """Writes behind the decoder's back, a few batches at most."""
 
     WAITING = 3
@@ -32,6 +33,7 @@ class _Writer:
         self.rows: Counter[str] = Counter()
 
     def write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
+        """Write rows to the tables named, soon; raise what writing earlier ones raised."""
         self.wait(self.WAITING - 1)
         self._waiting.append(self._pool.submit(self._write, batches))
 
@@ -41,6 +43,7 @@ class _Writer:
             self._dataset.write(table, batch)
 
     def wait(self, left: int = 0) -> None:
+        """Wait until no more than so many writes are left to do."""
         while len(self._waiting) > left:
             self._waiting.popleft().result()
 
@@ -70,7 +73,7 @@ def ingest(
     summary, beginnings = IngestSummary(str(out)), Beginnings()
     lives, losses = LivesBuilder(), Losses()
     with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
-        writer = _Writer(dataset, pool)
+        writer = WriterBehind(dataset, pool)
 
         def read(trace: Trace) -> None:
             rows = 0
@@ -80,12 +83,12 @@ def ingest(
                 lives.update(batch)
                 messages = [("messages", each) for each in trace.take_messages()]
                 writer.write([("operations", batch), *messages, *lost, *taken(lives)])
-                set_aside(dataset, trace)
+                set_aside(dataset, trace.path, trace.take_damaged())
                 rows += batch.num_rows
                 if progress:
                     progress(trace.path, rows)
             writer.write([("messages", each) for each in trace.take_messages()])
-            set_aside(dataset, trace)
+            set_aside(dataset, trace.path, trace.take_damaged())
             writer.write(_losses(trace, lives, losses))
             summary.add(trace, trace.counts())
 
@@ -132,11 +135,11 @@ def taken(lives: LivesBuilder) -> list[tuple[str, pa.RecordBatch]]:
     return [(table, batch) for table, batch in ended if batch.num_rows]
 
 
-def set_aside(dataset: DatasetWriter, trace: Trace) -> None:
-    """Write the damaged records where they can be looked at."""
+def set_aside(dataset: DatasetWriter, path: str, damaged: Iterable[Damaged]) -> None:
+    """Write the damaged records of a trace where they can be looked at."""
     lines = []
-    for record in trace.take_damaged():
-        line: dict[str, Any] = {"trace": trace.path, **record}
+    for record in damaged:
+        line: dict[str, Any] = {"trace": path, **record}
         content = line.pop("bytes")
         try:
             line["text"] = content.decode("utf-8")

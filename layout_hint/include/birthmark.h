@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * The lookup in a compiled image, format version 2 (docs/image-format.md).
+ * The lookup in a compiled image, format version 3 (docs/image-format.md).
  *
  * One header for kernels and programs, C99 or C++17, freestanding: nothing is
  * allocated, nothing is called, nothing is kept between calls, and there is no
@@ -33,13 +33,14 @@
 	'B', 'M', 'I', 'M', 'A', 'G', 'E', '\n'
 
 /* The format, and how much an image may have. */
-#define	BM_VERSION		2U	/* of the format */
+#define	BM_VERSION		3U	/* of the format */
 #define	BM_PREDICATES_MAX	256U
 #define	BM_WORDS_MAX		4U	/* 64 predicates to a word */
 #define	BM_SECTIONS_MAX		16U
-#define	BM_FEATURES_MAX		512U
+#define	BM_FEATURES_MAX		256U	/* of a section of forests: a byte says which */
 #define	BM_TREES_MAX		256U	/* of a forest: sums fit 16 bits */
-#define	BM_TREE_SIZE_MAX	0x8000U	/* of a forest: nodes, and likewise leaves */
+#define	BM_TREE_SIZE_MAX	0xffffU	/* of a forest: nodes of a tree */
+#define	BM_HEIGHT_MAX		255U	/* of a forest: splits on the way to a leaf */
 #define	BM_BUCKET_MAX		16U	/* entries of a dictionary to compare */
 #define	BM_STEPS_MAX		16384U	/* of one lookup */
 #define	BM_STEPS_NAME		255U	/* bytes of the longest name of these */
@@ -48,7 +49,7 @@
 #define	BM_PREFIX_LEN		5U	/* bytes of a prefix */
 #define	BM_RANDOM_LEN		6U	/* of a word that may be random */
 #define	BM_HEX_LEN		4U	/* of hexadecimal digits */
-#define	BM_LEAF			0xffU	/* the attribute of a node without edges */
+#define	BM_LEAF			0xffU	/* attribute of a node without edges; threshold */
 
 /* The header, by offsets: magic bytes, then numbers of 4 bytes. */
 #define	BM_AT_VERSION		8U
@@ -118,6 +119,25 @@ enum bm_source {
 	BM_SOURCE_CODE = 2,	/* the code of value number argument */
 	BM_SOURCE_HOUR = 3,	/* the hour; 24 if unknown */
 	BM_SOURCES = 4
+};
+
+/* What is told of earlier files: thresholds of forests stand in this order. */
+enum bm_told {
+	BM_TOLD_DIRECTORY = 0,	/* of files in its directory, by its user, of its name */
+	BM_TOLD_CALLER = 1,	/* of files by its user, of its name */
+	BM_TOLD_NAME = 2,	/* of files of its name */
+	BM_TOLD_NOTHING = 3,
+	BM_TOLD = 4
+};
+
+/*
+ * Bytes of a history that are not 0 where files in its directory, by its
+ * user, and of its name are told of.
+ */
+enum bm_tells {
+	BM_TELLS_DIRECTORY = 62,
+	BM_TELLS_CALLER = 110,
+	BM_TELLS_NAME = 78
 };
 
 /* Numbers that tell of a name. */
@@ -607,8 +627,11 @@ bm_lookup_trees(const uint8_t *image, const uint8_t *p,
 }
 
 /*
- * Forests: trees over small numbers, whose leaves hold a score per predicate.
+ * Forests: trees over small numbers, whose leaves hold a row of scores.
  */
+
+/* Bytes of an output: predicate, column, a threshold for all that may be told. */
+#define	BM_OUTPUT	(4 + 4 * (size_t)BM_TOLD)
 
 /* Of a create: what features are made of. */
 struct bm_seen {
@@ -775,6 +798,24 @@ bm_see_numbers(struct bm_seen *seen, const uint8_t *name, size_t len)
 	seen->numbers[BM_NAME_RANDOM_WORD] = 0;
 }
 
+static inline int
+bm_tells_of(const struct bm_seen *seen, uint32_t byte)
+{
+	return (byte < seen->history_len && seen->history[byte] != 0);
+}
+
+/* How much is told of a create: of its directory only where its user is known. */
+static inline uint32_t
+bm_told_of(const struct bm_seen *seen)
+{
+	if (!bm_tells_of(seen, BM_TELLS_NAME))
+		return (BM_TOLD_NOTHING);
+	if (!bm_tells_of(seen, BM_TELLS_CALLER))
+		return (BM_TOLD_NAME);
+	return (bm_tells_of(seen, BM_TELLS_DIRECTORY) ?
+	    BM_TOLD_DIRECTORY : BM_TOLD_CALLER);
+}
+
 static inline void
 bm_see(struct bm_seen *seen, const struct bm_create *create)
 {
@@ -833,69 +874,64 @@ bm_feature(const uint8_t *image, const uint8_t *tables, const uint8_t *p,
 
 /* What a leaf takes: to find its scores, and to add up eight at a time. */
 static inline uint32_t
-bm_leaf_steps(uint32_t outputs)
+bm_leaf_steps(uint32_t columns)
 {
-	return (1 + (outputs + 7) / 8);
+	return (1 + (columns + 7) / 8);
 }
 
 /*
- * Walks count <= BM_ABREAST trees from their roots and adds up their leaves.
- * A child is a node of the tree if its number is below the number of nodes,
- * else a leaf. Children have larger numbers than their parents, so that this
- * ends.
+ * Goes one node further in each tree, or stays at a leaf: whether any is at a
+ * split. The children of a split stand together, so far from it as it says.
  */
-static inline void
-bm_walk_abreast(const uint8_t *image, const uint8_t *trees, uint32_t count,
-    const uint8_t *features, uint32_t outputs, uint16_t *sums)
+static inline int
+bm_go_on(const uint8_t *nodes, const uint8_t *row, uint32_t *at)
 {
-	const uint8_t *nodes[BM_ABREAST], *leaf, *p;
-	uint32_t at[BM_ABREAST], inner[BM_ABREAST], k, is_inner, next, busy;
+	uint32_t k, next, moved = 0, is_split;
+	const uint8_t *p;
 
-	for (k = 0; k < count; k++) {
-		nodes[k] = image + bm_u32(trees + 16 * (size_t)k);
-		inner[k] = bm_u32(trees + 16 * (size_t)k + 4);
-		at[k] = 0;
+	for (k = 0; k < BM_ABREAST; k++) {
+		p = nodes + 4 * (size_t)at[k];
+		is_split = p[1] != BM_LEAF;
+		next = at[k] + bm_u16(p + 2) + (row[p[0]] > p[1]);
+		at[k] = is_split ? next : at[k];
+		moved |= is_split;
 	}
-	do {
-		busy = 0;
-		for (k = 0; k < count; k++) {
-			is_inner = at[k] < inner[k];
-			p = nodes[k] + 8 * (size_t)(is_inner ? at[k] : 0);
-			next = features[bm_u16(p)] <= p[2] ?
-			    bm_u16(p + 4) : bm_u16(p + 6);
-			at[k] = is_inner ? next : at[k];
-			busy |= is_inner;
-		}
-		BM_STEP(busy);
-	} while (busy);
-	for (k = 0; k < count; k++) {
-		leaf = image + bm_u32(trees + 16 * (size_t)k + 8) +
-		    (size_t)outputs * (at[k] - inner[k]);
-		BM_STEP(bm_leaf_steps(outputs));
-		for (next = 0; next < outputs; next++)
-			sums[next] = (uint16_t)(sums[next] + leaf[next]);
-	}
+	BM_STEP(1);
+	return (moved != 0);
 }
 
-/* A group: its trees, and the predicates whose scores are in their leaves. */
+/* A group: its trees, and what the scores of their leaves say of predicates. */
 static inline void
-bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *features,
-    struct bm_answers *answers)
+bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
+    uint32_t told, struct bm_answers *answers)
 {
-	const uint8_t *trees = image + bm_u32(p + 4);
-	const uint8_t *output = image + bm_u32(p + 12);
-	uint32_t i, count = bm_u32(p), outputs = bm_u32(p + 8);
+	const uint8_t *tree = image + bm_u32(p + 4);
+	const uint8_t *nodes = image + bm_u32(p + 8), *scores;
+	const uint8_t *output = image + bm_u32(p + 24);
+	uint32_t at[BM_ABREAST], i, k, left, columns = bm_u32(p + 16);
 	uint16_t sums[BM_PREDICATES_MAX];
 
-	for (i = 0; i < outputs; i++)
+	for (i = 0; i < columns; i++)
 		sums[i] = 0;
-	for (i = 0; i < count; i += BM_ABREAST)
-		bm_walk_abreast(image, trees + 16 * (size_t)i,
-		    count - i < BM_ABREAST ? count - i : BM_ABREAST, features,
-		    outputs, sums);
-	BM_STEP(outputs);
-	for (i = 0; i < outputs; i++, output += 8)
-		bm_set(answers, bm_u32(output), sums[i] >= bm_u32(output + 4));
+	for (left = bm_u32(p); left > 0; ) {
+		for (k = 0; k < BM_ABREAST; k++)
+			at[k] = bm_u32(tree + (k < left ? 8 * (size_t)k : 0));
+		while (bm_go_on(nodes, row, at))
+			;
+		for (k = 0; k < BM_ABREAST && left > 0; k++, left--) {
+			BM_STEP(bm_leaf_steps(columns));
+			scores = image + bm_u32(p + 12) + (size_t)columns *
+			    (bm_u32(tree + 4) +
+			    bm_u16(nodes + 4 * (size_t)at[k] + 2));
+			for (i = 0; i < columns; i++)
+				sums[i] = (uint16_t)(sums[i] + scores[i]);
+			tree += 8;
+		}
+	}
+	BM_STEP(bm_u32(p + 20));
+	for (i = bm_u32(p + 20); i > 0; i--, output += BM_OUTPUT)
+		bm_set(answers, bm_u16(output), sums[bm_u16(output + 2)] >=
+		    bm_u32(output + 4 + 4 * (size_t)told));
 }
 
 static inline void
@@ -905,16 +941,17 @@ bm_lookup_forest(const uint8_t *image, const uint8_t *p,
 	const uint8_t *feature = image + bm_u32(p + 4);
 	const uint8_t *tables = image + bm_u32(p + 12);
 	const uint8_t *group = image + bm_u32(p + 20);
-	uint8_t features[BM_FEATURES_MAX];
+	uint8_t row[BM_FEATURES_MAX];
 	struct bm_seen seen;
-	uint32_t i, count = bm_u32(p);
+	uint32_t i, told, count = bm_u32(p);
 
 	bm_see(&seen, create);
 	for (i = 0; i < count; i++, feature += 8)
-		features[i] = bm_feature(image, tables, feature, &seen);
+		row[i] = bm_feature(image, tables, feature, &seen);
 	count = bm_u32(p + 16);
-	for (i = 0; i < count; i++, group += 16)
-		bm_lookup_group(image, group, features, answers);
+	told = bm_told_of(&seen);
+	for (i = 0; i < count; i++, group += 28)
+		bm_lookup_group(image, group, row, told, answers);
 }
 
 /*
@@ -1236,82 +1273,104 @@ bm_check_features(struct bm_image *image, const uint8_t *p)
 }
 
 /*
- * A child comes after its node, and has a smaller height: that of a leaf is 0,
- * that of a node the nodes from it to a leaf, at most.
+ * Checks a tree of count nodes: children stand behind what was found before
+ * them, those of a first child before those of the second. *height becomes the
+ * splits on the way to a leaf, at most. Waiting are second children, one for
+ * each split on the way: number and height.
  */
 static inline int
-bm_check_child(const uint8_t *tree, const uint8_t *nodes, uint32_t node,
-    uint32_t child)
+bm_check_tree(const uint8_t *nodes, uint32_t count, uint32_t leaves,
+    uint32_t features, uint32_t *height)
 {
-	uint32_t inner = bm_u32(tree + 4), leaves = bm_u32(tree + 12);
-	uint32_t height = child < inner ? nodes[8 * (size_t)child + 3] : 0;
+	uint16_t waiting[BM_HEIGHT_MAX + 1][2];
+	uint32_t at = 0, own = 0, left = 0, found = 1;
+	const uint8_t *p;
 
-	return (child > node && child < inner + leaves &&
-	    height < nodes[8 * (size_t)node + 3]);
-}
-
-static inline int
-bm_check_tree(struct bm_image *image, const uint8_t *tree,
-    uint32_t features, uint32_t outputs)
-{
-	uint32_t i, inner = bm_u32(tree + 4), leaves = bm_u32(tree + 12);
-	const uint8_t *nodes, *node;
-
-	if (inner < 1 || inner > BM_TREE_SIZE_MAX ||
-	    leaves > BM_TREE_SIZE_MAX ||
-	    !bm_inside(image, bm_u32(tree), inner, 8, 4) ||
-	    !bm_inside(image, bm_u32(tree + 8), leaves, outputs, 1))
+	*height = 0;
+	if (count < 1 || count > BM_TREE_SIZE_MAX)
 		return (0);
-	node = nodes = image->base + bm_u32(tree);
-	for (i = 0; i < inner; i++, node += 8)
-		if (bm_u16(node) >= features ||
-		    !bm_check_child(tree, nodes, i, bm_u16(node + 4)) ||
-		    !bm_check_child(tree, nodes, i, bm_u16(node + 6)))
+	for (;;) {
+		p = nodes + 4 * (size_t)at;
+		*height = own > *height ? own : *height;
+		if (p[1] != BM_LEAF) {
+			if (p[0] >= features || at + bm_u16(p + 2) != found ||
+			    found + 2 > count || own == BM_HEIGHT_MAX)
+				return (0);
+			at = found;
+			own++;
+			waiting[left][0] = (uint16_t)(found + 1);
+			waiting[left++][1] = (uint16_t)own;
+			found += 2;
+			continue;
+		}
+		if (p[0] != 0 || bm_u16(p + 2) >= leaves)
 			return (0);
-	return (1);
+		if (left == 0)
+			return (found == count);
+		at = waiting[--left][0];
+		own = waiting[left][1];
+	}
 }
 
-/* What it takes to walk trees of a group: of those abreast, the highest. */
-static inline uint32_t
-bm_walk_steps(const struct bm_image *image, const uint8_t *tree, uint32_t trees)
+/* The trees of a group: each ends where the next one begins. */
+static inline int
+bm_check_group_trees(struct bm_image *image, const uint8_t *group,
+    uint32_t features)
 {
-	uint32_t i, height, most = 0, steps = 0;
+	const uint8_t *tree = image->base + bm_u32(group + 4);
+	const uint8_t *nodes = image->base + bm_u32(group + 8);
+	uint32_t i, nodes_end, leaves_end, height, most = 0;
+	uint32_t trees = bm_u32(group);
 
-	for (i = 0; i < trees; i++, tree += 16) {
-		if (i % BM_ABREAST == 0) {
-			steps += most;
+	nodes_end = bm_u32(tree + 8 * (size_t)trees);
+	leaves_end = bm_u32(tree + 8 * (size_t)trees + 4);
+	if (bm_u32(tree) != 0 || bm_u32(tree + 4) != 0)
+		return (0);
+	for (i = 0; i < trees; i++, tree += 8) {
+		if (bm_u32(tree) > bm_u32(tree + 8) ||
+		    bm_u32(tree + 8) > nodes_end ||
+		    bm_u32(tree + 4) > bm_u32(tree + 12) ||
+		    bm_u32(tree + 12) > leaves_end ||
+		    !bm_check_tree(nodes + 4 * (size_t)bm_u32(tree),
+		    bm_u32(tree + 8) - bm_u32(tree),
+		    bm_u32(tree + 12) - bm_u32(tree + 4), features, &height))
+			return (0);
+		most = height > most ? height : most;
+		if (i % BM_ABREAST == BM_ABREAST - 1 || i == trees - 1) {
+			image->steps += most + 1;
 			most = 0;
 		}
-		height = image->base[bm_u32(tree) + (size_t)3];
-		most = height > most ? height : most;
 	}
-	return (steps + most);
+	image->steps += trees * bm_leaf_steps(bm_u32(group + 16));
+	return (1);
 }
 
 static inline int
 bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
     struct bm_answers *taken)
 {
-	uint32_t i, trees = bm_u32(group), outputs = bm_u32(group + 8);
-	const uint8_t *tree, *output;
+	uint32_t i, trees = bm_u32(group), columns = bm_u32(group + 16);
+	uint32_t outputs = bm_u32(group + 20);
+	const uint8_t *last, *output;
 
-	if (trees > BM_TREES_MAX || outputs < 1 ||
+	if (trees > BM_TREES_MAX || columns < 1 ||
+	    columns > BM_PREDICATES_MAX || outputs < 1 ||
 	    outputs > BM_PREDICATES_MAX ||
-	    !bm_inside(image, bm_u32(group + 4), trees, 16, 4) ||
-	    !bm_inside(image, bm_u32(group + 12), outputs, 8, 4))
+	    !bm_inside(image, bm_u32(group + 4), trees + 1, 8, 4))
 		return (0);
-	tree = image->base + bm_u32(group + 4);
-	output = image->base + bm_u32(group + 12);
+	last = image->base + bm_u32(group + 4) + 8 * (size_t)trees;
+	if (!bm_inside(image, bm_u32(group + 8), bm_u32(last), 4, 4) ||
+	    !bm_inside(image, bm_u32(group + 12), bm_u32(last + 4), columns,
+	    1) || !bm_inside(image, bm_u32(group + 24), outputs,
+	    BM_OUTPUT, 4))
+		return (0);
+	output = image->base + bm_u32(group + 24);
 	image->steps += outputs;
-	for (i = 0; i < outputs; i++, output += 8)
-		if (!bm_take(image, taken, bm_u32(output)))
+	for (i = 0; i < outputs; i++, output += BM_OUTPUT)
+		if (!bm_take(image, taken, bm_u16(output)) ||
+		    bm_u16(output + 2) >= columns)
 			return (0);
-	for (i = 0; i < trees; i++, tree += 16)
-		if (!bm_check_tree(image, tree, features, outputs))
-			return (0);
-	image->steps += bm_walk_steps(image, image->base + bm_u32(group + 4),
-	    trees) + trees * bm_leaf_steps(outputs);
-	return (1);
+	return (bm_check_group_trees(image, group, features));
 }
 
 static inline int
@@ -1322,12 +1381,12 @@ bm_check_forest(struct bm_image *image, const uint8_t *p)
 	const uint8_t *group;
 
 	if (groups > BM_PREDICATES_MAX ||
-	    !bm_inside(image, bm_u32(p + 20), groups, 16, 4) ||
+	    !bm_inside(image, bm_u32(p + 20), groups, 28, 4) ||
 	    !bm_check_tables(image, p) || !bm_check_features(image, p))
 		return (0);
 	bm_clear(&taken);
 	group = image->base + bm_u32(p + 20);
-	for (i = 0; i < groups; i++, group += 16)
+	for (i = 0; i < groups; i++, group += 28)
 		if (!bm_check_group(image, group, bm_u32(p), &taken))
 			return (0);
 	return (1);

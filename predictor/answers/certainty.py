@@ -11,12 +11,15 @@ is no less likely than it (``native/learn/src/certainty``).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bytes
+from birthmark.features.told import TOLD, Told
 from birthmark.predictor.answers.levels import Levels
 from birthmark.predictor.answers.operating_points import EVEN, NEVER, OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
@@ -74,6 +77,40 @@ def say(
     return {key: Said(words, likely) for key, words, likely in columns}
 
 
+def say_told(
+    scores: Mapping[str, Scores],
+    points: Callable[[Told], Mapping[str, OperatingPoints]],
+    told: Bytes,
+    worlds: Iterable[Worlds],
+    point: Point,
+    abstaining: Iterable[str] = (),
+) -> dict[str, Said]:
+    """Return the same where not as much is told of each row.
+
+    ``points`` returns those for what is told; ``told`` has the place of that in
+    ``features.told.TOLD``, row by row.
+    """
+    rows = [np.flatnonzero(told == place) for place in range(len(TOLD))]
+    parts = [
+        say(
+            {key: own[some] for key, own in scores.items()}, points(each), worlds, point, abstaining
+        )
+        for each, some in zip(TOLD, rows, strict=True)
+    ]
+    order = pa.array(np.argsort(np.concatenate(rows)))
+
+    def together(columns: list[pa.Array]) -> pa.Array:
+        return pa.concat_arrays(columns).take(order)
+
+    return {
+        key: Said(
+            together([part[key].words for part in parts]),
+            together([part[key].probabilities for part in parts]),
+        )
+        for key in scores
+    }
+
+
 def described(points: Mapping[str, OperatingPoints], worlds: Iterable[Worlds], point: Point) -> str:
     """Return, as JSON, what ``Certainty`` is made of."""
     predicates = [
@@ -82,6 +119,7 @@ def described(points: Mapping[str, OperatingPoints], worlds: Iterable[Worlds], p
             "answers": _words(own, point),
             "probabilities": levels_at(own, point).probabilities,
             "follows": point in own.follows,
+            "reached": _reached(own, point),
         }
         for key, own in points.items()
     ]
@@ -100,6 +138,19 @@ def levels_at(points: OperatingPoints, point: Point) -> Levels:
     if len(points.levels.cuts) or threshold is None or not 0 < threshold <= 1:
         return points.levels
     return Levels((threshold,), (None, None))
+
+
+def _reached(points: OperatingPoints, point: Point) -> int | None:
+    """Return the first level of which every score is a yes, and below which none is.
+
+    ``None`` where a level has scores of both.
+    """
+    cuts, yes = levels_at(points, point).cuts, points.at(point)
+    if yes is None or yes > 1:
+        return len(cuts) + 1
+    if yes <= 0:
+        return 0
+    return cuts.index(yes) + 1 if yes in cuts else None
 
 
 def _words(points: OperatingPoints, point: Point) -> list[Word]:

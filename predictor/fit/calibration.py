@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools, Ints
+from birthmark.features.told import TOLD, Told
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
 from birthmark.predictor.answers.operating_points import OperatingPoints, Scores
@@ -99,13 +100,14 @@ class Holdout:
         labels: Mapping[str, pa.BooleanArray],
         limits: Limits,
         worlds: Sequence[Worlds] | None = None,
-    ) -> None:
-        """Choose the operating points of ``models`` by how the births in folds were scored.
+    ) -> dict[str, OperatingPoints]:
+        """Return the operating points of ``models``, chosen by how the births in folds were scored.
 
-        ``models`` learned from the births ``learned``. ``found`` has the scores of each fold by
-        key: given by ``models``, or where births are ``crossed`` by others, that learned from the
-        births of the other folds. ``labels`` are of all births; those whose label is unknown do not
-        count. ``worlds`` are those of the predicates; without (None) only a yes gets thresholds.
+        They are by key; none without folds. ``models`` learned from the births ``learned``.
+        ``found`` has the scores of each fold by key: given by ``models``, or where births are
+        ``crossed`` by others, that learned from the births of the other folds. ``labels`` are of
+        all births; those whose label is unknown do not count. ``worlds`` are those of the
+        predicates; without (None) only a yes gets thresholds.
         """
         if self.crossed:
             limits = limits.surer()
@@ -114,19 +116,21 @@ class Holdout:
             for key, some in answers.items():
                 scores[key][self.fold == number] = some
         decision = models.decision if models.is_baseline else None
+        chosen: dict[str, OperatingPoints] = {}
         for key, labelled in labels.items() if self.held.any() else ():
             known = self.held & labelled.is_valid().to_numpy(zero_copy_only=False)
             truth = labelled.filter(pa.array(known)).to_numpy(zero_copy_only=False)
             fold = self.fold[known] if self.crossed else None
             part = Slice(scores[key][known], truth, self.block[known], fold)
             no_limit = None if worlds is None else limits.no
-            models.points[key] = choose(part, limits.yes, decision, no_limit)
-        if worlds is not None and self.held.any():
-            self._let_follow(models, scores, labels, limits, worlds)
+            chosen[key] = choose(part, limits.yes, decision, no_limit)
+        if worlds is not None and chosen:
+            self._let_follow(chosen, scores, labels, limits, worlds)
+        return chosen
 
     def _let_follow(
         self,
-        models: ModelSet[Any],
+        chosen: dict[str, OperatingPoints],
         scores: Mapping[str, Scores],
         labels: Mapping[str, pa.BooleanArray],
         limits: Limits,
@@ -140,11 +144,11 @@ class Holdout:
         related = {key for each in worlds for key in each if key in scores}
         asked = {key: scores[key][self.held] for key in scores if key in related}
         for point in POINTS:
-            points = {key: replace(models.points[key], follows=(point,)) for key in asked}
+            points = {key: replace(chosen[key], follows=(point,)) for key in asked}
             for key, said in certainty.say(asked, points, worlds, point).items():
                 if self._keeps(said, labels[key], limits, point):
-                    own = models.points[key]
-                    models.points[key] = replace(own, follows=(*own.follows, point))
+                    own = chosen[key]
+                    chosen[key] = replace(own, follows=(*own.follows, point))
 
     def _keeps(self, said: Said, labels: pa.BooleanArray, limits: Limits, point: Point) -> bool:
         """Return whether what is said of the births in folds keeps the bounds that hold there."""
@@ -158,6 +162,16 @@ class Holdout:
         return point == "accurate" or limits.yes.keeps(false_yes, block)
 
 
-def points_from_json(saved: Mapping[str, dict[str, float]]) -> dict[str, OperatingPoints]:
-    """Return operating points by key; raise ``ValueError`` or ``TypeError`` if they are none."""
-    return {key: OperatingPoints.from_json(dict(points)) for key, points in saved.items()}
+def points_from_json(
+    saved: Mapping[Told, Mapping[str, dict[str, float]]],
+) -> dict[Told, dict[str, OperatingPoints]]:
+    """Return operating points by what is told and by key.
+
+    Raises ``ValueError`` or ``TypeError`` if they are none.
+    """
+    if unheard := saved.keys() - set(TOLD):
+        raise ValueError(f"{unheard.pop()!r} is none of {', '.join(TOLD)}")
+    return {
+        told: {key: OperatingPoints.from_json(dict(points)) for key, points in own.items()}
+        for told, own in saved.items()
+    }

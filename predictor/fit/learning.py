@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools
+from birthmark.features.told import Told, forgotten
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limits
@@ -17,6 +18,9 @@ from birthmark.predictor.predicates.worlds import Worlds
 
 Sets = Mapping[str, ModelSet[Any]]
 """Sets of models by their kind."""
+
+ByTold = Mapping[Told, Mapping[str, Scores]]
+"""Scores by what is told of the births, and by key."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +46,33 @@ class Lesson:
         models.train(known, seen, **models.own(self.parameters))
         return models
 
-    def scores(self, models: ModelSet[Any], fold: int) -> dict[str, Scores]:
-        """Return how ``models`` score the births of a fold."""
-        own = pa.array(self.holdout.fold == fold)
-        return models.scores(self.creates.filter(own), self.labels)
+    def told(self, models: type[ModelSet[Any]] | ModelSet[Any]) -> tuple[Told, ...]:
+        """Return what may be told of the births to ``models``: they are scored with each."""
+        history = self.creates["history"]
+        return models.told if history.null_count < len(history) else models.told[-1:]
 
-    def asked(self, models: ModelSet[Any], fold: int) -> dict[str, Scores]:
+    def scores(self, models: ModelSet[Any], fold: int) -> ByTold:
+        """Return how ``models`` score the births of a fold, by what is told of them."""
+        creates = self.creates.filter(pa.array(self.holdout.fold == fold))
+        every = self.told(models)
+        if len(every) == 1:
+            return {every[0]: models.scores(creates, self.labels)}
+        return {told: models.scores(forgotten(creates, told), self.labels) for told in every}
+
+    def asked(self, models: ModelSet[Any], fold: int) -> ByTold:
         """Return how a fold is scored: by ``models``, or by others if these learned from it."""
         if self.holdout.crossed:
             models = self.train(type(models)(), self.holdout.fold != fold)
         return self.scores(models, fold)
 
-    def finish(self, models: ModelSet[Any], found: Sequence[Mapping[str, Scores]]) -> None:
+    def finish(self, models: ModelSet[Any], found: Sequence[ByTold]) -> None:
         """Give trained models their operating points, by the scores of each fold."""
         limits = Limits.of(self.parameters)
-        self.holdout.choose(models, found, self.labels, limits, self.worlds)
+        for told in self.told(models):
+            own = [scores[told] for scores in found]
+            chosen = self.holdout.choose(models, own, self.labels, limits, self.worlds)
+            if chosen:
+                models.points.setdefault(told, {}).update(chosen)
         models.condense(self.creates, self.labels)
 
 

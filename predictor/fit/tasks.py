@@ -21,9 +21,8 @@ from joblib import delayed
 
 from birthmark.data.common import durable
 from birthmark.features.columns import names_of
-from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.fit.calibration import Holdout
-from birthmark.predictor.fit.learning import Lesson, Sets
+from birthmark.predictor.fit.learning import ByTold, Lesson, Sets
 from birthmark.predictor.models.components.counts import COUNTS, added, count
 from birthmark.predictor.models.model_set import ModelSet
 
@@ -74,7 +73,8 @@ class TaskLearner:
             for models in sets.values():
                 part = _gathered(read[folder], folder, type(models))
                 models.update(part)
-                models.points |= part.points
+                for told, points in part.points.items():
+                    models.points.setdefault(told, {}).update(points)
 
 
 def _trained(holdout: Holdout) -> list[int | None]:
@@ -162,8 +162,8 @@ def _train(folder: Path, kind: type[ModelSet[Any]], fold: int | None, out: Path)
         models.save(out)
     scored = [fold] if fold is not None else [] if holdout.crossed else holdout.folds
     for own in scored:
-        scores = lesson.scores(models, own)
-        np.save(out / _SCORES, np.stack([scores[key] for key in lesson.labels]))
+        found = lesson.scores(models, own).values()
+        np.save(out / _SCORES, np.stack([[own[key] for key in lesson.labels] for own in found]))
 
 
 def _added(folder: Path, lesson: Lesson, folds: Sequence[int]) -> dict[str, pa.Table]:
@@ -186,9 +186,10 @@ def _gathered(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> ModelS
     models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
     for key in lesson.labels:  # in the order in which they were learned
         models[key] = models.pop(key)
-    found: list[dict[str, Scores]] = []
+    found: list[ByTold] = []
     for fold in lesson.holdout.folds:
         path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
-        found.append(dict(zip(lesson.labels, np.load(path, allow_pickle=False), strict=True)))
+        saved = zip(lesson.told(kind), np.load(path, allow_pickle=False), strict=True)
+        found.append({told: dict(zip(lesson.labels, own, strict=True)) for told, own in saved})
     lesson.finish(models, found)
     return models

@@ -12,7 +12,14 @@ import numpy.typing as npt
 from birthmark.data.common.arrays import Bytes, Ints
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.format import Writer
-from birthmark_native import BM_FEATURES_MAX, BM_SECTION_FOREST, BM_TREE_SIZE_MAX, BM_TREES_MAX
+from birthmark_native import (
+    BM_FEATURES_MAX,
+    BM_HEIGHT_MAX,
+    BM_LEAF,
+    BM_SECTION_FOREST,
+    BM_TREE_SIZE_MAX,
+    BM_TREES_MAX,
+)
 
 SOURCES = ("history", "name", "code", "hour")
 """Where the bytes of a row come from: a byte of the history, a number of the name, the code of a
@@ -24,8 +31,8 @@ FEATURES, TREES = BM_FEATURES_MAX, BM_TREES_MAX
 NEVER = 2**32 - 1
 """A threshold that no sum reaches."""
 
-_TREE_SIZE, _TREE_HEIGHT = BM_TREE_SIZE_MAX, 255
-"""A child is a number of 16 bits, of a node or a leaf; a node's height is a byte."""
+_TREE_SIZE, _TREE_HEIGHT, _LEAF = BM_TREE_SIZE_MAX, BM_HEIGHT_MAX, BM_LEAF
+"""How many nodes a tree has at most, and splits on the way to a leaf; a leaf's threshold."""
 
 
 class Feature(NamedTuple):
@@ -48,11 +55,12 @@ class CodeTable:
 
 @dataclass(frozen=True)
 class ByteTree:
-    """A binary tree whose node 0 is the root.
+    """A binary tree: its splits in preorder, from the root on, and its leaves' ``scores``.
 
-    A row of which the byte ``feature`` is at most ``threshold`` goes to the first of ``children``
-    (nodes × 2), any other to the second. A child is a node, after this one, if it is below the
-    number of nodes; the others are leaves, with a row of ``scores`` (leaves × outputs) each.
+    A row of which the byte ``feature`` is at most ``threshold``, which is less than 255, goes to
+    the first of ``children`` (splits × 2), any other to the second. A child is a split, after this
+    one, if it is below the number of splits; the others are leaves, with a row of scores (leaves ×
+    columns) each. Without splits there is one leaf.
     """
 
     feature: Ints
@@ -61,14 +69,22 @@ class ByteTree:
     scores: Bytes
 
 
-@dataclass(frozen=True)
-class Group:
-    """Trees whose leaves have a score for each key of ``thresholds``, in that order.
+class Output(NamedTuple):
+    """What is a yes where the sum of a row's scores in ``column`` reaches a threshold.
 
-    The answer is yes where the sum of a row's scores is at least the threshold; ``NEVER`` is none.
+    ``thresholds`` are those for each of ``features.told.TOLD``; ``NEVER`` is none.
     """
 
-    thresholds: Mapping[str, int]
+    column: int
+    thresholds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Trees whose leaves have so many scores as there are ``columns``, and outputs by key."""
+
+    columns: int
+    outputs: Mapping[str, Output]
     trees: Sequence[ByteTree]
 
 
@@ -111,33 +127,49 @@ def _write_group(
 ) -> tuple[int, ...]:
     if len(group.trees) > TREES:
         raise ValueError(f"{len(group.trees)} trees: a group of an image has at most {TREES}")
-    outputs = [(places[key], threshold) for key, threshold in group.thresholds.items()]
-    writer.steps += len(outputs) + len(group.trees) * steps.leaf(len(outputs))
-    heights = [_heights(tree) for tree in group.trees]
-    highest = [int(own[0]) for own in heights]
-    eights = (highest[i : i + steps.ABREAST] for i in range(0, len(highest), steps.ABREAST))
+    outputs = [(places[key] | o.column << 16, *o.thresholds) for key, o in group.outputs.items()]
+    writer.steps += len(outputs) + len(group.trees) * steps.leaf(group.columns)
+    heights = [1 + _height(tree) for tree in group.trees]
+    eights = (heights[i : i + steps.ABREAST] for i in range(0, len(heights), steps.ABREAST))
     writer.steps += sum(map(max, eights))
-    trees = [_write_tree(writer, *tree, used) for tree in zip(group.trees, heights, strict=True)]
-    return len(trees), writer.put_u32(trees), len(outputs), writer.put_u32(outputs)
+    nodes = [_nodes(tree, used) for tree in group.trees]
+    sizes = [(len(own), len(tree.scores)) for own, tree in zip(nodes, group.trees, strict=True)]
+    firsts = np.cumsum([(0, 0), *sizes], axis=0)
+    return (
+        len(group.trees),
+        writer.put_u32(firsts),
+        writer.put_u32(np.concatenate([np.zeros(0, np.int64), *nodes])),
+        writer.put(b"".join(tree.scores.tobytes() for tree in group.trees), 1),
+        group.columns,
+        len(outputs),
+        writer.put_u32(outputs),
+    )
 
 
-def _write_tree(writer: Writer, tree: ByteTree, heights: Ints, used: Ints) -> tuple[int, ...]:
-    nodes, leaves = len(tree.feature), len(tree.scores)
-    if max(nodes, leaves) > _TREE_SIZE:
-        raise ValueError(f"a tree of {leaves} leaves: an image has room for {_TREE_SIZE}")
-    rows = np.zeros((nodes, 4), dtype="<u2")
-    rows[:, 0] = np.searchsorted(used, tree.feature)
-    rows[:, 1] = tree.threshold | heights << 8
-    rows[:, 2:] = tree.children
-    return writer.put(rows.tobytes()), nodes, writer.put(tree.scores.tobytes(), 1), leaves
+def _nodes(tree: ByteTree, used: Ints) -> Ints:
+    """Return the nodes of a tree, each a number: the root, then the children of each split."""
+    splits = len(tree.feature)
+    if (most := max(2 * splits + 1, len(tree.scores))) > _TREE_SIZE:
+        raise ValueError(f"a tree of {most} nodes or leaves: an image has room for {_TREE_SIZE}")
+    if np.any(tree.threshold == _LEAF):
+        raise ValueError(f"a threshold of {_LEAF}, which no byte is above")
+    child = np.append(0, tree.children)  # as if the root were one
+    nodes = _LEAF << 8 | (child - splits) << 16
+    is_split = child < splits
+    own, place = child[is_split], np.flatnonzero(is_split)
+    tested = np.searchsorted(used, tree.feature) | tree.threshold.astype(np.int64) << 8
+    nodes[is_split] = tested[own] | (1 + 2 * own - place) << 16
+    return np.asarray(nodes, dtype=np.int64)
 
 
-def _heights(tree: ByteTree) -> Ints:
-    """Return the most nodes on a way from each to a leaf."""
+def _height(tree: ByteTree) -> int:
+    """Return how many splits there are on the way to a leaf, at most."""
+    if not len(tree.feature):
+        return 0
     heights = np.zeros(len(tree.feature) + len(tree.scores), dtype=np.int64)
     for _ in range(_TREE_HEIGHT + 1):
         own: Ints = 1 + heights[tree.children].max(axis=1)
         if np.array_equal(own, heights[: len(own)]):
-            return own
+            return int(own[0])
         heights[: len(own)] = own
     raise ValueError(f"a tree of more than {_TREE_HEIGHT} levels: an image has room for no more")

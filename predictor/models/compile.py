@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
+from birthmark.features.told import TOLD
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section, compile_image
 from birthmark.predictor.models.model_set import ModelSet
@@ -30,14 +35,19 @@ def compile_levels(models: ModelSet[Any]) -> list[bytes]:
     as an image's room makes necessary. Raises ``ValueError`` as ``compile_models`` does.
     """
     cuts = {
-        f"{place} {key}": (model, cut)
+        f"{place} {key}": (model, np.array(cut))
         for key, model in models.items()
-        for place, cut in enumerate(models.point(key).levels.cuts)
+        for place, cut in enumerate(zip_longest(*_cuts(models, key), fillvalue=np.inf))
     }
     return _compile_cuts(models.sections, cuts) if cuts else []
 
 
-def _compile_cuts(make: Sections, cuts: Mapping[str, tuple[Any, float]]) -> list[bytes]:
+def _cuts(models: ModelSet[Any], key: str) -> list[tuple[float, ...]]:
+    """Return where scores are cut, for all that may be told."""
+    return [models.point(key, told).levels.cuts for told in TOLD]
+
+
+def _compile_cuts(make: Sections, cuts: Mapping[str, tuple[Any, Scores]]) -> list[bytes]:
     models = {name: model for name, (model, _) in cuts.items()}
     try:
         sections = make(models, {name: cut for name, (_, cut) in cuts.items()})
@@ -59,6 +69,6 @@ def sections_of(
     Raises ``ValueError`` for a kind of models that has no section.
     """
     some = {key: models[key] for key in keys}
-    thresholds = {key: models.point(key).at(point) for key in some}
-    abstained = {key for key, threshold in thresholds.items() if threshold is None}
+    thresholds = {key: models.thresholds(key, point) for key in some}
+    abstained = {key for key, own in thresholds.items() if np.isinf(own).all()}
     return models.sections(some, thresholds), abstained

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
-from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores, says_yes
+from birthmark.features.told import TOLD, Told, told_of
+from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.learned import Learned
@@ -56,8 +58,9 @@ class Answer:
 class ModelSet(dict[str, Model]):
     """Models of one kind by the key of the predicate that each predicts.
 
-    ``points`` are their operating points, by key; a model without is one that was not calibrated:
-    its accurate threshold is ``decision``, and bounded it abstains.
+    ``points`` are their operating points, by how much is told of a create (``features.told``) and
+    by key; a model without is one that was not calibrated: its accurate threshold is ``decision``,
+    and bounded it abstains.
 
     Subclasses say what the kind's models see of a create, how they explain themselves, and how
     they are stored.
@@ -71,12 +74,14 @@ class ModelSet(dict[str, Model]):
     """The threshold before any calibration."""
     is_baseline: ClassVar[bool] = False
     """Whether ``decision`` is a part of the model's definition, which no calibration changes."""
+    told: ClassVar[tuple[Told, ...]] = ("nothing",)
+    """What the models may be told, each of which they have operating points for."""
     add_up: ClassVar[bool] = False
     """Whether the models are made of counts (``from_counts``), which of several slices add up."""
 
     def __init__(self, models: Mapping[str, Model] = {}) -> None:
         super().__init__(models)
-        self.points: dict[str, OperatingPoints] = {}
+        self.points: dict[Told, dict[str, OperatingPoints]] = {}
 
     @classmethod
     def own(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,14 +116,33 @@ class ModelSet(dict[str, Model]):
         self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
     ) -> dict[str, pa.BooleanArray]:
         """Return for each row the answers of the models of ``keys`` (None: all)."""
+        told = told_of(creates)
         return {
-            key: pa.array(says_yes(scores, self.point(key).at(point)))
+            key: pa.array(scores >= self.thresholds(key, point)[told])
             for key, scores in self.scores(creates, keys).items()
         }
 
-    def point(self, key: str) -> OperatingPoints:
-        """Return the operating points of the model of ``key``."""
-        return self.points.get(key, OperatingPoints(self.decision))
+    def thresholds(self, key: str, point: Point) -> Scores:
+        """Return the thresholds of the model of ``key``, by the place in ``TOLD`` of what is told.
+
+        Where it abstains, no score reaches it.
+        """
+        thresholds = [self.point(key, told).at(point) for told in TOLD]
+        return np.array([np.inf if each is None else each for each in thresholds])
+
+    def point(self, key: str, told: Told = TOLD[0]) -> OperatingPoints:
+        """Return the operating points of the model of ``key`` where so much is told.
+
+        Without own ones they are those for less.
+        """
+        own = (self.points.get(less, {}) for less in TOLD[TOLD.index(told) :])
+        return next(
+            (points[key] for points in own if key in points), OperatingPoints(self.decision)
+        )
+
+    def points_for(self, told: Told) -> dict[str, OperatingPoints]:
+        """Return the operating points of all models where so much is told, by key."""
+        return {key: self.point(key, told) for key in self}
 
     def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
         """Drop what the operating points of the models of ``keys`` do not need, if anything.
@@ -133,13 +157,16 @@ class ModelSet(dict[str, Model]):
 
     def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
         """Return for each row every model's answer at ``point``, by key, with its evidence."""
+        told = [TOLD[place] for place in told_of(creates).tolist()]
         return [
-            {key: self._answer(key, *found, point) for key, found in row.items()}
-            for row in self.evidence(creates)
+            {key: self._answer(key, *found, point, known) for key, found in row.items()}
+            for row, known in zip(self.evidence(creates), told, strict=True)
         ]
 
-    def _answer(self, key: str, score: float, evidence: dict[str, Any], point: Point) -> Answer:
-        points = self.point(key)
+    def _answer(
+        self, key: str, score: float, evidence: dict[str, Any], point: Point, told: Told
+    ) -> Answer:
+        points = self.point(key, told)
         threshold = points.at(point)
         upper = points.upper if point == "bounded" else None
         yes = threshold is not None and score >= threshold
@@ -159,11 +186,12 @@ class ModelSet(dict[str, Model]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, Model], thresholds: Mapping[str, float | None]
+        cls, models: Mapping[str, Model], thresholds: Mapping[str, Scores]
     ) -> list[Section]:
         """Return the sections of an image that answer as ``models`` do at ``thresholds``, by key.
 
-        ``None`` is never a yes. Raises ``ValueError`` for a kind of models that has no section.
+        These are as ``ModelSet.thresholds`` returns them; models that are told nothing have the
+        same for all. Raises ``ValueError`` for a kind of models that has no section.
         """
         raise ValueError(f"no image can be made of models of kind {cls.kind!r}")
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count, takewhile
 
 import pyarrow as pa
 
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
-from birthmark.predictor.models.compile import compile_models
+from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.predictor.saved_images import certainty_name, hints_name, image_name, levels_name
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.hint_image import Hints, etag_of
@@ -51,15 +53,17 @@ class LoadedModel(Published):
         content = stored or compile_models(self.trained.of_kind(self.kind), self.point)
         return self._answerer(content, self.tallies.predictions, *self._levels(content))
 
-    def _levels(self, content: bytes) -> tuple[str, list[bytes]]:
+    def _levels(self, content: bytes) -> tuple[list[str], list[bytes]]:
         """Return what says how sure the answers of an image are, and the images that it is of."""
         described = self._part(certainty_name(self.kind, self.point))
-        levels: list[bytes] = []
-        while described and (image := self._stored(levels_name(self.kind, len(levels)))):
-            levels.append(image)
-        if not described or not levels:  # of a version published before there were any
-            return certainty.plainly(Image(content).predicates), []
-        return described.decode(), levels
+        parts = (levels_name(self.kind, number) for number in count())
+        stored = [self._stored(name) for name in takewhile(self._has, parts)]
+        if not described or not stored:  # of a version published before there were any
+            return [certainty.plainly(Image(content).predicates)], []
+        levels = [image for image in stored if image is not None]
+        if len(levels) < len(stored):
+            levels = compile_levels(self.trained.of_kind(self.kind))
+        return [json.dumps(each) for each in json.loads(described)], levels
 
     @cached_property
     def hints(self) -> Hints | None:
@@ -99,19 +103,23 @@ class LoadedModel(Published):
         return content
 
     def _part(self, name: str) -> bytes | None:
-        known = name in self.manifest["parts"]
-        return (self.directory / name).read_bytes() if known else None
+        return (self.directory / name).read_bytes() if self._has(name) else None
+
+    def _has(self, name: str) -> bool:
+        return name in self.manifest["parts"]
 
     def _answerer(
         self,
         content: bytes,
         tally: Tally,
-        described: str | None = None,
+        described: Sequence[str] = (),
         levels: Sequence[bytes] = (),
     ) -> Answerer:
         told = (self.version, self.kind, self.point)
         images = [_array(level) for level in levels]
-        return Answerer(_array(content), told, list(self.abstaining), tally, described, images)
+        return Answerer(
+            _array(content), told, list(self.abstaining), tally, list(described), images
+        )
 
 
 def _batch(table: pa.Table) -> pa.RecordBatch:

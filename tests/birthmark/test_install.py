@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ EXPOSURE = 2.0
 CONFIG = """
 [traces]
 files = ["/srv/traces/*"]
+[follow]
+source = "/srv/captures"
+datasets = "/srv/birthmark/followed"
 [datasets]
 directory = "/srv/birthmark/datasets"
 [registry]
@@ -101,16 +105,26 @@ def test_units_may_write_to_what_they_keep_and_no_more(tmp_path: Path) -> None:
     units = made("systemd", site(tmp_path, Path("/run/birthmark/socket")))
     serve = directives(units["birthmark.service"].text)
     night = directives(units["birthmark-nightly.service"].text)
+    follow = directives(units["birthmark-follow.service"].text)
     kept = "/srv/birthmark"
+    assert follow["ReadWritePaths"] == [f"{kept}/followed"]
     assert serve["ReadWritePaths"] == [f"{kept}/registry", f"{kept}/log"]
     assert night["ReadWritePaths"] == [f"{kept}/registry", f"{kept}/datasets"]
     assert serve["RuntimeDirectory"] == ["birthmark"]
-    for unit in (serve, night):
+    for unit in (serve, night, follow):
         assert unit["ProtectSystem"] == ["strict"]
         assert unit["NoNewPrivileges"] == unit["PrivateTmp"] == ["yes"]
         assert unit["CapabilityBoundingSet"] == [""]
         assert unit["SystemCallFilter"] == ["@system-service"]
         assert unit["PrivateNetwork"] == ["yes"], "a socket and local disks need none"
+
+
+def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None:
+    of_source = site(tmp_path)
+    (start,) = directives(made("systemd", of_source)["birthmark-follow.service"].text)["ExecStart"]
+    assert start.split()[1:4] == ["follow", "/srv/captures", "/srv/birthmark/followed"]
+    lone = read_config(of_source.config).model_copy(update={"follow": None})
+    assert "birthmark-follow.service" not in made("systemd", replace(of_source, settings=lone))
 
 
 def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) -> None:

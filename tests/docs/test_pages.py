@@ -241,12 +241,13 @@ def test_exactly_the_direct_dependencies_are_listed() -> None:
     crates = {
         crate
         for member in workspace["members"]
-        if member != "layout_hint/hintd"
+        if member not in ("layout_hint/hintd", "native/tap")
         for crate in crates_of(member)
     }
     assert sorted(rows("dependencies.md", "Python")) == direct(python)
     assert sorted(rows("dependencies.md", "Rust")) == sorted(crates)
     assert sorted(rows("dependencies.md", "The helper")) == crates_of("layout_hint/hintd")
+    assert sorted(rows("dependencies.md", "The tap")) == crates_of("native/tap")
 
 
 def test_what_the_packages_import_is_what_the_project_depends_on() -> None:

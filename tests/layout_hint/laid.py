@@ -21,6 +21,7 @@ from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark_native import BM_TOLD
 from tests.layout_hint import device as d
 from tests.layout_hint.made import made
 
@@ -70,40 +71,52 @@ def chain(length: int, per_node: int = 3) -> list[tuple[int, int, int, int | Non
 
 @dataclass(frozen=True)
 class LaidForest:
-    """As many ``trees`` for each of ``groups`` of predicates, all with the same nodes and leaf.
+    """As many ``trees`` for each of ``groups`` of predicates, all with the same nodes and a leaf.
 
-    ``nodes`` are the height and the children; each asks for the hour. The image is as long as if
-    nothing were shared.
+    ``nodes`` are threshold, and what goes on to the children or is the number of the leaf; splits
+    ask for the hour. ``begins`` is where the second tree begins. The groups share all nodes and
+    scores; the image is as long as if they did not.
     """
 
-    nodes: Sequence[tuple[int, int, int]]
+    nodes: Sequence[tuple[int, int]]
     groups: Sequence[Sequence[int]]
     trees: int
+    begins: int | None = None
 
     kind: ClassVar[int] = 3
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        rows = [(height << 24 | 12 << 16, low | high << 16) for height, low, high in self.nodes]
-        scores = sum(map(len, self.groups))
-        nodes, leaf = writer.put_u32(rows), writer.put(b"\1" * scores * self.trees)
-        writer.put(bytes(8 * len(rows) * self.trees * len(self.groups)))
-        tree = [nodes, len(rows), leaf, 1]
+        rows = [threshold << 8 | further << 16 for threshold, further in self.nodes]
+        firsts = [(len(rows) * place, place) for place in range(self.trees + 1)]
+        if self.begins is not None:
+            firsts[1] = (self.begins, 1)
+        columns = max(map(len, self.groups))
+        nodes = writer.put_u32(rows * self.trees)
+        scores = writer.put(b"\1" * columns * self.trees)
+        writer.put(bytes((4 * len(rows) + columns) * self.trees * (len(self.groups) - 1)))
+        height = sum(threshold != LEAF for threshold, _ in self.nodes)
         groups = []
         for group in self.groups:
-            outputs = writer.put_u32([(predicate, 1) for predicate in group])
-            trees = writer.put_u32([tree] * self.trees)
-            groups.append((self.trees, trees, len(group), outputs))
-            eights = -(-self.trees // steps.ABREAST)
-            writer.steps += eights * self.nodes[0][0]
-            writer.steps += self.trees * steps.leaf(len(group)) + len(group)
+            outputs = [
+                (predicate | column << 16, *[1] * BM_TOLD) for column, predicate in enumerate(group)
+            ]
+            trees = writer.put_u32(firsts)
+            own = (columns, len(group), writer.put_u32(outputs))
+            groups.append((self.trees, trees, nodes, scores, *own))
+            writer.steps += -(-self.trees // steps.ABREAST) * (height + 1)
+            writer.steps += self.trees * steps.leaf(columns) + len(group)
         writer.steps += 1
         head = [1, writer.put_u32([(3, 0)]), 0, 0, len(groups), writer.put_u32(groups)]
         return writer.put_u32(head, 8)
 
 
-def ladder(length: int) -> list[tuple[int, int, int]]:
-    """Return nodes of which both children are the next: 2^length ways to the one leaf."""
-    return [(length - place, place + 1, place + 1) for place in range(length)]
+NOON, END = (12, 1), (LEAF, 0)
+"""A split whose children come next, and a leaf."""
+
+
+def ladder(length: int) -> list[tuple[int, int]]:
+    """Return the nodes of a tree of so many splits, each the second child of the one before."""
+    return [NOON, *[END, NOON] * (length - 1), END, END]
 
 
 def raw(predicates: Sequence[str], section: Section) -> bytes:
@@ -156,9 +169,19 @@ def refused() -> Iterator[tuple[str, bytes]]:
     yield "output twice", compile_image(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
     few = compile_image(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
     yield "node that declares too few steps", few
-    flat = [(3, 1, 1), (3, 2, 2), (1, 3, 3)]
-    yield "node as high as its child", compile_image(keys(1), [LaidForest(flat, [[0]], 1)])
-    yield "node without a height", compile_image(keys(1), [LaidForest([(0, 1, 1)], [[0]], 1)])
+    trees = {
+        "children that stand too late": [(12, 3), *ladder(2)],
+        "children of two splits": [NOON, (12, 2), NOON, END, END],
+        "children that are not there": ladder(2)[:-2],
+        "node that no way leads to": [*ladder(2), END, END],
+        "leaf without scores": [NOON, END, (LEAF, 1)],
+        "tree that is too high": ladder(256),
+    }
+    for why, nodes in trees.items():
+        yield why, compile_image(keys(1), [LaidForest(nodes, [[0]], 1)])
+    for begins in (3, 7, 2**32 - 1):
+        inside = LaidForest(ladder(2), [[0]], 2, begins)
+        yield f"tree that begins at {begins}", compile_image(keys(1), [inside])
 
 
 CREATE = struct.pack("<2B4IB", 0x06, 13, 0, 100, 100, 0, 0) + b"inbox.lock"

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.schema import TIME
+from birthmark.features.told import TOLD
 from birthmark.predictor.image.forest import (
     NEVER,
     SOURCES,
@@ -25,11 +26,12 @@ from birthmark.predictor.image.forest import (
     Feature,
     ForestSection,
     Group,
+    Output,
 )
 from birthmark.predictor.image.format import Section, compile_image, predict
 from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
-from birthmark_native import Image
+from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
 
 CREATES = pa.schema(
     [
@@ -42,7 +44,8 @@ CREATES = pa.schema(
         ("history", pa.binary()),
     ]
 )
-HISTORY = 8
+TELLS = BM_TELLS_NAME, BM_TELLS_CALLER, BM_TELLS_DIRECTORY
+HISTORY = max(TELLS) + 1
 
 Create = dict[str, Any]
 Answers = list[set[str]]
@@ -76,10 +79,18 @@ def some_creates(random_: random.Random, n: int) -> list[Create]:
             "gid": maybe(random_.randrange(3)),
             "client": maybe(random_.choice(["10.0.0.1", "fe80::1", ""])),
             "time": maybe(datetime.fromtimestamp(random_.randrange(-(10**9), 10**9), UTC)),
-            "history": maybe(random_.randbytes(random_.choice([HISTORY, 0, 3]))),
+            "history": maybe(some_history(random_)),
         }
         for _ in range(n)
     ]
+
+
+def some_history(random_: random.Random) -> bytes:
+    history = bytearray(random_.randbytes(random_.choice([HISTORY, HISTORY, 0, 3])))
+    for byte in TELLS:
+        if byte < len(history) and random_.random() < 0.3:
+            history[byte] = 0
+    return bytes(history)
 
 
 def components(name: bytes | None) -> set[tuple[str, bytes]]:
@@ -251,6 +262,14 @@ def values(create: Create) -> list[int | None]:
     return [create["mode"], create["uid"], create["gid"], client, fnv1a(folded), suffix]
 
 
+def place_in_told(history: bytes) -> int:
+    name, user, directory = (byte < len(history) and history[byte] > 0 for byte in TELLS)
+    told = ("nothing", "name", "caller", "directory")[
+        name + (name and user) + (name and user and directory)
+    ]
+    return TOLD.index(told)
+
+
 def row_of(create: Create, features: Sequence[Feature], tables: Sequence[CodeTable]) -> list[int]:
     row = []
     for source, argument, table in features:
@@ -268,20 +287,26 @@ def row_of(create: Create, features: Sequence[Feature], tables: Sequence[CodeTab
     return row
 
 
-def made_byte_tree(random_: random.Random, features: int, outputs: int) -> ByteTree:
-    nodes = random_.choice([1, 2, 30])
-    children = np.zeros((nodes, 2), np.int64)
-    free = [(0, 0), (0, 1)]
-    for node in range(1, nodes):
-        children[free.pop(random_.randrange(len(free)))] = node
-        free += [(node, 0), (node, 1)]
-    for leaf, place in enumerate(free):
-        children[place] = nodes + leaf
+def made_byte_tree(random_: random.Random, features: int, columns: int) -> ByteTree:
+    children: list[tuple[int, int]] = []
+    splits = random_.choice([0, 1, 2, 30])
+    leaves = count(splits)
+
+    def grown(size: int) -> int:
+        """Return the child that so many splits make, which are numbered in preorder."""
+        if not size:
+            return next(leaves)
+        own, first = len(children), random_.randrange(size)
+        children.append((0, 0))
+        children[own] = (grown(first), grown(size - 1 - first))
+        return own
+
+    grown(splits)
     return ByteTree(
-        np.array(random_.choices(range(features), k=nodes)),
-        np.frombuffer(random_.randbytes(nodes), np.uint8) // random_.choice([1, 16]),
-        children,
-        np.frombuffer(random_.randbytes(len(free) * outputs), np.uint8).reshape(-1, outputs),
+        np.array(random_.choices(range(features), k=splits), np.int64),
+        np.frombuffer(random_.randbytes(splits), np.uint8) // random_.choice([2, 16]),
+        np.array(children, np.int64).reshape(-1, 2),
+        np.frombuffer(random_.randbytes((splits + 1) * columns), np.uint8).reshape(-1, columns),
     )
 
 
@@ -299,25 +324,30 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
     ]
     groups = []
     for place in range(0, len(keys), 3):
-        own = keys[place : place + 3]
-        trees = [made_byte_tree(random_, len(features), len(own)) for _ in range(9)]
-        groups.append(
-            Group({key: random_.choice([0, 900, 1100, 1300, NEVER]) for key in own}, trees)
-        )
+        columns = random_.choice([1, 3, 20])
+        trees = [made_byte_tree(random_, len(features), columns) for _ in range(9)]
+        outputs = {
+            key: Output(
+                random_.randrange(columns),
+                tuple(random_.choice([0, 900, 1100, 1300, NEVER]) for _ in TOLD),
+            )
+            for key in keys[place : place + 3]
+        }
+        groups.append(Group(columns, outputs, trees))
 
     def yes(create: Create) -> set[str]:
-        row = row_of(create, features, tables)
+        row, told = row_of(create, features, tables), place_in_told(create["history"] or b"")
         answers = set()
         for group in groups:
-            sums = np.zeros(len(group.thresholds), np.int64)
+            sums = np.zeros(group.columns, np.int64)
             for tree in group.trees:
                 node = 0
                 while node < len(tree.feature):
                     right = row[tree.feature[node]] > tree.threshold[node]
                     node = tree.children[node, int(right)]
                 sums += tree.scores[node - len(tree.feature)]
-            pairs = zip(group.thresholds.items(), sums, strict=True)
-            answers |= {key for (key, threshold), total in pairs if total >= threshold}
+            outputs = group.outputs.items()
+            answers |= {key for key, o in outputs if sums[o.column] >= o.thresholds[told]}
         return answers
 
     return ForestSection(features, tables, groups), yes

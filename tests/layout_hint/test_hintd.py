@@ -285,7 +285,7 @@ def broken(image: bytes, how: str) -> bytes:
         "half of it": image[: len(image) // 2],
         "a flipped bit": bytes(flipped),
         "more than it": image + b"\0",
-        "a newer version": sealed(image, VERSION_AT, 3),
+        "a newer version": sealed(image, VERSION_AT, 4),
         "an older version": sealed(image, VERSION_AT, 1),
         "steps undeclared": sealed(image, STEPS_AT, 1),
     }[how]

@@ -333,7 +333,7 @@ def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, chan
     [
         ("format", 1),
         ("points", {}),
-        ("points", {"name": {"lock": {"accurate": 7}}, "able": {}}),
+        ("points", {"name": {"nothing": {"lock": {"accurate": 7}}}, "able": {}}),
         ("kinds", ["oracle"]),
         ("predicates", [{"key": "immortal", "config": None}]),
         ("predicates", [{"key": "x", "config": {"name": "x"}}]),

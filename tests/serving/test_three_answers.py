@@ -16,7 +16,9 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.models.compile import compile_models
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.serving.answers.json_answers import explain_one, predict
 from birthmark.serving.client.client import Client
 from birthmark.serving.messages.requests import parse
@@ -85,7 +87,10 @@ def test_json_says_it_as_tables_do(model: LoadedModel, creates: pa.Table) -> Non
         columns = {
             field.name: alone.get(field.name, pa.nulls(1, field.type)) for field in creates.schema
         }
-        said = model.said(pa.table(columns, schema=creates.schema))
+        asked_of = pa.table(columns, schema=creates.schema)
+        said, yes = model.said(asked_of), model.answers(asked_of)
+        answers = {key: ("no", "yes")[own[0].as_py()] for key, own in yes.items()}
+        assert found["predicates"] == answers
         assert found["answers"] == {key: own.word(0) for key, own in said.items()}
         assert found["probabilities"] == {key: own.probability(0) for key, own in said.items()}
 
@@ -122,12 +127,35 @@ def test_a_version_of_before_says_yes_and_is_else_unsure(model: LoadedModel) -> 
     assert set(found["probabilities"].values()) == {None}
 
 
+def test_levels_that_tell_the_answers_are_asked_alone(model: LoadedModel) -> None:
+    models = model.trained.of_kind("rules")
+    blank = pa.array(list(compile_image(list(models), [])), pa.uint8())
+    levels = [pa.array(list(content), pa.uint8()) for content in compile_levels(models)]
+    points = {key: models.point(key) for key in models}
+    described = json.loads(certainty.described(points, model.trained.worlds, "bounded"))
+
+    def answers(described: dict[str, Any], abstaining: list[str]) -> dict[str, str]:
+        told = ("v", "rules", "bounded")
+        asked = Answerer(blank, told, abstaining, Tally(), [json.dumps(described)], levels)
+        found: dict[str, str] = json.loads(asked.json(b'{"name": "conftest.c"}')[0])["prediction"][
+            "predicates"
+        ]
+        return found
+
+    found = answers(described, [])
+    assert found == asked(model, name="conftest.c")["predicates"]
+    yes = [key for key, answer in found.items() if answer == "yes"]
+    assert answers(described, yes[:1]) == {**found, yes[0]: "no"}
+    del described["predicates"][0]["reached"]  # as of a version of before
+    assert set(answers(described, []).values()) == {"no"}, "the image is asked"
+
+
 def test_levels_of_other_predicates_are_refused(model: LoadedModel) -> None:
     content = compile_models(model.trained.models["rules"], "bounded")
     image = pa.array(list(content), pa.uint8())
     described = '{"predicates": [], "worlds": []}'
     with pytest.raises(ValueError, match="expected images of the levels described"):
-        Answerer(image, ("v", "rules", "bounded"), [], Tally(), described, [])
+        Answerer(image, ("v", "rules", "bounded"), [], Tally(), [described], [])
 
 
 def test_a_client_is_told_over_http(url: str) -> None:

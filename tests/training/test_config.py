@@ -64,7 +64,7 @@ def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Pat
         (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
         (LEAST + "[training\n", r"expected a TOML file: .*line"),
         (LEAST + "[[predicates]]\nnonsense = 1\n", r"predicates: "),
-        (LEAST.replace("files", "# files"), r"toml: expected traces\.files or servers"),
+        (LEAST.replace("files", "# files"), r"toml: expected traces\.files, servers or follow"),
         (LEAST + "[[servers]]\nname = 'a/b'\nfiles = ['*']\n", r"servers\.0\.name: .*'a/b'"),
         (LEAST + 2 * "[[servers]]\nname = 'a'\nfiles = ['*']\n", r"toml: servers: .* differ"),
         (LEAST + "[engine]\nkind = 'dask'\n", r"engine: scheduler is for .*dask"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats
+from birthmark.features.told import told_of
 from birthmark.predictor import Predicate, TrainedModel, births
 from birthmark.predictor.answers.operating_points import says_yes
 from birthmark.predictor.answers.point import POINTS, Point
@@ -30,6 +31,8 @@ class Case:
     `blocks` of time are of these only. `guess` is the training data's majority answer. A score that
     reaches the threshold of a point is a yes; None is never reached. Only points that have one in
     `thresholds` are judged. `bound` is the share of false positives that `bounded` is to keep.
+    `answers` are given where not all rows have the same threshold, as more is told of some than
+    of others: then `thresholds` are those of the rows of which most is told.
     """
 
     subject: str
@@ -42,9 +45,12 @@ class Case:
     guess: bool
     thresholds: Mapping[Point, float | None]
     bound: float
+    answers: Mapping[Point, Bools] = field(default_factory=dict)
 
     def said(self, point: Point) -> Bools:
         """Return the answers at a point."""
+        if point in self.answers:
+            return self.answers[point]
         return says_yes(self.scores, self.thresholds[point])
 
     @property
@@ -96,8 +102,9 @@ class Labelled:
         guess: bool,
         thresholds: Mapping[Point, float | None],
         bound: float,
+        answers: Mapping[Point, Bools] = {},
     ) -> Case:
-        """Return the case of predicate `key` and a model's `scores` of all rows."""
+        """Return the case of predicate `key` and a model's `scores` and `answers` of all rows."""
         told, truth, blocks = self.answers[key]
         predicate = self.predicates[key]
         return Case(
@@ -111,6 +118,7 @@ class Labelled:
             guess,
             thresholds,
             bound,
+            {point: own[told] for point, own in answers.items()},
         )
 
 
@@ -139,7 +147,7 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
     """Yield every predicate's case, kind by kind."""
     for kind, models in model.models.items():
         for own in test.values():
-            scores = models.scores(own.creates)
+            scores, told = models.scores(own.creates), told_of(own.creates)
             for key in own.predicates:
                 points = models.point(key)
                 yield own.case(
@@ -149,6 +157,7 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
                     majority(model.tallies[key]),
                     {point: points.at(point) for point in POINTS},
                     model.limits.yes.bound,
+                    {p: scores[key] >= models.thresholds(key, p)[told] for p in POINTS},
                 )
 
 

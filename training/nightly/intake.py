@@ -55,6 +55,12 @@ class Entry:
     size: int
     mtime_ns: int
 
+    @classmethod
+    def of(cls, path: Path) -> Entry:
+        """Return a file as it is."""
+        status = path.stat()
+        return cls(str(path), status.st_size, status.st_mtime_ns)
+
     @property
     def fingerprint(self) -> str:
         """Hexadecimal digits that stand for it."""
@@ -127,13 +133,12 @@ def _unknown(
     traces: Traces, directory: Path, servers: Sequence[Server]
 ) -> Iterator[tuple[str, Entry]]:
     """Give each trace file that has not been taken in once, with its server's name."""
-    known = set(_known(directory))
+    seen = set(known(directory))
     for name, globs in [("", traces.files), *((s.name, s.files) for s in servers)]:
         for path in matching(globs):
-            status = path.stat()
-            entry = Entry(str(path), status.st_size, status.st_mtime_ns)
-            if entry not in known:
-                known.add(entry)
+            entry = Entry.of(path)
+            if entry not in seen:
+                seen.add(entry)
                 yield name, entry
 
 
@@ -228,7 +233,12 @@ def _by_day(
 def _name(server: str, entries: Sequence[Entry], parts: Mapping[Entry, Path]) -> str:
     periods = [Decoded(parts[entry]).period for entry in entries]
     starts = [period[0] for period in periods if period]
-    since = f"{_time(min(starts)):%Y%m%dT%H%M%SZ}" if starts else "empty"
+    return named(entries, min(starts, default=None), server)
+
+
+def named(entries: Sequence[Entry], began: int | None, server: str = "") -> str:
+    """Return what a dataset is called whose first operation was then, microseconds; None: none."""
+    since = "empty" if began is None else f"{_time(began):%Y%m%dT%H%M%SZ}"
     return "-".join(filter(None, (since, server, _fingerprint(entries)[:6])))
 
 
@@ -239,18 +249,23 @@ def _make(path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
 
 def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
     summary = combine(parts, aside, known_as=path)
-    about: dict[str, Any] = {
+    told = about(entries, summary, aside)
+    (aside / INTAKE).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+
+
+def about(entries: Sequence[Entry], summary: IngestSummary, dataset: Path) -> dict[str, Any]:
+    """Return what is told of a dataset beside it: of which traces it is, and of its tables."""
+    return {
         "traces": [asdict(entry) for entry in entries],
         "period": _period(summary),
-        "births": _births(aside),
+        "births": _births(dataset),
         "summary": summary.record(),
         "tables": {
-            path.relative_to(aside).as_posix(): describe(path)
+            path.relative_to(dataset).as_posix(): describe(path)
             for table in _LEARNED
-            for path in table_files(aside, table)
+            for path in table_files(dataset, table)
         },
     }
-    (aside / INTAKE).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def _period(summary: IngestSummary) -> list[str] | None:
@@ -293,8 +308,8 @@ def _fingerprint(entries: Sequence[Entry]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _known(directory: Path) -> dict[Entry, None]:
-    """Return the traces taken in, each once."""
+def known(directory: Path) -> dict[Entry, None]:
+    """Return the traces that were taken in, each once."""
     ledger = directory / _LEDGER
     told = json.loads(ledger.read_bytes()) if ledger.exists() else []
     for path in sorted(directory.glob(f"[!.]*/{INTAKE}")):
@@ -303,7 +318,7 @@ def _known(directory: Path) -> dict[Entry, None]:
 
 
 def _remember(directory: Path) -> None:
-    told = [asdict(entry) for entry in _known(directory)]
+    told = [asdict(entry) for entry in known(directory)]
     text, ledger = json.dumps(told, indent=1) + "\n", directory / _LEDGER
     if told and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):
         durable.write_text(ledger, text)

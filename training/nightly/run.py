@@ -24,6 +24,7 @@ from birthmark.training.engine import current, opened
 from birthmark.training.learn.train import read_lives
 from birthmark.training.nightly.candidate import succeed
 from birthmark.training.nightly.compare import Decision
+from birthmark.training.nightly.followed import take_in_hours
 from birthmark.training.nightly.horizon import Horizon, horizon, learned_until
 from birthmark.training.nightly.intake import (
     Dataset,
@@ -97,6 +98,7 @@ def nightly(config: Config, say: Say = lambda text: None, now: datetime | None =
         night, registry = Night(), Registry(config.registry.directory)
         with opened(config.engine, directory):
             _take_in(config, night, say)
+            _take_in_hours(config, night, say)
             # What was learned of a damaged version, an audit for one, would stay.
             if (published := registry.current()) is not None:
                 registry.verify(published)
@@ -131,6 +133,19 @@ def _take_in(config: Config, night: Night, say: Say) -> None:
         night.datasets = [path.name for path in made]
         night.warnings += [line for path in made for line in warnings(path)]
         night.set_aside = dict(sum((Counter(set_aside(path)) for path in made), Counter[str]()))
+
+
+def _take_in_hours(config: Config, night: Night, say: Say) -> None:
+    """Take in what a follower has finished since the last time."""
+    if config.follow is None or not config.follow.datasets.is_dir():
+        return
+    made = take_in_hours(config.follow.datasets, config.datasets.directory)
+    if made is not None:
+        say(f"took in {made.name}, which was followed")
+        night.datasets.append(made.name)
+        night.warnings += warnings(made)
+        aside = Counter(night.set_aside) + Counter(set_aside(made))
+        night.set_aside = dict(aside)
 
 
 def _look(

@@ -97,7 +97,12 @@ impl Answerer {
     /// Writes the answer to one file, and a comma.
     fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) {
         let create = file.create();
-        let answers = self.answers(&create);
+        let answers = match &self.levels {
+            Some(levels) => {
+                self.opened(levels.say(&create, |create| self.answers(create), &mut counts.said))
+            }
+            None => self.answers(&create),
+        };
         let (form, name) = file.echo();
         to.extend(b"{\"name");
         to.extend(form.as_bytes());
@@ -108,8 +113,7 @@ impl Answerer {
             counts.yes[place] += yes;
             to.extend([&b"\"no\""[..], b"\"yes\""][yes as usize]);
         });
-        if let Some(levels) = &self.levels {
-            levels.say(&create, &answers, &mut counts.said);
+        if self.levels.is_some() {
             let said = &counts.said;
             self.write_each(to, "answers", |place, to| to.extend(word(said[place].word)));
             self.write_each(to, "probabilities", |place, to| {
@@ -140,7 +144,11 @@ impl Answerer {
     }
 
     fn answers(&self, create: &Create) -> Answers {
-        let mut answers = self.image.lookup(create);
+        self.opened(self.image.lookup(create))
+    }
+
+    /// Answers without a yes of those that abstain.
+    fn opened(&self, mut answers: Answers) -> Answers {
         answers.iter_mut().zip(self.open).for_each(|(word, open)| *word &= open);
         answers
     }

@@ -1,13 +1,15 @@
 //! How sure models are of a file, from images of their levels (`predictor/answers/certainty.py`).
 
 use arrow_array::RecordBatch;
+use birthmark_contract::image::TOLD;
 use birthmark_image::{Answers, Create, Creates, Image, Needs};
 use birthmark_learn::certainty::{Certainty, Said};
 use birthmark_trace::columns::ColumnError;
 
 /// What asks images for the levels of predicates, and says what these mean.
 pub struct Levels {
-    certainty: Certainty,
+    /// What levels mean, for all that may be told of a create; one if it is always the same.
+    certainties: Vec<Certainty>,
     images: Vec<Image>,
     /// Of each predicate the images that have its cuts, and which answers of theirs these are.
     cuts: Vec<Vec<(usize, Answers)>>,
@@ -16,13 +18,17 @@ pub struct Levels {
 impl Levels {
     /// What `images` say, whose predicates are `PLACE KEY`: whether a score reaches that cut of KEY.
     ///
+    /// `certainties` say what that means, in the order of what is told of a create; or one does.
     /// Without images the levels are two: whether the answer is a yes. None if they do not fit.
-    pub fn of(certainty: Certainty, images: Vec<Image>) -> Option<Levels> {
-        let mut cuts = vec![Vec::new(); certainty.keys().len()];
+    pub fn of(certainties: Vec<Certainty>, images: Vec<Image>) -> Option<Levels> {
+        let keys = certainties.first()?.keys();
+        let alike = certainties.iter().all(|each| each.keys() == keys);
+        (alike && [1, TOLD].contains(&certainties.len())).then_some(())?;
+        let mut cuts = vec![Vec::new(); keys.len()];
         for (number, image) in images.iter().enumerate() {
             for (bit, cut) in image.predicates().iter().enumerate() {
                 let (_, key) = cut.key.split_once(' ')?;
-                let place = certainty.keys().iter().position(|own| own == key)?;
+                let place = keys.iter().position(|own| own == key)?;
                 let own: &mut Vec<(usize, Answers)> = &mut cuts[place];
                 if own.last().is_none_or(|last| last.0 != number) {
                     own.push((number, Answers::default()));
@@ -32,24 +38,42 @@ impl Levels {
         }
         let count =
             |own: &[(usize, Answers)]| -> usize { own.iter().map(|(_, mask)| ones(mask)).sum() };
-        let fits = |(place, own): (usize, &Vec<_>)| certainty.levels(place) == 1 + count(own);
+        let most = |place| certainties.iter().map(|each| each.levels(place)).max();
+        let fits = |(place, own): (usize, &Vec<_>)| most(place) == Some(1 + count(own));
         let fit = images.is_empty() || cuts.iter().enumerate().all(fits);
-        fit.then_some(Levels { certainty, images, cuts })
+        fit.then_some(Levels { certainties, images, cuts })
     }
 
-    /// Writes to `said` what is said of each predicate of a create, whose `answers` are known.
-    pub fn say(&self, create: &Create, answers: &Answers, said: &mut Vec<Said>) {
+    /// Writes to `said` what is said of each predicate of a create, and returns the answers.
+    ///
+    /// `ask` knows these, too: it is asked only where the levels do not tell.
+    pub fn say(
+        &self,
+        create: &Create,
+        ask: impl FnOnce(&Create) -> Answers,
+        said: &mut Vec<Said>,
+    ) -> Answers {
+        let certainty = &self.certainties[(create.told() as usize).min(self.certainties.len() - 1)];
         if self.images.is_empty() {
+            let answers = ask(create);
             let level = |place: usize| (answers[place / 64] >> (place % 64) & 1) as usize;
-            self.certainty.say((0..self.cuts.len()).map(level), said);
-            return;
+            certainty.say((0..self.cuts.len()).map(level), said);
+            return answers;
         }
         let found: Vec<_> = self.images.iter().map(|image| image.lookup(create)).collect();
         let reached = |(image, mask): &(usize, Answers)| -> usize {
             let words = found[*image].iter().zip(mask);
             words.map(|(answers, mask)| (answers & mask).count_ones() as usize).sum()
         };
-        self.certainty.say(self.cuts.iter().map(|own| own.iter().map(reached).sum()), said);
+        let levels: Vec<usize> =
+            self.cuts.iter().map(|own| own.iter().map(reached).sum()).collect();
+        certainty.say(levels.iter().copied(), said);
+        let Some(first) = certainty.reached() else { return ask(create) };
+        let mut answers = Answers::default();
+        for (place, (level, first)) in levels.iter().zip(first).enumerate() {
+            answers[place / 64] |= u64::from(level >= first) << (place % 64);
+        }
+        answers
     }
 
     /// Calls `take` with what is said of each row of `creates` (`features.CREATES`), in order.
@@ -60,7 +84,7 @@ impl Levels {
     pub fn say_all(
         &self,
         creates: &RecordBatch,
-        answers: impl Fn(&Create) -> Answers,
+        ask: impl Fn(&Create) -> Answers,
         needs: Needs,
         mut take: impl FnMut(&[Said]),
     ) -> Result<(), ColumnError> {
@@ -68,8 +92,7 @@ impl Levels {
         let columns = Creates::of(creates, needs)?;
         let mut said = Vec::new();
         for row in 0..creates.num_rows() {
-            let create = columns.create(row);
-            self.say(&create, &answers(&create), &mut said);
+            self.say(&columns.create(row), &ask, &mut said);
             take(&said);
         }
         Ok(())
@@ -77,7 +100,7 @@ impl Levels {
 
     /// The predicates' keys, in the order of what is said.
     pub fn keys(&self) -> &[String] {
-        self.certainty.keys()
+        self.certainties[0].keys()
     }
 }
 

@@ -11,16 +11,19 @@ group! {
     /// The format, and how much an image may have.
     LIMITS: u32 {
         /// of the format
-        VERSION = 2,
+        VERSION = 3,
         PREDICATES_MAX = 256,
         /// 64 predicates to a word
         WORDS_MAX = PREDICATES_MAX / 64,
         SECTIONS_MAX = 16,
-        FEATURES_MAX = 512,
+        /// of a section of forests: a byte says which
+        FEATURES_MAX = 256,
         /// of a forest: sums fit 16 bits
         TREES_MAX = 256,
-        /// of a forest: nodes, and likewise leaves
-        TREE_SIZE_MAX = 0x8000,
+        /// of a forest: nodes of a tree
+        TREE_SIZE_MAX = 0xffff,
+        /// of a forest: splits on the way to a leaf
+        HEIGHT_MAX = 255,
         /// entries of a dictionary to compare
         BUCKET_MAX = 16,
         /// of one lookup
@@ -37,7 +40,7 @@ group! {
         RANDOM_LEN = 6,
         /// of hexadecimal digits
         HEX_LEN = 4,
-        /// the attribute of a node without edges
+        /// attribute of a node without edges; threshold
         LEAF = 0xff,
     }
 }
@@ -161,6 +164,28 @@ group! {
     }
 }
 group! {
+    /// What is told of earlier files: thresholds of forests stand in this order.
+    TOLDS = "bm_told": usize {
+        /// of files in its directory, by its user, of its name
+        TOLD_DIRECTORY = 0,
+        /// of files by its user, of its name
+        TOLD_CALLER = 1,
+        /// of files of its name
+        TOLD_NAME = 2,
+        TOLD_NOTHING = 3,
+        TOLD = 4,
+    }
+}
+group! {
+    /// Bytes of a history that are not 0 where files in its directory, by its user, and of its name
+    /// are told of.
+    TELLS = "bm_tells": usize {
+        TELLS_DIRECTORY = 62,
+        TELLS_CALLER = 110,
+        TELLS_NAME = 78,
+    }
+}
+group! {
     /// Numbers that tell of a name.
     NAME_NUMBER = "bm_name_number": usize {
         NAME_LENGTH = 0,
@@ -204,5 +229,18 @@ group! {
 }
 
 /// All of it, in the order of the header of C.
-pub const GROUPS: [Group; 11] =
-    [LIMITS, HEADER, HASH, STATUS, KNOWN, PLACE, ATTRIBUTE, SOURCE, NAME_NUMBER, VALUE, SECTION];
+pub const GROUPS: [Group; 13] = [
+    LIMITS,
+    HEADER,
+    HASH,
+    STATUS,
+    KNOWN,
+    PLACE,
+    ATTRIBUTE,
+    SOURCE,
+    TOLDS,
+    TELLS,
+    NAME_NUMBER,
+    VALUE,
+    SECTION,
+];

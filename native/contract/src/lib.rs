@@ -5,5 +5,6 @@ pub mod create;
 mod group;
 pub mod hints;
 pub mod image;
+pub mod told;
 
 pub use group::{Constant, Group};

@@ -1,5 +1,7 @@
 //! What is known of a file at the moment it is created.
 
+use birthmark_contract::told::Told;
+
 /// One create; what is not known is `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Create<'a> {
@@ -11,6 +13,13 @@ pub struct Create<'a> {
     pub values: [Option<u32>; 4],
     /// The hour of the day, UTC.
     pub hour: Option<u8>,
+}
+
+impl Create<'_> {
+    /// How much its history tells.
+    pub fn told(&self) -> Told {
+        self.history.map_or(Told::Nothing, Told::of)
+    }
 }
 
 /// The hour of the day of a time, in microseconds since the epoch.

@@ -1,4 +1,4 @@
-//! Forests: trees over small numbers, whose leaves hold a score per predicate.
+//! Forests: trees over small numbers, whose leaves hold a row of scores.
 
 use super::bytes::{Block, Bytes};
 use super::create::{Create, Needs};
@@ -7,6 +7,7 @@ use super::{each_once, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{self as format, NAME_NUMBERS};
 use birthmark_learn::encode::{hashes, numbers};
+use std::array::from_fn;
 
 const HOURS: u8 = 24;
 /// Trees that are walked at the same time, so that one's memory is waited for with the others'.
@@ -20,12 +21,40 @@ pub struct Forest {
     groups: Vec<Group>,
 }
 
-/// Trees, and the predicates whose scores are in their leaves, with their thresholds.
+/// Trees, and what their scores mean for predicates.
 #[derive(Debug)]
 struct Group {
     trees: Vec<Tree>,
-    outputs: Vec<(usize, u32)>,
+    /// Those of all trees.
+    nodes: ScalarBuffer<u32>,
+    /// So many scores for each leaf of all trees.
+    scores: Buffer,
+    columns: usize,
+    outputs: Vec<Output>,
 }
+
+/// The places of a tree's root among the nodes, and of its first leaf among the leaves.
+#[derive(Debug)]
+struct Tree {
+    root: usize,
+    leaf: usize,
+    height: u64,
+}
+
+/// A predicate is a yes if the sum of the scores in its column is at least the threshold for what is
+/// told of a create.
+#[derive(Debug)]
+struct Output {
+    predicate: usize,
+    column: usize,
+    thresholds: [u32; format::TOLD],
+}
+
+/// Bytes of an output.
+const OUTPUT: u32 = 4 + 4 * format::TOLD as u32;
+
+/// The bytes of a create that forests split on.
+type Row = [u8; format::FEATURES_MAX as usize];
 
 /// Where a feature comes from.
 #[derive(Debug)]
@@ -45,22 +74,12 @@ struct Table {
     unknown: u8,
 }
 
-/// A child is a node if it is below the number of nodes, else a leaf.
-#[derive(Debug)]
-struct Tree {
-    nodes: Buffer,
-    leaves: Buffer,
-}
-
-/// Bytes of a node.
-const NODE: usize = 8;
-
+/// A split or a leaf.
 struct Node {
-    feature: u16,
+    feature: u8,
     threshold: u8,
-    /// The nodes from it to a leaf, at most: more than of its children.
-    height: u8,
-    children: [u16; 2],
+    /// From a split the way to its first child, behind which is the second; of a leaf its number.
+    further: usize,
 }
 
 impl Forest {
@@ -75,11 +94,11 @@ impl Forest {
         let tables: Vec<Table> = collect(tables.rows(16).map(|row| Table::read(block, row)))?;
         let rows = block.array(head.u32(4), features, 8, 4)?.rows(8);
         let features: Vec<Feature> = collect(rows.map(|row| Feature::read(row, tables.len())))?;
-        let rows = block.array(head.u32(20), groups, 16, 4)?.rows(16);
+        let rows = block.array(head.u32(20), groups, 28, 4)?.rows(28);
         let read = |row| Group::read(block, row, features.len());
         let groups: Vec<Group> = collect(rows.map(read))?;
         let outputs = groups.iter().flat_map(|group| &group.outputs);
-        each_once(outputs.map(|(predicate, _)| *predicate), predicates).then_some(())?;
+        each_once(outputs.map(|output| output.predicate), predicates).then_some(())?;
         Some(Forest { groups, features, tables })
     }
 
@@ -96,15 +115,18 @@ impl Forest {
     /// Adds the predicates whose sum of scores reaches the threshold.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
         let seen = Seen::of(create);
-        let mut features = [0; format::FEATURES_MAX as usize];
-        for (to, feature) in features.iter_mut().zip(&self.features) {
+        let mut row: Row = [0; format::FEATURES_MAX as usize];
+        for (to, feature) in row.iter_mut().zip(&self.features) {
             *to = self.feature(feature, create, &seen);
         }
-        self.groups.iter().for_each(|group| group.lookup(&features, answers));
+        let told = create.told() as usize;
+        self.groups.iter().for_each(|group| group.lookup(&row, told, answers));
     }
 
-    /// Adds what the features come from.
+    /// Adds what the features come from, and what thresholds go by.
     pub fn add_needs(&self, needs: &mut Needs) {
+        let mut outputs = self.groups.iter().flat_map(|group| &group.outputs);
+        needs.history |= outputs.any(Output::goes_by_what_is_told);
         for feature in &self.features {
             match feature {
                 Feature::History(_) => needs.history = true,
@@ -147,58 +169,86 @@ impl Seen {
 
 impl Group {
     fn read(block: &Block, row: Bytes, features: usize) -> Option<Self> {
-        let (trees, outputs) = (row.u32(0), row.u32(8));
-        if trees > format::TREES_MAX || outputs == 0 || outputs > format::PREDICATES_MAX {
-            return None;
-        }
-        let rows = block.array(row.u32(12), outputs, 8, 4)?.rows(8);
-        let outputs: Vec<_> = rows.map(|row| (row.u32(0) as usize, row.u32(4))).collect();
-        let rows = block.array(row.u32(4), trees, 16, 4)?.rows(16);
-        let read = |row| Tree::read(block, row, features, outputs.len() as u32);
-        Some(Group { trees: collect(rows.map(read))?, outputs })
+        let (trees, columns, outputs) = (row.u32(0), row.u32(16), row.u32(20));
+        let counts = [columns, outputs];
+        let room = counts.iter().all(|count| (1..=format::PREDICATES_MAX).contains(count));
+        (room && trees <= format::TREES_MAX).then_some(())?;
+        let firsts = block.array(row.u32(4), trees + 1, 8, 4)?.rows(8);
+        let firsts: Vec<_> = firsts.map(|row| [row.u32(0), row.u32(4)]).collect();
+        let [inner, leaves] = *firsts.last()?;
+        let nodes = block.array(row.u32(8), inner, 4, 4)?.u32s();
+        let scores = block.array(row.u32(12), leaves.checked_mul(columns)?, 1, 1)?.keep();
+        let outputs = block.array(row.u32(24), outputs, OUTPUT, 4)?.rows(OUTPUT as usize);
+        let outputs = collect(outputs.map(|row| Output::read(row, columns as usize)))?;
+        (firsts[0] == [0, 0]).then_some(())?;
+        let read = |pair: &[[u32; 2]]| Tree::read(&nodes, pair[0], pair[1], features);
+        let trees = collect(firsts.windows(2).map(read))?;
+        Some(Group { trees, nodes, scores, columns: columns as usize, outputs })
     }
 
     fn steps(&self) -> u64 {
-        let outputs = self.outputs.len();
-        let eights = self.trees.chunks(ABREAST).map(|eight| eight.iter().map(Tree::height).max());
-        let walks: u64 = eights.map(Option::unwrap_or_default).sum();
-        outputs as u64 + walks + self.trees.len() as u64 * leaf_steps(outputs)
+        let highest = |eight: &[Tree]| eight.iter().map(|tree| tree.height).max();
+        let walks = self.trees.chunks(ABREAST).filter_map(highest).map(|height| height + 1);
+        let leaves = self.trees.len() as u64 * leaf_steps(self.columns);
+        walks.sum::<u64>() + leaves + self.outputs.len() as u64
     }
 
-    fn lookup(&self, features: &[u8; format::FEATURES_MAX as usize], answers: &mut Answers) {
-        let mut sums = [0_u32; format::PREDICATES_MAX as usize];
-        let trees =
-            self.trees.chunks(ABREAST).flat_map(|eight| eight.iter().zip(leaves(eight, features)));
-        for (tree, leaf) in trees {
-            step(leaf_steps(self.outputs.len()));
-            let leaf = leaf * self.outputs.len();
-            let scores = &tree.leaves[leaf..leaf + self.outputs.len()];
-            sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += u32::from(*score));
-        }
-        step(self.outputs.len() as u64);
-        for (sum, (predicate, threshold)) in sums.iter().zip(&self.outputs) {
-            if sum >= threshold {
-                set(answers, *predicate);
+    fn lookup(&self, row: &Row, told: usize, answers: &mut Answers) {
+        let mut sums = [0_u16; format::PREDICATES_MAX as usize];
+        let sums = &mut sums[..self.columns];
+        for eight in self.trees.chunks(ABREAST) {
+            for (tree, leaf) in eight.iter().zip(self.leaves(eight, row)) {
+                step(leaf_steps(self.columns));
+                let begin = (tree.leaf + leaf) * self.columns;
+                let scores = &self.scores[begin..begin + self.columns];
+                sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += u16::from(*score));
             }
         }
+        step(self.outputs.len() as u64);
+        for output in &self.outputs {
+            if u32::from(sums[output.column]) >= output.thresholds[told] {
+                set(answers, output.predicate);
+            }
+        }
+    }
+
+    /// The numbers of the leaves that a row comes to in at most [`ABREAST`] trees.
+    fn leaves(&self, trees: &[Tree], row: &Row) -> [usize; ABREAST] {
+        let mut at = from_fn(|lane| trees.get(lane).unwrap_or(&trees[0]).root);
+        // To ask each time whether all are at leaves takes longer than to go on once too often.
+        while self.go_on(&mut at, row) {
+            self.go_on(&mut at, row);
+        }
+        step(1);
+        at.map(|at| Node::of(self.nodes[at]).further)
+    }
+
+    /// Goes one node further in each tree, or stays at a leaf: whether any was at a split.
+    #[inline(always)]
+    fn go_on(&self, at: &mut [usize; ABREAST], row: &Row) -> bool {
+        let mut moved = false;
+        for at in at {
+            let node = Node::of(self.nodes[*at]);
+            let second = row[usize::from(node.feature)] > node.threshold;
+            let next = *at + node.further + usize::from(second);
+            // Chosen, not skipped: to foresee it wrongly costs more.
+            *at = if node.is_leaf() { *at } else { next };
+            moved |= !node.is_leaf();
+        }
+        step(u64::from(moved));
+        moved
     }
 }
 
-/// The leaves that a create comes to in at most [`ABREAST`] trees: a step goes down in each.
-fn leaves(trees: &[Tree], features: &[u8; format::FEATURES_MAX as usize]) -> [usize; ABREAST] {
-    let mut at = [0; ABREAST];
-    loop {
-        let mut busy = false;
-        for (tree, at) in trees.iter().zip(&mut at) {
-            if let Some(next) = tree.next(*at, features) {
-                (*at, busy) = (next, true);
-            }
-        }
-        if !busy {
-            trees.iter().zip(&mut at).for_each(|(tree, at)| *at -= tree.nodes.len() / NODE);
-            return at;
-        }
-        step(1);
+impl Output {
+    fn read(row: Bytes, columns: usize) -> Option<Self> {
+        let (predicate, column) = (row.u16(0) as usize, row.u16(2) as usize);
+        let thresholds = from_fn(|told| row.u32(4 + 4 * told));
+        (column < columns).then_some(Output { predicate, column, thresholds })
+    }
+
+    fn goes_by_what_is_told(&self) -> bool {
+        self.thresholds.iter().any(|threshold| *threshold != self.thresholds[0])
     }
 }
 
@@ -242,44 +292,42 @@ impl Table {
 }
 
 impl Tree {
-    fn read(block: &Block, row: Bytes, features: usize, outputs: u32) -> Option<Self> {
-        let (inner, leaves) = (row.u32(4), row.u32(12));
-        if inner == 0 || inner > format::TREE_SIZE_MAX || leaves > format::TREE_SIZE_MAX {
-            return None;
-        }
-        let nodes = block.array(row.u32(0), inner, NODE as u32, 4)?.keep();
-        let rows: &[[u8; NODE]] = nodes.as_chunks().0;
-        let fits = |(place, row): (u32, &[u8; NODE])| {
-            let node = Node::read(row);
-            let later = place + 1..inner + leaves;
-            let below = |child: u16| {
-                let height = rows.get(usize::from(child)).map_or(0, |row| Node::read(row).height);
-                later.contains(&u32::from(child)) && height < node.height
-            };
-            usize::from(node.feature) < features && node.children.into_iter().all(below)
-        };
-        let known = (0..).zip(rows).all(fits);
-        let leaves = block.array(row.u32(8), leaves, outputs, 1)?.keep();
-        known.then_some(Tree { nodes, leaves })
-    }
-
-    /// The nodes from the root to a leaf, at most.
-    fn height(&self) -> u64 {
-        self.nodes.as_chunks().0.first().map_or(0, |root| Node::read(root).height.into())
-    }
-
-    /// The node or leaf after the node `at`; none if that is a leaf.
-    fn next(&self, at: usize, features: &[u8; format::FEATURES_MAX as usize]) -> Option<usize> {
-        let node = Node::read(self.nodes.as_chunks().0.get(at)?);
-        let right = features[usize::from(node.feature)] > node.threshold;
-        Some(usize::from(node.children[usize::from(right)]))
+    /// Reads the tree whose nodes and leaves are from `begin` to `end`.
+    fn read(nodes: &[u32], begin: [u32; 2], end: [u32; 2], features: usize) -> Option<Self> {
+        let [root, leaf] = begin.map(|begin| begin as usize);
+        let nodes = nodes.get(root..end[0] as usize)?;
+        let leaves = end[1].checked_sub(begin[1])? as usize;
+        (nodes.len() <= format::TREE_SIZE_MAX as usize).then_some(())?;
+        Some(Tree { root, leaf, height: height(nodes, leaves, features)? })
     }
 }
 
+/// The splits on the way to a leaf, at most; none of what is no tree.
+fn height(nodes: &[u32], leaves: usize, features: usize) -> Option<u64> {
+    let (mut highest, mut free) = (0, 1);
+    let mut waiting = vec![(0, 0)];
+    while let Some((at, height)) = waiting.pop() {
+        let node = Node::of(*nodes.get(at)?);
+        highest = highest.max(height);
+        if node.is_leaf() {
+            (node.feature == 0 && node.further < leaves).then_some(())?;
+            continue;
+        }
+        let fits = usize::from(node.feature) < features && at + node.further == free;
+        (fits && height < u64::from(format::HEIGHT_MAX)).then_some(())?;
+        waiting.extend([(free + 1, height + 1), (free, height + 1)]);
+        free += 2;
+    }
+    (free == nodes.len()).then_some(highest)
+}
+
 impl Node {
-    fn read(row: &[u8; NODE]) -> Self {
-        let number = |at: usize| u16::from_le_bytes([row[at], row[at + 1]]);
-        let children = [number(4), number(6)];
-        Node { feature: number(0), threshold: row[2], height: row[3], children }
+    fn of(node: u32) -> Self {
+        let [feature, threshold, ..] = node.to_le_bytes();
+        Node { feature, threshold, further: (node >> 16) as usize }
+    }
+
+    fn is_leaf(&self) -> bool {
+        u32::from(self.threshold) == format::LEAF
     }
 }

@@ -52,10 +52,10 @@ fn every_flipped_bit_and_every_other_length_is_refused() {
 #[test]
 fn what_is_wrong_is_told_apart() {
     let mut newer = smallest();
-    newer[8] = 3;
+    newer[8] = 4;
     assert_eq!(Image::read(&newer).unwrap_err(), ImageError::Newer);
     let mut older = smallest();
-    older[8] = 1;
+    older[8] = 2;
     assert_eq!(Image::read(&older).unwrap_err(), ImageError::Older);
     let mut other = smallest();
     other[0] = b'b';

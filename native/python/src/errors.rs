@@ -11,12 +11,15 @@ use birthmark_image::ImageError;
 use birthmark_learn::certainty::CertaintyError;
 use birthmark_learn::components::ComponentError;
 use birthmark_learn::forest::ForestError;
+use birthmark_learn::grow::SampleError;
 use birthmark_learn::history::Error as HistoryError;
+use birthmark_live::CreateError as SharedHistoryError;
 use birthmark_sim::disk::ParameterError;
 use birthmark_sim::ffs::{GeometryError, RecordingError, RegionError};
 use birthmark_sim::layout::Error as LayoutError;
 use birthmark_tables::anonymize::Error as AnonymizeError;
 use birthmark_tables::lives::{Error as LivesError, SpillError};
+use birthmark_tables::snapshot::SnapshotError;
 use birthmark_trace::capture::write::WriteError as CaptureWriteError;
 use birthmark_trace::capture::CaptureError;
 use birthmark_trace::columns::ColumnError;
@@ -91,7 +94,7 @@ exceptions! {
     RULE "RuleError" (PyValueError)
         "Rules over the components of names do not fit each other, or are none.";
     FOREST "ForestError" (PyValueError)
-        "Nodes make no forest, or rows do not fit it.";
+        "Nodes make no forest, or rows do not fit it, or none can be grown on them.";
     CERTAINTY "CertaintyError" (PyValueError)
         "A description of how sure a model is cannot be used.";
     GEOMETRY "GeometryError" (PyValueError)
@@ -110,6 +113,8 @@ exceptions! {
         "An object is used before or after its time.";
     SPILL "SpillError" (PyOSError)
         "The temporary file of idle lives cannot be used.";
+    SNAPSHOT "SnapshotError" (PyValueError)
+        "A file is no snapshot, or is damaged.";
     DEFECT "DefectError" (PyRuntimeError)
         "This module has contradicted itself: a defect, which nothing given to it should cause.";
 }
@@ -225,7 +230,8 @@ variants! {
     ColumnError { Missing: TABLE, Type: TABLE, Null: TABLE, }
     CaptureWriteError { => Rows, ! Io, }
     TextWriteError { Host: TABLE, => Rows, }
-    LivesError { Finished: STATE, Arrow: DEFECT, => Column, => Spill, }
+    LivesError { Finished: STATE, Arrow: DEFECT, => Column, => Spill, => Snapshot, }
+    SnapshotError { Other: SNAPSHOT, Damaged: SNAPSHOT, ! Io, }
     SpillError { File: SPILL, Record: SPILL, }
     AnonymizeError {
         Damaged: ANONYMIZE,
@@ -254,7 +260,9 @@ variants! {
         Outputs: FOREST,
         Matrix: FOREST,
     }
+    SampleError { Empty: FOREST, Rows: FOREST, }
     HistoryError { Few: ARGUMENT, Long: TABLE, Damaged: TABLE, Arrow: DEFECT, => Column, }
+    SharedHistoryError { Locked: STATE, Shared: ARGUMENT, Room: ARGUMENT, ! Io, }
     CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
     RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
     LayoutError {
@@ -295,6 +303,9 @@ reasons! {
     NO_KEY "NoKey" ARGUMENT;
     NO_TREATMENT "NoTreatment" ARGUMENT;
     NO_SOCKET "NoSocket" ARGUMENT;
+    NO_LIMIT "NoLimit" ARGUMENT;
+    NO_STATE "NoState" ARGUMENT;
+    NO_SUBJECT "NoSubject" ARGUMENT;
     NO_TIME "NoTime" ARGUMENT;
     NO_VERDICTS "NoVerdicts" LAYOUT;
     NO_NUMBERS "NoNumbers" TABLE;

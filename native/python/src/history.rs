@@ -8,7 +8,14 @@ use pyo3::prelude::*;
 
 #[pyclass]
 pub struct HistoryKeeper {
-    history: History,
+    pub(crate) history: History,
+}
+
+impl HistoryKeeper {
+    /// What is kept.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
 }
 
 #[pymethods]

@@ -9,12 +9,15 @@ mod components;
 mod contract;
 mod errors;
 mod ffs;
+mod follow;
 mod forest;
+mod grow;
 mod history;
 mod hook;
 mod image;
 mod invalid;
 mod layout;
+mod live;
 mod lives;
 mod lobby;
 mod scan;
@@ -38,12 +41,15 @@ mod _native {
         },
         contract::{Hint, Member},
         ffs::{check_recording, Checked},
+        follow::{FollowedPiece, Follower},
         forest::{encode_names, fnv1a, PyForest},
+        grow::{PySample, PyTrees},
         history::{fold_shapes, HistoryKeeper},
         hook::PyHook,
         image::PyImage,
         layout::{layout_geometry, layout_region, LayoutRun, LayoutTrace},
-        lives::LivesBuilder,
+        live::{handle_inode, PySharedHistory, PySharedHistoryWriter},
+        lives::{LivesBuilder, PyLiveHistory},
         lobby::PyLobby,
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},

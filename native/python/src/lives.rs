@@ -1,10 +1,17 @@
-//! `LivesBuilder`: the files and names tables, for Python.
+//! `LivesBuilder` and `LiveHistory`: the files and names tables, for Python, and what is told of
+//! them as they come to be.
 
 use super::arrays::Batch;
-use super::errors::raise;
+use super::errors::{raise, raise_at, system, NO_SUBJECT};
+use super::history::HistoryKeeper;
 use arrow_pyarrow::PyArrowType;
+use birthmark_tables::live_history::LiveHistory;
+use birthmark_tables::lives::events::Subject;
 use birthmark_tables::lives::{Lives, NEAR};
 use pyo3::prelude::*;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::PathBuf;
 
 #[pyclass]
 pub struct LivesBuilder {
@@ -17,6 +24,20 @@ impl LivesBuilder {
     #[pyo3(signature = (max_live = 200_000, near = NEAR))]
     fn new(max_live: usize, near: i64) -> LivesBuilder {
         LivesBuilder { lives: Lives::new(max_live, near.max(0)) }
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<LivesBuilder> {
+        let file = File::open(&path).map_err(|error| system(&path, &error))?;
+        let read = py.detach(|| Lives::load(BufReader::with_capacity(1 << 18, file)));
+        read.map(|lives| LivesBuilder { lives }).map_err(|error| raise_at(&path, error))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let file = File::create(&path).map_err(|error| system(&path, &error))?;
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        py.detach(|| self.lives.save(&mut out)).map_err(|error| raise_at(&path, error))?;
+        out.flush().map_err(|error| system(&path, &error))
     }
 
     fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
@@ -41,5 +62,92 @@ impl LivesBuilder {
 
     fn take_names(&mut self, py: Python<'_>) -> PyResult<Batch> {
         py.detach(|| self.lives.take_names()).map(PyArrowType).map_err(raise)
+    }
+}
+
+#[pyclass(name = "LiveHistory")]
+pub struct PyLiveHistory {
+    live: LiveHistory,
+}
+
+#[pymethods]
+impl PyLiveHistory {
+    #[new]
+    #[pyo3(signature = (files, names, max_live = 200_000, near = NEAR, max_awaited = 1_000_000))]
+    fn new(
+        files: PyRef<'_, HistoryKeeper>,
+        names: PyRef<'_, HistoryKeeper>,
+        max_live: usize,
+        near: i64,
+        max_awaited: usize,
+    ) -> PyLiveHistory {
+        let lives = Lives::new(max_live, near.max(0));
+        let (files, names) = (files.history.clone(), names.history.clone());
+        PyLiveHistory { live: LiveHistory::new(lives, files, names, max_awaited) }
+    }
+
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyLiveHistory> {
+        let file = File::open(&path).map_err(|error| system(&path, &error))?;
+        let read = py.detach(|| LiveHistory::load(BufReader::new(file)));
+        let live = read.map_err(|error| raise_at(&path, error))?;
+        Ok(PyLiveHistory { live })
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let file = File::create(&path).map_err(|error| system(&path, &error))?;
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        py.detach(|| self.live.save(&mut out)).map_err(|error| raise_at(&path, error))?;
+        out.flush().map_err(|error| system(&path, &error))
+    }
+
+    fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
+        py.detach(|| self.live.update(&batch.0)).map_err(raise)
+    }
+
+    fn update_loss(&mut self, gaps: Batch) -> PyResult<()> {
+        self.live.lives().update_loss(&gaps.0).map_err(raise)
+    }
+
+    fn loss_told(&mut self, told: bool) {
+        self.live.lives().loss_told(told);
+    }
+
+    fn advance(&mut self, until: i64) {
+        self.live.advance(until);
+    }
+
+    fn finish(&mut self) {
+        self.live.finish();
+    }
+
+    fn take_files(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.live.lives().take_files()).map(PyArrowType).map_err(raise)
+    }
+
+    fn take_names(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.live.lives().take_names()).map(PyArrowType).map_err(raise)
+    }
+
+    fn take_births(&mut self) -> PyResult<Batch> {
+        self.live.take_births().map(PyArrowType).map_err(raise)
+    }
+
+    fn take_outcomes(&mut self) -> PyResult<Batch> {
+        self.live.take_outcomes().map(PyArrowType).map_err(raise)
+    }
+
+    #[getter]
+    fn dropped(&mut self) -> u64 {
+        self.live.lives().dropped()
+    }
+
+    fn history(&self, subject: &str) -> PyResult<HistoryKeeper> {
+        let subject = match subject {
+            "file" => Subject::File,
+            "name" => Subject::Name,
+            _ => return Err(NO_SUBJECT.because(format_args!("{subject:?}, expected file or name"))),
+        };
+        Ok(HistoryKeeper { history: self.live.history(subject).clone() })
     }
 }

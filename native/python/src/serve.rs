@@ -46,21 +46,21 @@ pub struct PyAnswerer {
 #[pymethods]
 impl PyAnswerer {
     #[new]
-    #[pyo3(signature = (image, model, abstaining, tally, certainty=None, levels=Vec::new()))]
+    #[pyo3(signature = (image, model, abstaining, tally, certainty=Vec::new(), levels=Vec::new()))]
     fn new(
         py: Python<'_>,
         image: Column,
         model: (String, String, String),
         abstaining: Vec<String>,
         tally: &PyTally,
-        certainty: Option<&str>,
+        certainty: Vec<String>,
         levels: Vec<Column>,
     ) -> PyResult<PyAnswerer> {
         let image = open(py, image)?;
         let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
         let keys = keys_of(&image);
-        let read = |described| read_levels(&keys, described, &abstaining, images);
-        let levels = certainty.map(read);
+        let told = !certainty.is_empty();
+        let levels = told.then(|| read_levels(&keys, &certainty, &abstaining, images));
         let (model, kind, point) = model;
         let model = Model { model, kind, point };
         let answerer = Answerer::new(image, &model, &abstaining, &tally.tally, levels.transpose()?);
@@ -111,12 +111,13 @@ fn open(py: Python<'_>, image: Column) -> PyResult<Image> {
 /// What says how sure an image is whose predicates are `keys`.
 fn read_levels(
     keys: &[String],
-    described: &str,
+    described: &[String],
     abstaining: &[String],
     images: Vec<Image>,
 ) -> PyResult<Levels> {
-    let certainty = Certainty::read(described, abstaining).map_err(raise)?;
-    let levels = Levels::of(certainty, images).filter(|levels| levels.keys() == keys);
+    let read = |described: &String| Certainty::read(described, abstaining).map_err(raise);
+    let certainties = described.iter().map(read).collect::<PyResult<_>>()?;
+    let levels = Levels::of(certainties, images).filter(|levels| levels.keys() == keys);
     levels.ok_or_else(|| OTHER_LEVELS.because("expected images of the levels described"))
 }
 

@@ -126,18 +126,7 @@ impl PyTrace {
     }
 
     fn take_damaged<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for record in self.damaged.drain(..) {
-            let item = PyDict::new(py);
-            item.set_item("offset", record.offset)?;
-            item.set_item("line", record.line)?;
-            item.set_item("length", record.length)?;
-            item.set_item("reason", record.reason)?;
-            item.set_item("expected", record.expected)?;
-            item.set_item("bytes", PyBytes::new(py, &record.bytes))?;
-            list.append(item)?;
-        }
-        Ok(list)
+        set_aside(py, &std::mem::take(&mut self.damaged))
     }
 
     fn take_gaps(&mut self) -> Vec<Batch> {
@@ -158,18 +147,7 @@ impl PyTrace {
             let message = format_args!("{path}: counts are known at the end of the trace");
             return Err(NOT_YET.because(message));
         };
-        let dict = joined(py, &counts.joined)?;
-        dict.set_item("damaged", &counts.damaged)?;
-        dict.set_item("records", counts.read.records)?;
-        dict.set_item("bytes", counts.bytes)?;
-        if let Some(lines) = &counts.read.lines {
-            dict.set_item("lines", lines.lines)?;
-            dict.set_item("comments", lines.comments)?;
-        }
-        if !counts.read.details.is_empty() {
-            dict.set_item(self.format, counts.read.details.clone().into_py_dict(py)?)?;
-        }
-        Ok(dict)
+        counted(py, counts, self.format)
     }
 }
 
@@ -185,6 +163,42 @@ impl PyTrace {
             }
         }
     }
+}
+
+/// Damaged records as Python has them.
+pub fn set_aside<'py>(py: Python<'py>, records: &[Damaged]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for record in records {
+        let item = PyDict::new(py);
+        item.set_item("offset", record.offset)?;
+        item.set_item("line", record.line)?;
+        item.set_item("length", record.length)?;
+        item.set_item("reason", record.reason)?;
+        item.set_item("expected", &record.expected)?;
+        item.set_item("bytes", PyBytes::new(py, &record.bytes))?;
+        list.append(item)?;
+    }
+    Ok(list)
+}
+
+/// What was counted of a trace of a format, likewise.
+pub fn counted<'py>(
+    py: Python<'py>,
+    counts: &TraceCounts,
+    format: &'static str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = joined(py, &counts.joined)?;
+    dict.set_item("damaged", &counts.damaged)?;
+    dict.set_item("records", counts.read.records)?;
+    dict.set_item("bytes", counts.bytes)?;
+    if let Some(lines) = &counts.read.lines {
+        dict.set_item("lines", lines.lines)?;
+        dict.set_item("comments", lines.comments)?;
+    }
+    if !counts.read.details.is_empty() {
+        dict.set_item(format, counts.read.details.clone().into_py_dict(py)?)?;
+    }
+    Ok(dict)
 }
 
 fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {

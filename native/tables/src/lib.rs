@@ -1,5 +1,7 @@
 //! What is made of the operations table: lives of files, scans, anonymized traces.
 
 pub mod anonymize;
+pub mod live_history;
 pub mod lives;
 pub mod scan;
+pub mod snapshot;

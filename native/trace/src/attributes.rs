@@ -37,6 +37,14 @@ macro_rules! attributes {
             &[$([Column::$object, Column::$directory, Column::$second],)+];
 
         impl Attribute {
+            /// Whether nfsdump calls it so.
+            #[inline]
+            pub fn is(self, key: &[u8]) -> bool {
+                match self {
+                    $(Attribute::$name => key == $key,)+
+                }
+            }
+
             /// The attribute that nfsdump calls so.
             pub fn of(key: &[u8]) -> Option<Attribute> {
                 match key {

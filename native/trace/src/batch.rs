@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 use crate::form::{Form, LineColumns};
 use crate::message::{Interner, TRANSPORTS};
+use handed::Handed;
+
+mod handed;
 
 /// Rows in a batch.
 pub const BATCH_ROWS: usize = 32_768;
@@ -40,17 +43,14 @@ enum Values {
     Bytes { offsets: Vec<i32>, data: Vec<u8> },
 }
 
-/// Sets `values[row]`, padding what lies between.
+/// Sets `values[row]`; those that are never set are zero.
 #[inline]
 fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
-    if values.len() > row {
-        values[row] = value;
-    } else {
-        if values.capacity() == 0 {
-            values.reserve_exact(BATCH_ROWS.max(row + 1)); // growing by doubling copies it all
-        }
-        values.resize(row, T::default());
-        values.push(value);
+    if row >= values.len() {
+        grow(values, row, BATCH_ROWS);
+    }
+    if let Some(place) = values.get_mut(row) {
+        *place = value;
     }
 }
 
@@ -58,16 +58,35 @@ fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
 #[inline]
 fn mark(valid: &mut Vec<u64>, row: usize) {
     let word = row / 64;
-    if valid.len() <= word {
-        valid.resize(word + 1, 0);
+    if word >= valid.len() {
+        grow(valid, word, BATCH_ROWS / 64);
     }
-    valid[word] |= 1 << (row % 64);
+    if let Some(place) = valid.get_mut(word) {
+        *place |= 1 << (row % 64);
+    }
+}
+
+/// Makes place for a value, and for those of a whole batch at once: the allocator has zeros at hand.
+#[cold]
+fn grow<T: Default + Copy>(values: &mut Vec<T>, at: usize, least: usize) {
+    let len = least.max(at + 1).max(2 * values.len());
+    match values.is_empty() {
+        true => *values = vec![T::default(); len],
+        false => values.resize(len, T::default()),
+    }
+}
+
+/// So many values, without the place for a whole batch: fewer rows may be handed on, and kept.
+fn only<T: Default + Copy>(mut values: Vec<T>, count: usize) -> Vec<T> {
+    values.resize(count, T::default());
+    values.shrink_to_fit();
+    values
 }
 
 /// The rows that have no value, if there are any.
-fn nulls(mut valid: Vec<u64>, rows: usize) -> Option<NullBuffer> {
-    valid.resize(rows.div_ceil(64), 0);
-    let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(valid), 0, rows));
+fn nulls(valid: Vec<u64>, rows: usize) -> Option<NullBuffer> {
+    let valid = Buffer::from_vec(only(valid, rows.div_ceil(64)));
+    let nulls = NullBuffer::new(BooleanBuffer::new(valid, 0, rows));
     (nulls.null_count() > 0).then_some(nulls)
 }
 
@@ -131,16 +150,15 @@ impl Builder {
             }
             (_, Values::U8(values)) => primitive::<UInt8Type>(values, rows, nulls),
             (_, Values::U16(values)) => primitive::<UInt16Type>(values, rows, nulls),
-            (Kind::Word, Values::U32(mut values)) => {
-                values.resize(rows, 0);
-                let keys: Vec<i32> = values.into_iter().map(|code| code as i32).collect();
+            (Kind::Word, Values::U32(values)) => {
+                let keys: Vec<i32> =
+                    only(values, rows).into_iter().map(|code| code as i32).collect();
                 let keys = PrimitiveArray::<Int32Type>::new(keys.into(), nulls);
                 Arc::new(DictionaryArray::new(keys, words.clone()))
             }
             (_, Values::U32(values)) => primitive::<UInt32Type>(values, rows, nulls),
-            (Kind::Time, Values::U64(mut values)) => {
-                values.resize(rows, 0);
-                let values = ScalarBuffer::<i64>::from(Buffer::from_vec(values));
+            (Kind::Time, Values::U64(values)) => {
+                let values = ScalarBuffer::<i64>::from(Buffer::from_vec(only(values, rows)));
                 let array = PrimitiveArray::<TimestampMicrosecondType>::new(values, nulls);
                 Arc::new(array.with_timezone("UTC"))
             }
@@ -163,12 +181,11 @@ impl Builder {
 }
 
 fn primitive<T: ArrowPrimitiveType>(
-    mut values: Vec<T::Native>,
+    values: Vec<T::Native>,
     rows: usize,
     nulls: Option<NullBuffer>,
 ) -> ArrayRef {
-    values.resize(rows, T::Native::default());
-    Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
+    Arc::new(PrimitiveArray::<T>::new(only(values, rows).into(), nulls))
 }
 
 /// A column of lists while it grows.
@@ -208,8 +225,20 @@ impl Lists {
     }
 }
 
+/// How much is in a batch.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    rows: usize,
+    text: usize,
+    entries: usize,
+}
+
 /// The rows of one batch while it grows.
 struct Open {
+    /// The number of the batch.
+    number: u64,
+    /// What was handed on of it before.
+    before: Size,
     rows: usize,
     columns: Vec<Builder>,
     gids: Vec<u32>,
@@ -221,6 +250,8 @@ struct Open {
 impl Default for Open {
     fn default() -> Open {
         Open {
+            number: 0,
+            before: Size::default(),
             rows: 0,
             columns: COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
             gids: Vec::new(),
@@ -269,10 +300,23 @@ impl Open {
         // names and handles may be long, and listings too: a batch stays below some 100 MB
         const TEXT: usize = 32 << 20;
         const ENTRIES: usize = 1 << 18;
-        self.rows >= BATCH_ROWS
-            || self.entry_lists.items() > ENTRIES
-            || (self.rows.is_multiple_of(256)
-                && self.columns.iter().map(Builder::text_len).sum::<usize>() > TEXT)
+        let rows = self.before.rows + self.rows;
+        rows >= BATCH_ROWS
+            || self.before.entries + self.entry_lists.items() > ENTRIES
+            || (rows.is_multiple_of(256) && self.before.text + self.text_len() > TEXT)
+    }
+
+    fn text_len(&self) -> usize {
+        self.columns.iter().map(Builder::text_len).sum()
+    }
+
+    /// Its size, with what was handed on before.
+    fn size(&self) -> Size {
+        Size {
+            rows: self.before.rows + self.rows,
+            text: self.before.text + self.text_len(),
+            entries: self.before.entries + self.entry_lists.items(),
+        }
     }
 
     fn finish(self, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
@@ -316,6 +360,7 @@ pub struct Batches {
     open: Open,
     before: u64,
     ready: VecDeque<Open>,
+    handed: Handed,
 }
 
 impl Batches {
@@ -379,21 +424,59 @@ impl Batches {
         row
     }
 
-    /// Adds one to a counter of a row already ended; false if its batch has been taken.
+    /// Adds one to a counter of a row already ended; false if its batch has been taken, or could
+    /// have been by now.
     pub fn add(&mut self, column: Column, row: u64) -> bool {
+        let number = self.open.number;
         let closed = self.ready.back_mut().map(|last| (self.before - last.rows as u64, last));
         let mut batches = [Some((self.before, &mut self.open)), closed].into_iter().flatten();
-        let of = batches.find(|(first, _)| *first <= row);
-        of.map(|(first, batch)| batch.columns[column as usize].add((row - first) as usize))
-            .is_some()
+        match batches.find(|(first, _)| *first <= row) {
+            Some((first, batch)) => batch.columns[column as usize].add((row - first) as usize),
+            None => return self.handed.add(column, row, number),
+        }
+        true
     }
 
     /// Closes the batch being filled, full or not.
     pub fn close(&mut self) {
         if self.open.rows > 0 {
             self.before += self.open.rows as u64;
-            self.ready.push_back(std::mem::take(&mut self.open));
+            let next = Open { number: self.open.number + 1, ..Open::default() };
+            self.ready.push_back(std::mem::replace(&mut self.open, next));
         }
+    }
+
+    /// The rows that were ended since the last time, as they are by now, and none if there are
+    /// none. They wait to be [`Batches::settled`]; `clock` is the trace's time.
+    pub fn hand_on(
+        &mut self,
+        hosts: &Interner,
+        clock: i64,
+    ) -> Result<Option<RecordBatch>, ArrowError> {
+        let piece = match self.ready.pop_front() {
+            Some(ready) => ready,
+            None if self.open.rows == 0 => return Ok(None),
+            None => {
+                let (number, before) = (self.open.number, self.open.size());
+                self.before += self.open.rows as u64;
+                std::mem::replace(&mut self.open, Open { number, before, ..Open::default() })
+            }
+        };
+        let (number, rows) = (piece.number, piece.finish(hosts)?);
+        self.handed.push(number, clock, &rows);
+        Ok(Some(rows))
+    }
+
+    /// What was handed on and cannot change any more, with all that was added to its counters, in
+    /// the pieces in which it was handed on: what no batch that [`Batches::take`] keeps back would
+    /// hold, or what was handed on when the trace's time was before `until`.
+    pub fn settled(&mut self, until: i64) -> Result<Vec<RecordBatch>, ArrowError> {
+        self.handed.settled(self.open.number, until)
+    }
+
+    /// Whether a batch was closed and not taken.
+    pub fn is_full(&self) -> bool {
+        !self.ready.is_empty()
     }
 
     /// Drops the closed batches.

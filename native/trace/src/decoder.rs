@@ -24,14 +24,22 @@ pub type DecodeError = Box<dyn Error + Send + Sync>;
 
 /// Reads the records of one trace and hands its calls and replies to a [`Joiner`].
 pub trait Decoder: Send {
-    /// Reads some hundred records or more, as far as they are at hand; false at the end, once all
-    /// that waited for more has been handed on.
+    /// Reads some hundred records or more, as far as they are at hand; false at the end of the
+    /// input. Of a live one it reads those that are there, and does not wait longer for more than
+    /// [`Input::at_hand`] does.
     ///
     /// # Errors
     ///
     /// If nothing of the trace can be decoded. What a single record is wrong in goes to the
     /// joiner's quarantine.
     fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> Result<bool, DecodeError>;
+
+    /// Ends the trace: hands on all that waited for more.
+    fn end(&mut self, _joiner: &mut Joiner) {}
+
+    /// Expects the beginning of another input next, which goes on where the last one ended: what
+    /// waits for more goes on waiting.
+    fn go_on(&mut self) {}
 
     /// Sets records aside from now on whose time cannot be theirs, by a clock that shows so many
     /// microseconds since the epoch ([`crate::instants`]).
@@ -69,11 +77,17 @@ pub struct Lines {
     pub comments: u64,
 }
 
+/// So many bytes of a live trace must do, if there are no more yet.
+const LEAST: usize = 4;
+
 /// The format that a trace's first bytes tell.
 pub fn recognize(formats: &[&'static Format], input: &mut Input) -> Option<&'static Format> {
     let mut formats = formats.to_vec();
     formats.sort_by_key(|format| format.first); // of a live trace there may be no more bytes yet
-    formats.into_iter().find(|format| (format.begins)(input.peek(format.first)))
+    let least = |format: &Format| format.first.min(LEAST);
+    formats
+        .into_iter()
+        .find(|format| (format.begins)(input.glimpse(least(format), format.first - least(format))))
 }
 
 /// The names of formats, such as `a, b or c`.

@@ -12,14 +12,23 @@ pub struct Input {
     start: usize,
     end: usize,
     position: u64,
+    consumed: u64,
+    /// Where bytes are passed over, and the position behind them.
+    seam: Option<(u64, u64)>,
+    /// How many bytes are passed over there.
+    passed: u64,
+    /// Before how many bytes were consumed nothing more is read, once.
+    pause: Option<u64>,
     ended: bool,
     error: Option<io::Error>,
+    idle: bool,
     /// Whether what is there should be read before what comes after it.
     pub live: bool,
 }
 
 impl Input {
-    /// Wraps a reader of decompressed bytes.
+    /// Wraps a reader of decompressed bytes. One that answers `WouldBlock` says that nothing has
+    /// come for a while, and is asked again.
     pub fn new(reader: Box<dyn Read + Send>) -> Input {
         Input {
             reader,
@@ -27,10 +36,31 @@ impl Input {
             start: 0,
             end: 0,
             position: 0,
+            consumed: 0,
+            seam: None,
+            passed: 0,
+            pause: None,
             ended: false,
             error: None,
+            idle: false,
             live: false,
         }
+    }
+
+    /// A stream that begins with the bytes `before`, of which the reader has those from the
+    /// position `offset` on.
+    pub fn behind(reader: Box<dyn Read + Send>, before: Vec<u8>, offset: u64) -> Input {
+        let seam = before.len() as u64;
+        let mut input = Input::new(Box::new(io::Cursor::new(before).chain(reader)));
+        input.seam = Some((seam, offset.max(seam)));
+        input.passed = offset.saturating_sub(seam);
+        input.consume(0);
+        input
+    }
+
+    /// Behaves at a position, once, as if nothing came for a while.
+    pub fn pause_at(&mut self, position: u64) {
+        self.pause = Some(position.saturating_sub(self.passed));
     }
 
     /// The bytes at hand, at least `want` of them unless the stream ends before.
@@ -46,6 +76,22 @@ impl Input {
         self.peek(if self.live { want } else { want + beyond })
     }
 
+    /// Waits for `want` bytes, or the end of the stream; false if nothing came for a while.
+    pub fn at_hand(&mut self, want: usize) -> bool {
+        while self.end - self.start < want && !self.ended {
+            self.fill();
+            if self.idle {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether nothing had come for a while when more was last asked for.
+    pub fn is_idle(&self) -> bool {
+        self.idle
+    }
+
     /// Reads more, so that the next [`Input::peek`] shows more than the last; false at the end.
     pub fn more(&mut self) -> bool {
         if !self.ended {
@@ -59,6 +105,15 @@ impl Input {
         debug_assert!(n <= self.end - self.start);
         self.start += n;
         self.position += n as u64;
+        self.consumed += n as u64;
+        if let Some((_, behind)) = self.seam.take_if(|(seam, _)| *seam == self.position) {
+            self.position = behind;
+        }
+    }
+
+    /// How many bytes were passed over by [`Input::consume`].
+    pub fn consumed(&self) -> u64 {
+        self.consumed
     }
 
     /// Passes over the zero bytes at hand and what follows them; returns how many there were.
@@ -85,6 +140,14 @@ impl Input {
     }
 
     fn fill(&mut self) {
+        let at_hand = self.end - self.start;
+        let room =
+            self.pause.map_or(u64::MAX, |at| at.saturating_sub(self.consumed + at_hand as u64));
+        self.idle = room == 0;
+        if self.idle {
+            self.pause = None;
+            return;
+        }
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -93,10 +156,13 @@ impl Input {
         if self.buffer.len() < self.end + CHUNK {
             self.buffer.resize(self.end + CHUNK, 0);
         }
-        match self.reader.read(&mut self.buffer[self.end..]) {
+        let most =
+            self.buffer.len().min(self.end.saturating_add(room.min(usize::MAX as u64) as usize));
+        match self.reader.read(&mut self.buffer[self.end..most]) {
             Ok(0) => self.ended = true,
             Ok(n) => self.end += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.idle = true,
             Err(error) => {
                 self.ended = true;
                 self.error = Some(error);

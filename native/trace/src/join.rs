@@ -8,7 +8,7 @@
 use crate::batch::Batches;
 use crate::fields::Fields;
 use crate::form::{CALL, REPLY};
-use crate::loss::Losses;
+use crate::loss::{Losses, EVERYONE};
 use crate::message::{CallKey, Envelope, Interner, Procedure, WINDOW};
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
@@ -20,8 +20,10 @@ use std::ops::{Deref, DerefMut, Range};
 
 mod compound;
 mod events;
+mod remembered;
 
 pub use events::{Event, Listener, What};
+use remembered::{Calls, Remembered, State};
 
 /// The most calls remembered at once, so that memory is bounded at any rate.
 pub const REMEMBERED: usize = 400_000;
@@ -115,22 +117,6 @@ pub struct Counts {
     pub period: Option<(i64, i64)>,
 }
 
-#[derive(Debug)]
-struct Slot {
-    time: i64,
-    procedure: Procedure,
-    /// Tells a retransmission from another call with the same XID.
-    fingerprint: u64,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Waiting(u32),
-    /// Its rows, which follow each other: one, or one for each operation of a compound.
-    Answered(u64, u32),
-}
-
 /// The time of a reply, its status, whether it was cut, and what it holds.
 type Reply<'a> = (i64, Option<u32>, bool, &'a Fields);
 
@@ -157,13 +143,13 @@ pub struct Joiner {
     pub losses: Losses,
     /// Who is told of messages, and whether of those that rows are made of, too.
     told: Option<(Box<dyn Listener>, bool)>,
-    slots: HashMap<CallKey, Slot>,
-    order: VecDeque<(i64, CallKey)>,
+    calls: Calls,
     waiting: Vec<WaitingCall>,
     free: Vec<u32>,
     held: HashMap<CallKey, HeldReply>,
     held_order: VecDeque<(i64, CallKey)>,
     held_bytes: usize,
+    clock: Option<i64>,
     ending: bool,
     hasher: DefaultHashBuilder,
 }
@@ -188,20 +174,21 @@ impl Joiner {
         }
         self.counts.called(&fields.parts);
         let fingerprint = self.fingerprint(fields);
-        let again = self.retransmitted(&envelope, procedure, fingerprint);
+        let known = self.calls.find(&envelope.key);
+        let again = known
+            .is_some_and(|call| self.retransmitted(call, envelope.time, procedure, fingerprint));
         self.emit(&envelope, again, What::Call { procedure, short, fields });
         if again {
             fields.clear();
             return None;
         }
-        let held = &self.held;
-        self.losses.call(&envelope, |key| held.contains_key(key));
+        self.losses.call(&envelope, &self.held);
         let state = State::Waiting(self.wait(envelope, short, fields));
-        let slot = Slot { time: envelope.time, procedure, fingerprint, state };
-        if let Some(old) = self.slots.insert(envelope.key, slot) {
-            self.give_up(old);
+        if let Some(known) = known {
+            self.give_up(self.calls[known].procedure, self.calls[known].state);
         }
-        self.order.push_back((envelope.time, envelope.key));
+        let Envelope { time, key, .. } = envelope;
+        self.calls.push(Remembered { key, time, procedure, fingerprint, state }, known);
         if self.held.is_empty() {
             return None;
         }
@@ -216,7 +203,7 @@ impl Joiner {
 
     /// What the call that a reply answers is, if it was seen: how to decode the reply.
     pub fn pending(&self, key: &CallKey) -> Option<Procedure> {
-        self.slots.get(key).map(|slot| slot.procedure)
+        self.calls.find(key).map(|call| self.calls[call].procedure)
     }
 
     /// Takes the reply to a pending call; leaves `fields` cleared. `status` is the NFS status,
@@ -230,28 +217,25 @@ impl Joiner {
     ) {
         self.advance(envelope.time);
         self.counts.short += u64::from(short);
-        let Some(slot) = self.slots.get(&envelope.key) else {
+        let Some(number) = self.calls.find(&envelope.key) else {
             self.orphan(&envelope, "unknown", &fields.line);
             fields.clear();
             return;
         };
-        let (procedure, again) = (slot.procedure, matches!(slot.state, State::Answered(..)));
+        let Remembered { procedure, state, .. } = self.calls[number];
+        let again = matches!(state, State::Answered(..));
         self.emit(&envelope, again, What::Reply { procedure, status, short, fields });
-        let Some(slot) = self.slots.get_mut(&envelope.key) else {
-            return;
-        };
-        match slot.procedure {
+        match procedure {
             Procedure::Other(program) => self.counts.other.entry(program).or_default().1 += 1,
             Procedure::Nfs(op, _) => self.counts.procedures[op as usize].answer(status),
         }
-        match slot.state {
+        match state {
             State::Answered(row, rows) => {
                 self.counts.duplicate_replies += 1;
                 self.counts.answered_again(&fields.parts);
                 self.add(Column::DuplicateReplies, row, rows);
             }
             State::Waiting(index) => {
-                let procedure = slot.procedure;
                 // the null procedure has no NFS status: that it answered is its success
                 let status = match procedure {
                     Procedure::Nfs(Op::Null, _) => Some(status.unwrap_or(0)),
@@ -259,10 +243,10 @@ impl Joiner {
                 };
                 let rows =
                     self.rows(index, procedure, Some((envelope.time, status, short, fields)));
-                if let Some(slot) = self.slots.get_mut(&envelope.key) {
-                    slot.state = State::Answered(rows.start, (rows.end - rows.start) as u32);
-                }
+                let count = (rows.end - rows.start) as u32;
+                self.calls[number].state = State::Answered(rows.start, count);
             }
+            State::Replaced => {}
         }
         fields.clear();
     }
@@ -289,14 +273,31 @@ impl Joiner {
     /// Ends the trace: calls still waiting become rows without a reply.
     pub fn finish(&mut self) {
         self.ending = true;
-        while let Some((time, key)) = self.order.pop_front() {
-            self.forget(time, key);
+        while let Some(call) = self.calls.pop() {
+            self.give_up(call.procedure, call.state);
         }
         while let Some((time, key)) = self.held_order.pop_front() {
             self.drop_held(time, key);
         }
         self.losses.finish();
         self.batches.close();
+    }
+
+    /// The time of the last message.
+    pub fn clock(&self) -> Option<i64> {
+        self.clock
+    }
+
+    /// Says that nobody watched from a time on up to the next message.
+    pub fn miss(&mut self, since: i64) {
+        let everyone = self.hosts.intern(EVERYONE);
+        self.losses.miss(everyone, since);
+    }
+
+    /// Says that the monitor's kernel dropped packets in a time.
+    pub fn dropped(&mut self, span: (i64, i64), packets: u64) {
+        let everyone = self.hosts.intern(EVERYONE);
+        self.losses.dropped(everyone, span, packets);
     }
 
     fn fingerprint(&self, fields: &Fields) -> u64 {
@@ -308,25 +309,24 @@ impl Joiner {
         hasher.finish()
     }
 
-    /// Whether the call was seen before; if so, counts it.
+    /// Whether a call is one that was seen before; if so, counts it.
     fn retransmitted(
         &mut self,
-        envelope: &Envelope,
+        call: u32,
+        time: i64,
         procedure: Procedure,
         fingerprint: u64,
     ) -> bool {
-        let Entry::Occupied(slot) = self.slots.entry(envelope.key) else {
-            return false;
-        };
-        let slot = slot.get();
-        let same = slot.procedure == procedure && slot.fingerprint == fingerprint;
-        if !same || (envelope.time - slot.time).abs() > WINDOW {
+        let call = &self.calls[call];
+        let same = call.procedure == procedure && call.fingerprint == fingerprint;
+        if !same || (time - call.time).abs() > WINDOW {
             return false;
         }
         self.counts.retransmits += 1;
-        match slot.state {
+        match call.state {
             State::Waiting(index) => self.waiting[index as usize].retransmits += 1,
             State::Answered(row, rows) => self.add(Column::Retransmits, row, rows),
+            State::Replaced => {}
         }
         true
     }
@@ -396,13 +396,15 @@ impl Joiner {
     fn advance(&mut self, now: i64) {
         let (first, last) = self.counts.period.unwrap_or((now, now));
         self.counts.period = Some((first.min(now), last.max(now)));
+        self.clock = Some(now);
         self.losses.advance(now);
-        while let Some(&(time, key)) = self.order.front() {
-            if now - time <= WINDOW && self.order.len() <= REMEMBERED {
+        while let Some(time) = self.calls.first() {
+            if now - time <= WINDOW && self.calls.len() <= REMEMBERED {
                 break;
             }
-            self.order.pop_front();
-            self.forget(time, key);
+            if let Some(call) = self.calls.pop() {
+                self.give_up(call.procedure, call.state);
+            }
         }
         while let Some(&(time, key)) = self.held_order.front() {
             if now - time <= HOLD {
@@ -413,18 +415,10 @@ impl Joiner {
         }
     }
 
-    fn forget(&mut self, time: i64, key: CallKey) {
-        if let Entry::Occupied(slot) = self.slots.entry(key) {
-            if slot.get().time == time {
-                let slot = slot.remove();
-                self.give_up(slot);
-            }
-        }
-    }
-
-    fn give_up(&mut self, slot: Slot) {
-        if let State::Waiting(index) = slot.state {
-            self.rows(index, slot.procedure, None);
+    /// Writes the rows of a call that is let go, if its reply did not come.
+    fn give_up(&mut self, procedure: Procedure, state: State) {
+        if let State::Waiting(index) = state {
+            self.rows(index, procedure, None);
         }
     }
 

@@ -7,6 +7,7 @@ pub mod columns;
 pub mod compound;
 pub mod decoder;
 pub mod fields;
+pub mod follow;
 pub mod form;
 pub mod input;
 pub mod instants;

@@ -2,6 +2,7 @@
 
 use crate::schema::Op;
 use hashbrown::HashMap;
+use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
 /// How long a call is remembered, in microseconds of the trace's time.
@@ -75,7 +76,7 @@ pub enum Transport {
 pub const TRANSPORTS: [&str; 2] = ["udp", "tcp"];
 
 /// What identifies a call, and joins its reply to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallKey {
     /// The caller.
     pub client: Endpoint,
@@ -83,6 +84,16 @@ pub struct CallKey {
     pub server: Endpoint,
     /// The RPC transaction id.
     pub xid: u32,
+}
+
+impl Hash for CallKey {
+    /// As two words: several times with every message, and a word takes as long as a byte.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let CallKey { client, server, xid } = self;
+        state.write_u64(u64::from(client.host) << 32 | u64::from(*xid));
+        let ports = u64::from(client.port) << 16 | u64::from(server.port);
+        state.write_u64(u64::from(server.host) << 32 | ports);
+    }
 }
 
 /// A call's or reply's time and identity.

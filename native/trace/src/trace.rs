@@ -17,6 +17,8 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
+mod live;
+
 /// Why a trace could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
@@ -82,6 +84,8 @@ pub struct Trace {
     /// The first line, if it is a comment.
     pub heading: Option<Vec<u8>>,
     input: Input,
+    /// The bytes of the inputs before.
+    before: u64,
     decoder: Box<dyn Decoder>,
     joiner: Joiner,
     recorder: Recorder,
@@ -175,6 +179,7 @@ impl Trace {
             format,
             heading: None,
             input,
+            before: 0,
             decoder,
             joiner,
             recorder,
@@ -260,16 +265,18 @@ impl Trace {
             joined: self.joiner.counts.clone(),
             damaged: self.joiner.quarantine.counts.clone(),
             read,
-            bytes: self.input.position(),
+            bytes: self.before + self.input.consumed(),
         }
     }
 
-    fn end(&mut self) {
+    /// Ends the trace: what waits for more gets none.
+    pub(crate) fn end(&mut self) {
         self.ended = true;
         if let Some(error) = self.input.take_error() {
             let expected = format!("{} data to its end: {error}", self.compression.word());
             self.set_aside(self.input.position(), 0, "compression-damaged", &expected);
         }
+        self.decoder.end(&mut self.joiner);
         self.joiner.finish();
     }
 

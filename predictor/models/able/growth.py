@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
 
@@ -100,9 +101,20 @@ def _is_pure(n: Ints, n_true: Ints, purity: float | None) -> Bools:
 
 def _group(local: Ints, code: Ints, positive: Bools) -> _Groups:
     width = int(code.max(initial=0)) + 1
-    keys, of_row, n = np.unique(local * width + code, return_inverse=True, return_counts=True)
+    keys, of_row = _numbered(local * width + code)
+    n = np.bincount(of_row, minlength=len(keys))
     n_true = np.bincount(of_row, positive, len(keys)).astype(np.int64)
     return _Groups(keys // width, keys % width, n, n_true, of_row)
+
+
+def _numbered(values: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct values, ascending, and the place of each value among them."""
+    found: Any = pa.array(values).dictionary_encode()
+    distinct = found.dictionary.to_numpy()
+    order = np.argsort(distinct)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return distinct[order], place[found.indices.to_numpy()]
 
 
 def _choose(groups: list[_Groups], n: Ints, n_true: Ints, used: Bools) -> Ints:

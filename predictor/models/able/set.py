@@ -13,6 +13,7 @@ import pyarrow as pa
 from birthmark.features import component_text, name_pieces
 from birthmark.features.columns import decoded
 from birthmark.predictor import parts
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.image.trees import ATTRIBUTES as IMAGE_ATTRIBUTES
@@ -68,10 +69,12 @@ class AbleModels(ModelSet[AttributeTree]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, AttributeTree], thresholds: Mapping[str, float | None]
+        cls, models: Mapping[str, AttributeTree], thresholds: Mapping[str, Scores]
     ) -> list[Section]:
         """Return the trees, whose leaves are a yes where their share reaches the threshold."""
-        return [TreesSection([_image_tree(k, model, thresholds[k]) for k, model in models.items()])]
+        return [
+            TreesSection([_image_tree(k, model, thresholds[k][-1]) for k, model in models.items()])
+        ]
 
     def save(self, directory: Path) -> list[str]:
         """Write the trees."""
@@ -96,14 +99,13 @@ class AbleModels(ModelSet[AttributeTree]):
         return models
 
 
-def _image_tree(key: str, model: AttributeTree, threshold: float | None) -> ImageTree:
+def _image_tree(key: str, model: AttributeTree, threshold: float) -> ImageTree:
     if tuple(model.attributes_) != IMAGE_ATTRIBUTES or tuple(ATTRIBUTES) != IMAGE_ATTRIBUTES:
         raise ValueError(f"the tree of {key!r} is over {', '.join(model.attributes_)}")
     nodes = model.tree_.nodes
     shares = nodes.n_true / np.maximum(nodes.n, 1)
-    answer = np.zeros(len(shares), np.bool_) if threshold is None else shares >= threshold
     values = model.tree_.values
-    return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, answer, values)
+    return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, shares >= threshold, values)
 
 
 def _as_rule(key: str, leaf: TreePath, threshold: float | None) -> dict[str, Any]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from birthmark.features.components import PREFIX, Component
+from birthmark.predictor.answers.operating_points import NEVER, Scores
 from birthmark.predictor.image.rules import ImageRule
 from birthmark.predictor.models.components.counts import ComponentCounts
 
 
 def rules_of(
-    models: Mapping[str, ComponentCounts], thresholds: Mapping[str, float | None]
+    models: Mapping[str, ComponentCounts], thresholds: Mapping[str, Scores]
 ) -> Iterator[ImageRule]:
-    """Yield the rules by which ``models`` answer at ``thresholds``; ``None`` has none."""
+    """Yield the rules by which ``models`` answer at ``thresholds``."""
     for key, model in models.items():
-        threshold = thresholds[key]
-        if threshold is None:
+        threshold = float(thresholds[key][-1])
+        if threshold > NEVER:
             continue
         if threshold <= 0:  # which the score of a name without a rule reaches
             yield ImageRule(key, "any", b"", True)

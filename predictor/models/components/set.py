@@ -14,6 +14,7 @@ from birthmark.data.schema import WORD
 from birthmark.features.columns import names_of
 from birthmark.features.components import component_text
 from birthmark.predictor import parts
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.image.rules import PLACES, RulesSection
 from birthmark.predictor.models.components.counts import ComponentCounts, count
@@ -84,7 +85,7 @@ class ComponentModels(ModelSet[Model]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, Model], thresholds: Mapping[str, float | None]
+        cls, models: Mapping[str, Model], thresholds: Mapping[str, Scores]
     ) -> list[Section]:
         """Return the rules that say something at the thresholds."""
         return [RulesSection(list(rules_of(models, thresholds)), cls.precedence)]

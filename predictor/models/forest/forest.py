@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import birthmark_native
-from birthmark.data.common.arrays import Bools, Bytes, Floats, Ints
+from birthmark.data.common.arrays import Bytes, Floats, Ints
 
 LEAF = 2**16 - 1
 """The column of a leaf."""
@@ -41,14 +41,14 @@ class DecisionPath:
 
 
 @dataclass(frozen=True)
-class FittedTrees:
-    """Fitted trees of scikit-learn's, whose values count ``weight`` times.
+class WeightedTrees:
+    """Grown trees, whose means count ``weight`` times.
 
-    Of each only so many ``leaves`` are taken (``None``: all), as if it had not been grown on: for
-    trees that were grown best splits first.
+    Of each at most so many ``leaves`` are taken (``None``: all), as if it had not been grown on:
+    its best splits come first.
     """
 
-    trees: Sequence[Any]
+    trees: birthmark_native.Trees
     weight: float
     leaves: int | None = None
 
@@ -104,37 +104,38 @@ class Forest:
 
     @classmethod
     def of(
-        cls, parts: Sequence[FittedTrees], base: Floats, columns: Sequence[int], width: int
+        cls, parts: Sequence[WeightedTrees], base: Floats, columns: Sequence[int], width: int
     ) -> Forest:
-        """Return the trees of ``parts``, whose weighted values are to be added to ``base``.
+        """Return the trees of ``parts``, whose weighted means are to be added to ``base``.
 
         They were grown on ``columns`` of rows of ``width`` bytes.
         """
-        trees = [_Tree.of(tree.tree_, columns, part) for part in parts for tree in part.trees]
-        sizes = [len(tree.column) for tree in trees]
-        roots = np.cumsum([0, *sizes[:-1]])
-        column, threshold, rows = (
-            np.concatenate([getattr(tree, name) for tree in trees])
-            for name in ("column", "threshold", "rows")
+        trees = [_Trees.of(part, columns, len(base)) for part in parts]
+        starts = np.cumsum([0, *(len(each.column) for each in trees)])
+        column, threshold, target, rows, roots = (
+            np.concatenate(arrays)
+            for arrays in zip(
+                *(
+                    (t.column, t.threshold, t.target + start, t.rows, t.roots + start)
+                    for t, start in zip(trees, starts, strict=False)
+                ),
+                strict=True,
+            )
         )
-        target = np.concatenate([t.right + r for t, r in zip(trees, roots, strict=True)])
-        unit = max(float((tree.most - tree.least).max()) for tree in trees) / FULL or 1.0
-        values = np.concatenate([(tree.value - tree.least)[tree.leaf] for tree in trees])
-        scores, place = np.unique(
-            np.rint(values / unit).astype(np.uint8), axis=0, return_inverse=True
-        )
-        leaf = column == LEAF
-        target[leaf] = place.ravel()
+        unit = max(float(each.spread.max()) for each in trees) / FULL or 1.0
+        steps = [np.rint((each.means - each.least_of_leaf) / unit) for each in trees]
+        scores, place = _distinct(np.concatenate(steps).astype(np.uint8))
+        target[column == LEAF] = place
         return cls(
-            column.astype(np.uint16),
-            threshold.astype(np.uint8),
+            column,
+            threshold,
             target.astype(np.uint32),
-            (rows * leaf).astype(np.uint32),
+            rows,
             roots.astype(np.uint32),
             scores,
             width,
             unit,
-            base + sum(tree.least for tree in trees),
+            base + sum(each.least.sum(axis=0) for each in trees),
         )
 
     @property
@@ -197,6 +198,17 @@ class Forest:
         return end
 
 
+def _distinct(rows: Bytes) -> tuple[Bytes, npt.NDArray[np.int32]]:
+    """Return each row once, in the order of the first ones, and the place of every row."""
+    width = rows.shape[1]
+    whole = pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(width), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))]
+    )
+    found: Any = whole.dictionary_encode()
+    scores = np.frombuffer(found.dictionary.buffers()[1], np.uint8)
+    return scores[: len(found.dictionary) * width].reshape(-1, width), found.indices.to_numpy()
+
+
 def bent(sums: Floats) -> Floats:
     """Return ``sums`` bent into 0 to 1: those near and beyond the ends keep their order.
 
@@ -209,55 +221,42 @@ def bent(sums: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Tree:
-    """A tree of scikit-learn's, its nodes in the order of ``Forest``."""
+class _Trees:
+    """Trees of one weight as a ``Forest`` has them, with the weighted means of their leaves."""
 
-    column: Ints
-    threshold: Ints
-    right: Ints
-    rows: Ints
-    value: Floats
+    column: npt.NDArray[np.uint16]
+    threshold: Bytes
+    target: npt.NDArray[np.uint32]
+    rows: npt.NDArray[np.uint32]
+    roots: npt.NDArray[np.uint32]
+    means: Floats
 
     @classmethod
-    def of(cls, tree: Any, columns: Sequence[int], part: FittedTrees) -> _Tree:
-        # Nodes are numbered as they were made: a smaller tree is made of the first of them.
-        most = tree.node_count if part.leaves is None else 2 * part.leaves - 1
-        nodes = min(tree.node_count, most)
-        left, right = (
-            np.where(child[:nodes] < nodes, child[:nodes], -1)
-            for child in (tree.children_left, tree.children_right)
-        )
-        order = _preorder(left.tolist(), right.tolist())
-        place = np.argsort(order)
-        leaf = left[order] < 0
-        return cls(
-            np.where(leaf, LEAF, np.asarray(columns)[tree.feature[order]]),
-            np.where(leaf, 0, np.floor(tree.threshold[order])).astype(np.int64),
-            np.where(leaf, 0, place[right[order]]),
-            np.rint(tree.weighted_n_node_samples[order]).astype(np.int64),
-            part.weight * np.asarray(tree.value[order, :, 0]),
-        )
+    def of(cls, part: WeightedTrees, columns: Sequence[int], outputs: int) -> _Trees:
+        grown, roots, means = part.trees.nodes(part.leaves)
+        column, threshold, target, rows = (grown[name].to_numpy() for name in grown.schema.names)
+        place = np.append(columns, LEAF)[np.minimum(column, len(columns))]
+        weighted = part.weight * means.to_numpy().reshape(-1, outputs).astype(np.float64)
+        return cls(place.astype(np.uint16), threshold, target, rows, roots.to_numpy(), weighted)
 
-    @property
-    def leaf(self) -> Bools:
-        return np.asarray(self.column == LEAF)
+    @cached_property
+    def _first_leaves(self) -> npt.NDArray[np.int64]:
+        """The place of each tree's first leaf among the leaves."""
+        leaves = np.append(0, np.cumsum(self.column == LEAF))
+        return np.asarray(leaves[self.roots])
 
-    @property
+    @cached_property
     def least(self) -> Floats:
-        """The least value of a leaf, per output."""
-        return np.asarray(self.value[self.leaf].min(axis=0))
+        """The least mean of each tree's leaves, per output."""
+        return np.asarray(np.minimum.reduceat(self.means, self._first_leaves))
 
     @property
-    def most(self) -> Floats:
-        """The greatest value of a leaf, per output."""
-        return np.asarray(self.value[self.leaf].max(axis=0))
+    def spread(self) -> Floats:
+        """How far the means of each tree's leaves lie apart, per output."""
+        return np.asarray(np.maximum.reduceat(self.means, self._first_leaves) - self.least)
 
-
-def _preorder(left: list[int], right: list[int]) -> list[int]:
-    order, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        if left[node] >= 0:
-            waiting += [right[node], left[node]]
-    return order
+    @property
+    def least_of_leaf(self) -> Floats:
+        """The least mean of the leaves of each leaf's tree."""
+        leaves = np.diff(np.append(self._first_leaves, len(self.means)))
+        return np.asarray(np.repeat(self.least, leaves, axis=0))

@@ -1,9 +1,9 @@
 """The modern model: a forest over all create-time columns, in whole numbers.
 
-The learners are scikit-learn's ``ExtraTreesRegressor`` (Geurts, Ernst and Wehenkel, "Extremely
-randomized trees", 2006) and trees that correct each other (``predictor.models.forest.boosting``),
-half of the score from each: one forest for all predicates that are known of the same lives, a leaf
-having a score for each.
+Half of the score is from extremely randomized trees (Geurts, Ernst and Wehenkel, 2006), half from
+trees that correct each other (Friedman, "Stochastic gradient boosting", 2002): one forest for all
+predicates that are known of the same lives, a leaf having a score for each. Both are grown in
+``native/learn/src/grow``.
 
 They were chosen by measurement (``benchmarks/learners.py``; one captured day learned from, the next
 two tested on). The former are as often right as LightGBM with native categories, in a thirtieth of
@@ -23,11 +23,13 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Bools, Bytes, Floats
 from birthmark.features import CREATES, HISTORY_BYTES
 from birthmark.features.columns import names_of
-from birthmark.features.encoding import COLUMNS, Encoding
+from birthmark.features.encoding import COLUMNS, Encoding, forget
+from birthmark.features.told import Told
 from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.models.forest.forest import SPLIT_BYTES, FittedTrees, Forest
+from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Forest, WeightedTrees
 from birthmark.predictor.models.learned import Answers, Learned
 from birthmark.predictor.parameters import DEFAULTS
+from birthmark_native import Sample, Trees
 
 SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 """The columns of ``features.CREATES`` that the model sees."""
@@ -50,18 +52,22 @@ how many rows a leaf has at least, and the share of the columns of which a split
 were chosen with the learners."""
 
 
+AGAIN: dict[Told, float] = {"caller": 0.25, "name": 0.15, "nothing": 0.25}
+"""Which share of the rows is learned from again with so much told. They were chosen such that the
+forest is no worse where all is told, and better than rules where nothing is."""
+
+
 class CreateForest(Learned):
     """Predict by ``trees``, whose leaves hold shares of yes, and ``rounds`` of trees that correct.
 
     The former are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where
     there are more; a leaf has at least ``leaf_rows`` of them, and a split is the best of random
-    ones in the share ``tried`` of the columns. The latter are those of
-    ``predictor.models.forest.boosting``, at ``rate``: half of the score is from them, less where
-    there are too few rounds to get there.
+    ones in the share ``tried`` of the columns. The latter count ``rate`` times: half of the score
+    is from them, less where there are too few rounds to get there.
 
-    A share ``blind`` of the rows is learned from a second time without their history, so that a
-    create whose history is unknown is not taken for the first of its kind. The trees have as many
-    leaves as fit in ``kilobytes`` per predicate when compiled. All chance is from ``seed``.
+    Some rows are learned from again as if less had been told of them (``AGAIN``), so that a create
+    of which little is told is not taken for the first of its kind. The trees have as many leaves as
+    fit in ``kilobytes`` per predicate when compiled. All chance is from ``seed``.
 
     A table has the columns ``SEEN`` of ``features.CREATES``, or the name alone. After fitting,
     ``encoding_`` makes rows of bytes of it, ``forest_`` scores them, and ``output_`` is the place
@@ -73,7 +79,6 @@ class CreateForest(Learned):
         trees: int = DEFAULTS.trees,
         leaf_rows: int = 3,
         tried: float = 0.2,
-        blind: float = 0.25,
         rounds: int = DEFAULTS.rounds,
         rate: float = 0.1,
         rows_per_tree: int = 100_000,
@@ -83,7 +88,6 @@ class CreateForest(Learned):
         self.trees = trees
         self.leaf_rows = leaf_rows
         self.tried = tried
-        self.blind = blind
         self.rounds = rounds
         self.rate = rate
         self.rows_per_tree = rows_per_tree
@@ -104,56 +108,59 @@ class CreateForest(Learned):
         rows, outputs = labels.shape
         if not rows:
             matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs), bool)
-        matrix, labels = self._with_blind(matrix, labels)
-        seen, answers = matrix[:, LOOKED_AT], labels.astype(np.float64)
+        matrix, labels = self._again(matrix, labels)
         room = self.kilobytes * 1024 * outputs
         for_boosted = int(room * BOOSTED) if self.rounds else 0
-        mean, correcting = self._boost(seen, answers, for_boosted)
+        mean, correcting = self._boost(*self._some(matrix, labels), for_boosted)
         weight = min(self.rounds * self.rate, 1) / 2
-        parts = [
-            FittedTrees(self._grow(seen, answers, room - for_boosted), (1 - weight) / self.trees),
-            FittedTrees(correcting, weight * self.rate),
-        ]
+        randomized = self._grow(matrix, labels, room - for_boosted)
+        parts = [WeightedTrees(randomized, (1 - weight) / self.trees)]
+        if self.rounds:
+            parts.append(WeightedTrees(correcting, weight * self.rate))
         return _fitting(parts, weight * mean, room)
 
-    def _grow(self, seen: Bytes, answers: Floats, room: int) -> list[Any]:
-        from sklearn.ensemble import ExtraTreesRegressor  # slow to import, and only to learn
-
-        drawn = len(answers) > self.rows_per_tree
-        regressor = ExtraTreesRegressor(
+    def _grow(self, matrix: Bytes, labels: Bools, room: int) -> Trees:
+        return _sample(matrix, labels).randomized(
             self.trees,
-            min_samples_leaf=self.leaf_rows,
-            max_features=self.tried,
-            max_leaf_nodes=max(room // (SPLIT_BYTES * self.trees), 2),
-            bootstrap=drawn,
-            max_samples=self.rows_per_tree if drawn else None,
-            n_jobs=-1,
-            random_state=self.seed,
-        )
-        regressor.fit(seen, answers if answers.shape[1] > 1 else answers.ravel())
-        return list(regressor.estimators_)
-
-    def _boost(self, seen: Bytes, answers: Floats, room: int) -> tuple[Floats, list[Any]]:
-        from birthmark.predictor.models.forest.boosting import boosted  # likewise
-
-        leaves = room // (max(self.rounds, 1) * (SPLIT_BYTES + answers.shape[1]))
-        return boosted(
-            seen,
-            answers,
-            self.rounds,
-            self.rate,
-            self.rows_per_tree,
+            max(room // (SPLIT_BYTES * self.trees), 2),
+            self.leaf_rows,
+            round(self.tried * len(LOOKED_AT)),
             self.seed,
-            max_leaf_nodes=min(max(leaves, 2), MOST_LEAVES),
-            min_samples_leaf=LEAF_ROWS,
-            max_features=TRIED,
+            drawn=self.rows_per_tree if len(labels) > self.rows_per_tree else None,
         )
 
-    def _with_blind(self, matrix: Bytes, labels: Bools) -> tuple[Bytes, Bools]:
-        again = np.random.default_rng(self.seed).random(len(labels)) < self.blind
-        blind = matrix[again]
-        blind[:, :HISTORY_BYTES] = 0
-        return np.vstack([matrix, blind]), np.vstack([labels, labels[again]])
+    def _boost(self, matrix: Bytes, labels: Bools, room: int) -> tuple[Floats, Trees]:
+        leaves = room // (max(self.rounds, 1) * (SPLIT_BYTES + labels.shape[1]))
+        mean, trees = _sample(matrix, labels).boosted(
+            self.rounds,
+            min(max(leaves, 2), MOST_LEAVES),
+            LEAF_ROWS,
+            round(TRIED * len(LOOKED_AT)),
+            self.seed,
+            self.rate,
+        )
+        return np.array(mean), trees
+
+    def _some(self, matrix: Bytes, labels: Bools) -> tuple[Bytes, Bools]:
+        """Return rows to boost on: each tree is grown on half of them."""
+        if len(labels) <= 2 * self.rows_per_tree:
+            return matrix, labels
+        random = np.random.default_rng(self.seed)
+        some = random.choice(len(labels), 2 * self.rows_per_tree, replace=False)
+        return matrix[some], labels[some]
+
+    def _again(self, matrix: Bytes, labels: Bools) -> tuple[Bytes, Bools]:
+        """Return the rows, and some of those that tell of earlier files again with less told."""
+        random = np.random.default_rng(self.seed)
+        rows, answers = [matrix], [labels]
+        tells = matrix[:, :HISTORY_BYTES].any(axis=1)
+        for told, share in AGAIN.items():
+            some = tells & (random.random(len(labels)) < share)
+            less = matrix[some]
+            forget(less, told)
+            rows.append(less)
+            answers.append(labels[some])
+        return np.vstack(rows), np.vstack(answers)
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         creates = _creates(table)
@@ -190,13 +197,18 @@ def shared(known: Sequence[Bools], loss: float = 0.02) -> list[list[int]]:
     return groups
 
 
-def _fitting(parts: Sequence[FittedTrees], base: Floats, room: int) -> Forest:
+def _sample(matrix: Bytes, labels: Bools) -> Sample:
+    """Return rows of bytes and their labels as trees are grown on."""
+    columns = np.ascontiguousarray(matrix[:, LOOKED_AT].T)
+    return Sample(pa.array(columns.ravel()), pa.array(labels.ravel()), len(labels))
+
+
+def _fitting(parts: Sequence[WeightedTrees], base: Floats, room: int) -> Forest:
     """Return as much of the first part's trees, and all others, as fit in ``room`` bytes."""
     first, *others = parts
     forest = Forest.of(parts, base, LOOKED_AT, len(COLUMNS))
-    leaves = max(tree.get_n_leaves() for tree in first.trees)
-    corrected = sum(tree.get_n_leaves() for part in others for tree in part.trees)
-    fixed = (SPLIT_BYTES + forest.outputs) * corrected
+    leaves = first.trees.most_leaves
+    fixed = (SPLIT_BYTES + forest.outputs) * sum(part.trees.leaves for part in others)
     while forest.compiled_bytes > room and leaves > 1:
         part = (room - fixed) / max(forest.compiled_bytes - fixed, 1)
         leaves = max(int(leaves * min(max(part, 0.5), 0.98)), 1)

@@ -9,6 +9,7 @@ import numpy as np
 from birthmark.data.common.arrays import Floats
 from birthmark.features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
 from birthmark.features.history import HISTORY_BYTES
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.forest import (
     NEVER,
     ByteTree,
@@ -16,19 +17,20 @@ from birthmark.predictor.image.forest import (
     Feature,
     ForestSection,
     Group,
+    Output,
 )
 from birthmark.predictor.models.forest.forest import FULL, LEAF, Forest
 from birthmark.predictor.models.forest.model import CreateForest
 
 
 def sections_of(
-    models: Mapping[str, CreateForest], thresholds: Mapping[str, float | None]
+    models: Mapping[str, CreateForest], thresholds: Mapping[str, Scores]
 ) -> list[ForestSection]:
     """Return a section for each encoding, with a group for each forest."""
     encodings: dict[bytes, tuple[Encoding, list[Group]]] = {}
     for keys in by_forest(models):
         model = models[keys[0]]
-        own = {key: t for key in keys if (t := thresholds[key]) is not None}
+        own = {key: t for key in keys if np.isfinite(t := thresholds[key]).any()}
         outputs = [models[key].output_ for key in own]
         if own:
             group = group_of(model.forest_, outputs, own)
@@ -57,22 +59,23 @@ def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection
     return ForestSection(features, [_table(encoding, attribute) for attribute in CODED], groups)
 
 
-def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, float]) -> Group:
+def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, Scores]) -> Group:
     """Return the trees of ``forest``, with the scores of some of its ``outputs`` alone.
 
-    ``thresholds``, of scores from 0 to 1, are by the outputs' keys.
+    ``thresholds``, of scores from 0 to 1, are by the outputs' keys, each for all of
+    ``features.told.TOLD``; one output may have several.
     """
     ends = [*forest.roots[1:].tolist(), len(forest.column)]
+    own = sorted(set(outputs))
     trees = [
-        _tree(forest, root, end, outputs)
-        for root, end in zip(forest.roots.tolist(), ends, strict=True)
+        _tree(forest, root, end, own) for root, end in zip(forest.roots.tolist(), ends, strict=True)
     ]
     sums = forest.score(np.arange(FULL * len(trees) + 1)[:, None])
     least = {
-        key: _least(sums[:, output], threshold)
-        for output, (key, threshold) in zip(outputs, thresholds.items(), strict=True)
+        key: Output(own.index(output), tuple(_least(sums[:, output], t) for t in each))
+        for output, (key, each) in zip(outputs, thresholds.items(), strict=True)
     }
-    return Group(least, trees)
+    return Group(len(own), least, trees)
 
 
 def _table(encoding: Encoding, attribute: str) -> CodeTable:
@@ -94,8 +97,6 @@ def _tree(forest: Forest, root: int, end: int, outputs: Sequence[int]) -> ByteTr
     own = forest.scores[target[leaf]][:, list(outputs)]
     scores, place = np.unique(own, axis=0, return_inverse=True)
     inner = np.flatnonzero(~leaf)
-    if not len(inner):
-        return ByteTree(np.zeros(1, int), np.zeros(1, np.uint8), np.ones((1, 2), int), scores)
     number = np.cumsum(~leaf) - 1
     number[leaf] = len(inner) + place.ravel()
     children = np.column_stack([number[inner + 1], number[target[inner] - root]])

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.features.encoding import Encoding
+from birthmark.features.told import TOLD
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
@@ -30,6 +31,7 @@ class ForestModels(ModelSet[CreateForest]):
     kind = "forest"
     model = CreateForest
     parameters = ("trees", "rounds", "seed")
+    told = TOLD
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
@@ -82,7 +84,7 @@ class ForestModels(ModelSet[CreateForest]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, CreateForest], thresholds: Mapping[str, float | None]
+        cls, models: Mapping[str, CreateForest], thresholds: Mapping[str, Scores]
     ) -> list[Section]:
         """Return a section for each encoding, with a group for each forest."""
         return list(sections_of(models, thresholds))

@@ -73,8 +73,8 @@ def test_no_birth_is_scored_by_a_model_that_learned_from_it(crossed: bool) -> No
     names = [b"%d.x" % (place // 2) for place in range(2000)]
     holdout = Holdout.of(births(2000), 0.2, crossed=crossed)
     models = calibrated(names, truth, Limit(0.05, 0.9), holdout)
-    assert models.points["yes"].n == (2000 if crossed else 400)
-    assert models.points["yes"].bounded is None
+    assert models.point("yes").n == (2000 if crossed else 400)
+    assert models.point("yes").bounded is None
 
 
 @pytest.mark.deep
@@ -114,9 +114,9 @@ def test_what_follows_is_said_only_where_the_bounds_are_kept_with_it(
     limits = Limits(Limit(bound), Limit(bound))
     holdout = Holdout(np.arange(n) // 1000, np.zeros(n, np.int64))
     worlds = [{"a": [True, False, False], "b": [True, True, False]}]
-    holdout.choose(models, [scores], labels, limits, worlds)
-    assert models.points["b"].bounded == 0.9
-    assert ("bounded" in models.points["b"].follows) is follows
+    chosen = holdout.choose(models, [scores], labels, limits, worlds)
+    assert chosen["b"].bounded == 0.9
+    assert ("bounded" in chosen["b"].follows) is follows
 
 
 def test_without_worlds_only_a_yes_gets_a_threshold() -> None:
@@ -127,6 +127,6 @@ def test_without_worlds_only_a_yes_gets_a_threshold() -> None:
     lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, limits)
     models = lesson.train(RuleModels(), holdout.learned)
     lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
-    assert models.points["yes"].bounded is not None
-    assert models.points["yes"].no is None
-    assert models.points["yes"].levels.cuts == ()
+    assert models.point("yes").bounded is not None
+    assert models.point("yes").no is None
+    assert models.point("yes").levels.cuts == ()

@@ -13,11 +13,12 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
+from birthmark.features.told import TOLD, told_of
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.answers.operating_points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
 from birthmark.predictor.image import format as image_format
-from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group, Output
 from birthmark.predictor.image.format import compile_image, predict
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
@@ -28,7 +29,7 @@ from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.trained import TrainedModel
-from birthmark_native import Image
+from birthmark_native import BM_TOLD, Image
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
     CREATES,
@@ -126,10 +127,10 @@ def test_every_flipped_bit_is_refused():
 
 def test_what_is_wrong_with_an_image_is_told():
     whole = rules_image(ImageRule("a", "whole", b"x", True))
-    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (3, 1))
+    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (4, 2))
     for content, message in [
-        (newer, "newer version than this reader knows \\(2\\)"),
-        (older, "older version than this reader knows \\(2\\)"),
+        (newer, "newer version than this reader knows \\(3\\)"),
+        (older, "older version than this reader knows \\(3\\)"),
         (whole[:-1], "truncated"),
         (whole[:20], "truncated"),
         (b"", "truncated"),
@@ -158,7 +159,7 @@ def test_a_missing_column_and_one_of_another_type_are_named():
 
 def forest_of(tree: ByteTree, features: int = 1) -> ForestSection:
     every = [Feature("history", byte) for byte in range(features)]
-    return ForestSection(every, [], [Group({"a": 1}, [tree])])
+    return ForestSection(every, [], [Group(1, {"a": Output(0, (1,) * BM_TOLD)}, [tree])])
 
 
 ONE_SPLIT = ByteTree(
@@ -180,6 +181,22 @@ def test_a_tree_of_as_many_levels_as_can_be_is_answered():
     assert predict(image, creates)["a"].to_pylist() == [True, True]
 
 
+def test_predicates_of_one_column_share_its_scores():
+    bounds = [0, 1, 2, 3]
+    keys = [str(bound) for bound in bounds]
+    outputs = {key: Output(0, (bound,) * BM_TOLD) for key, bound in zip(keys, bounds, strict=True)}
+    hundreds = replace(chain(100), scores=np.ones((101, 1), np.uint8))
+    every = [Feature("history")]
+
+    def image(keys: list[str]) -> bytes:
+        some = {key: outputs[key] for key in keys}
+        return compile_image(keys, [ForestSection(every, [], [Group(1, some, [hundreds] * 2)])])
+
+    assert len(image(keys)) - len(image(keys[:1])) < 101, "they have the scores of a tree again"
+    found = predict(Image(image(keys)), pa.table({"name": [b"x"], "history": [b"\0"]}))
+    assert [found[key].to_pylist() for key in keys] == [[True], [True], [True], [False]]
+
+
 def test_what_has_no_room_in_an_image_is_refused():
     with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
         compile_image([str(n) for n in range(257)], [])
@@ -189,18 +206,20 @@ def test_what_has_no_room_in_an_image_is_refused():
         compile_image(["a"], [RulesSection([])] * 17)
     with pytest.raises(ValueError, match="a text of 65536 bytes"):
         rules_image(ImageRule("a", "whole", b"x" * 65536, True))
+    group = Group(1, {}, [ONE_SPLIT] * 257)
     with pytest.raises(ValueError, match="257 trees"):
-        compile_image(["a"], [ForestSection([Feature("hour")], [], [Group({}, [ONE_SPLIT] * 257)])])
-    wide = replace(ONE_SPLIT, scores=np.zeros((32769, 1), np.uint8))
-    with pytest.raises(ValueError, match="a tree of 32769 leaves"):
+        compile_image(["a"], [ForestSection([Feature("hour")], [], [group])])
+    wide = replace(ONE_SPLIT, scores=np.zeros((65536, 1), np.uint8))
+    with pytest.raises(ValueError, match="a tree of 65536 nodes or leaves"):
         compile_image(["a"], [forest_of(wide)])
+    with pytest.raises(ValueError, match="a threshold of 255, which no byte is above"):
+        compile_image(["a"], [forest_of(replace(ONE_SPLIT, threshold=np.full(1, 255, np.uint8)))])
     with pytest.raises(ValueError, match="a tree of more than 255 levels"):
         compile_image(["a"], [forest_of(chain(256))])
     wide, key = chain(250), [str(n) for n in range(256)]
-    group = Group(
-        dict.fromkeys(key, 1), [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256
-    )
-    with pytest.raises(ValueError, match="would take 16705 steps: an image has at most 16384"):
+    outputs = {name: Output(column, (1,) * BM_TOLD) for column, name in enumerate(key)}
+    group = Group(256, outputs, [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256)
+    with pytest.raises(ValueError, match="would take 16737 steps: an image has at most 16384"):
         compile_image(key, [ForestSection([Feature("hour")], [], [group])])
     with pytest.raises(ValueError, match="order must name each"):
         compile_image(["a"], [RulesSection([], ("whole",))])
@@ -280,17 +299,18 @@ def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kin
     model, tables = sampled
     models = model.models[kind]
     images = [Image(content) for content in compile_levels(models)]
-    cuts = {key: models.point(key).levels.cuts for key in models}
-    assert sum(len(image.predicates) for image in images) == sum(map(len, cuts.values())) > 50
+    levels = [{key: points.levels for key, points in models.points_for(t).items()} for t in TOLD]
+    cuts = {key: max(len(each[key].cuts) for each in levels) for key in models}
+    assert sum(len(image.predicates) for image in images) == sum(cuts.values()) > 50
     for creates in tables:
         reached = {
             name: found for image in images for name, found in predict(image, creates).items()
         }
+        told = told_of(creates)
         for key, scores in model.scores(creates, kind).items():
-            found = [np.asarray(reached[f"{place} {key}"]) for place in range(len(cuts[key]))]
-            assert np.array_equal(
-                sum(found, np.zeros(len(scores))), models.point(key).levels.of(scores)
-            )
+            found = [np.asarray(reached[f"{place} {key}"]) for place in range(cuts[key])]
+            expected = np.choose(told, [each[key].of(scores) for each in levels])
+            assert np.array_equal(sum(found, np.zeros(len(scores))), expected)
 
 
 @pytest.mark.deep
@@ -323,8 +343,8 @@ def test_the_ends_of_the_scale_of_thresholds_say_always_yes_and_always_no(sample
         before = dict(models.points)
         try:
             keys = list(models)
-            models.points[keys[0]] = OperatingPoints(0.0)
-            models.points[keys[1]] = OperatingPoints(NEVER)
+            ends = dict(zip(keys, map(OperatingPoints, (0.0, NEVER)), strict=False))
+            models.points = {told: models.points_for(told) | ends for told in TOLD}
             found = predict(Image(compile_models(models, "accurate")), creates)
             assert found[keys[0]].true_count == 200
             assert found[keys[1]].true_count == 0
@@ -362,7 +382,14 @@ def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
     keys = [f"trees {number}" for number in range(256)]
     wide = replace(chain(40), scores=np.zeros((41, 64), np.uint8))
     own = [keys[place : place + 64] for place in range(0, 256, 64)]
-    groups = [Group(dict.fromkeys(some, 1), [wide] * 92) for some in own]
+    groups = [
+        Group(
+            64,
+            {key: Output(column, (1,) * BM_TOLD) for column, key in enumerate(some)},
+            [wide] * 92,
+        )
+        for some in own
+    ]
     forest = ForestSection([Feature("hour")], [], groups)
     rules = [RulesSection([ImageRule(key, "any", b"", True) for key in keys])] * 2
     image = compile_image(keys, [*grown, forest, *rules])

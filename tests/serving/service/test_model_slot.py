@@ -236,6 +236,7 @@ def test_a_version_whose_images_are_of_an_older_format_answers_alike(
     older, newer = load_model(Registry(settings.registry)), load_model(current)
     creates = from_requests([{"name": name} for name in (b"x.lock", b"page.html", b"a.log")])
     assert older.answers(creates) == newer.answers(creates)
+    assert older.said(creates) == newer.said(creates)
     assert older.hints is not None
     assert newer.hints is not None
     assert older.hints.content == newer.hints.content

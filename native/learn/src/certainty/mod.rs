@@ -45,6 +45,9 @@ struct Predicate {
     probabilities: Vec<Option<f64>>,
     /// Whether what follows from another answer is said of it.
     follows: bool,
+    /// The first level that reaches the threshold at the point; none if levels do not tell.
+    #[serde(default)]
+    reached: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -58,6 +61,7 @@ struct Description {
 pub struct Certainty {
     keys: Vec<String>,
     levels: Vec<Vec<Said>>,
+    reached: Option<Vec<usize>>,
     worlds: Vec<Worlds>,
 }
 
@@ -87,6 +91,7 @@ impl Certainty {
         let worlds = description.worlds.iter().map(|each| Worlds::of(each, &keys, &follows));
         Ok(Certainty {
             levels: levels.ok_or(CertaintyError::Levels)?,
+            reached: predicates.iter().map(|each| each.reached).collect(),
             worlds: worlds.collect::<Option<_>>().ok_or(CertaintyError::Worlds)?,
             keys,
         })
@@ -100,6 +105,11 @@ impl Certainty {
     /// How many levels the predicate at `place` has.
     pub fn levels(&self, place: usize) -> usize {
         self.levels[place].len()
+    }
+
+    /// The first level of each predicate that reaches its threshold; none if levels do not tell.
+    pub fn reached(&self) -> Option<&[usize]> {
+        self.reached.as_deref()
     }
 
     /// Writes to `said` what the `levels` of the predicates say together.

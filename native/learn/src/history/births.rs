@@ -1,5 +1,6 @@
 //! Creates, and the lives that followed from them, as Arrow columns.
 
+use super::keys::Create;
 use super::record::Use;
 use super::Error;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
@@ -40,6 +41,19 @@ impl<'a> Creates<'a> {
             name, dir_fh, dir_name, mode, uid, client;
             time: source.array(time)?,
         }))
+    }
+
+    /// That of a row.
+    #[inline]
+    pub fn row(&self, row: usize) -> Create<'a> {
+        Create {
+            name: bytes(self.name, row),
+            dir_fh: bytes(self.dir_fh, row),
+            dir_name: bytes(self.dir_name, row),
+            mode: get(self.mode, row),
+            uid: get(self.uid, row),
+            client: bytes(self.client, row),
+        }
     }
 
     /// How many there are.
@@ -136,13 +150,10 @@ impl<'a> Uses<'a> {
     }
 
     fn of(&self, row: usize) -> Use {
-        let (reads, writes) = (get(self.reads, row), get(self.writes, row));
-        let read_after = get(self.atime, row).zip(get(self.mtime, row)).map(|(a, m)| a > m);
-        Use {
-            size: get(self.size, row),
-            // less than a read to five writes, as the predicate has it
-            write_only: reads.zip(writes).map(|(reads, writes)| reads.saturating_mul(5) < writes),
-            read_after_write: if writes == Some(0) { Some(false) } else { read_after },
-        }
+        Use::new(
+            get(self.size, row),
+            (get(self.reads, row), get(self.writes, row)),
+            (get(self.atime, row), get(self.mtime, row)),
+        )
     }
 }

@@ -1,9 +1,7 @@
 //! What statistics are kept by: what a create shows, alone and together.
 
-use super::births::Creates;
 use super::hash;
 use super::shape::shape;
-use birthmark_trace::columns::{bytes, get};
 
 /// How many keys a create has.
 pub const KEYS: usize = 11;
@@ -13,6 +11,23 @@ pub const CALLER: usize = 8;
 /// The keys of a create, none where a part of one is not known.
 pub type Keys = [Option<u64>; KEYS];
 
+/// What is known when a file is created, as in `features/creates.py`; none of what is not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Create<'a> {
+    /// The name given.
+    pub name: Option<&'a [u8]>,
+    /// The handle of the directory.
+    pub dir_fh: Option<&'a [u8]>,
+    /// The directory's own name.
+    pub dir_name: Option<&'a [u8]>,
+    /// The permission bits that it carries.
+    pub mode: Option<u32>,
+    /// The user who asked for it.
+    pub uid: Option<u32>,
+    /// The host that asked for it.
+    pub client: Option<&'a str>,
+}
+
 /// Hashes names, in memory of its own.
 #[derive(Default)]
 pub struct Namer {
@@ -20,43 +35,49 @@ pub struct Namer {
 }
 
 /// The hashes of what a create shows, and of what is remembered of it; none of what is not known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    name: Option<u64>,
+    /// Of the name.
+    pub name: Option<u64>,
     /// Of the name's shape.
     pub shape: Option<u64>,
-    suffix: Option<u64>,
-    dir: Option<u64>,
+    /// Of what follows the last period of the shape.
+    pub suffix: Option<u64>,
+    /// Of the handle of the directory.
+    pub dir: Option<u64>,
     /// Of the shape of the directory's own name.
-    dir_shape: Option<u64>,
+    pub dir_shape: Option<u64>,
     /// Of the shape of what its caller created before, 0 for nothing.
     pub previous: Option<u64>,
-    client: Option<u64>,
-    mode: Option<u64>,
-    uid: Option<u64>,
+    /// Of the client's address.
+    pub client: Option<u64>,
+    /// The mode itself.
+    pub mode: Option<u64>,
+    /// The user's number itself.
+    pub uid: Option<u64>,
 }
 
 impl Namer {
-    /// What a row's create shows.
+    /// What a create shows.
     #[inline]
-    pub fn names(&mut self, creates: &Creates, row: usize) -> Names {
-        let dir_shape = self.shape(bytes(creates.dir_name, row));
-        let name = bytes(creates.name, row);
-        let shape = self.shape(name);
+    pub fn names(&mut self, create: &Create) -> Names {
+        let dir_shape = self.shape(create.dir_name);
+        let shape = self.shape(create.name);
         Names {
-            name: name.map(hash::of),
+            name: create.name.map(hash::of),
             shape,
             suffix: shape.map(|_| hash::of(suffix(&self.folded))),
-            dir: bytes(creates.dir_fh, row).map(hash::of),
+            dir: create.dir_fh.map(hash::of),
             dir_shape,
             previous: None,
-            client: bytes(creates.client, row).map(|client| hash::of(client.as_bytes())),
-            mode: get(creates.mode, row).map(u64::from),
-            uid: get(creates.uid, row).map(u64::from),
+            client: create.client.map(|client| hash::of(client.as_bytes())),
+            mode: create.mode.map(u64::from),
+            uid: create.uid.map(u64::from),
         }
     }
 
-    fn shape(&mut self, name: Option<&[u8]>) -> Option<u64> {
+    /// The hash of a name's shape.
+    pub fn shape(&mut self, name: Option<&[u8]>) -> Option<u64> {
         shape(name?, &mut self.folded);
         Some(hash::of(&self.folded))
     }

@@ -12,7 +12,9 @@
 //!   name they are known at its end.
 //! - What is not known by the end of the lives that are followed is dropped.
 
+mod awaited;
 mod births;
+mod changes;
 mod hash;
 mod keys;
 mod outcomes;
@@ -22,16 +24,21 @@ pub mod shape;
 mod snapshot;
 mod store;
 
-pub use keys::KEYS;
-pub use record::{BYTES_PER_KEY, MEMORY};
+pub use awaited::Awaited;
+pub use births::Creates;
+pub use changes::Changed;
+pub use hash::{of as hash, with as combine};
+pub use keys::{Create, Keys, Namer, Names, CALLER, KEYS};
+pub use record::{Fact, Record, Use, BYTES_PER_KEY, MARKS, MEMORY, WORDS};
 pub use shape::{shape, shapes};
+pub use snapshot::records;
 
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::{get, ColumnError};
-use births::{Creates, Lives};
-use keys::{Namer, Names, CALLER};
+use births::Lives;
 use outcomes::Outcomes;
+pub use outcomes::{Outcome, YOUNG};
 use store::{Slot, Store};
 
 /// How many bytes tell a history.
@@ -55,6 +62,7 @@ pub enum Error {
 }
 
 /// Running statistics by key.
+#[derive(Clone)]
 pub struct History {
     store: Store,
     clock: i64,
@@ -76,22 +84,21 @@ impl History {
         let order = lives.in_order();
         let mut outcomes = Outcomes::new(&lives, &order);
         let mut told = vec![0; order.len() * BYTES];
-        let mut places = Vec::with_capacity(order.len());
+        let mut awaited = Awaited::new(usize::MAX);
         let mut namer = Namer::default();
         for (place, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let row = order[place] as usize;
             let born = lives.born(row);
             while let Some(outcome) = outcomes.next_before(born, place) {
-                self.store.learn(&places[outcome.place], &outcome);
+                self.learn(&awaited, &outcome);
             }
-            let names = self.names(&mut namer, &lives.creates, row);
-            self.store.make_room(&mut places);
-            places.push(self.bear(&names, born, told));
+            let names = namer.names(&lives.creates.row(row));
+            self.bear(&mut awaited, names, born, told);
         }
         while let Some(outcome) = outcomes.next_before(lives.end, order.len()) {
-            self.store.learn(&places[outcome.place], &outcome);
+            self.learn(&awaited, &outcome);
         }
-        self.clock = self.clock.max(lives.end);
+        self.advance(lives.end);
         scattered(&order, &told, lives.creates.rows())
     }
 
@@ -102,7 +109,7 @@ impl History {
         let mut told = vec![0; creates.rows() * BYTES];
         for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let time = get(creates.time, row).unwrap_or(self.clock);
-            let keys = self.names(&mut namer, &creates, row).keys();
+            let keys = self.placed(namer.names(&creates.row(row))).keys();
             for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
                 if let Some(key) = key {
                     self.store.get(*key).tell(time, told);
@@ -113,29 +120,49 @@ impl History {
         scattered(&order, &told, order.len())
     }
 
-    /// What a create shows, and what its caller created before.
-    fn names(&self, namer: &mut Namer, creates: &Creates, row: usize) -> Names {
-        let mut names = namer.names(creates, row);
-        names.previous = names.caller().map(|caller| self.store.get(caller).shape);
-        names
-    }
-
-    /// Tells the history of a birth, and counts it.
-    fn bear(&mut self, names: &Names, born: i64, told: &mut [u8]) -> [Slot; KEYS] {
+    /// Tells the history of a birth, counts it, and awaits what becomes of it.
+    ///
+    /// Births come in their order, as said above. `told` has [`BYTES`] bytes, all 0.
+    pub fn bear(&mut self, awaited: &mut Awaited, names: Names, at: i64, told: &mut [u8]) -> u64 {
+        let names = self.placed(names);
+        self.store.make_room(awaited.places());
         let mut places = [Slot::NONE; KEYS];
         let told = told.chunks_exact_mut(BYTES_PER_KEY);
         for ((key, place), told) in names.keys().iter().zip(&mut places).zip(told) {
             if let Some(key) = key {
                 let (slot, record) = self.store.get_or_insert(*key);
-                record.tell(born, told);
-                record.bear(born);
+                record.tell(at, told);
+                record.bear(at);
                 *place = slot;
             }
         }
         if let (Some(caller), Some(shape)) = (self.store.at(places[CALLER]), names.shape) {
             caller.shape = shape;
         }
-        places
+        awaited.push(places)
+    }
+
+    /// Takes in what came to be known of a birth, if that is awaited still.
+    pub fn learn(&mut self, awaited: &Awaited, outcome: &Outcome) {
+        if let Some(places) = awaited.get(outcome.birth) {
+            self.store.learn(places, outcome);
+        }
+    }
+
+    /// Which records changed and which keys were forgotten since the last call; at first, all that
+    /// there is. From then on it is kept in mind, so that it is to be called again.
+    pub fn take_changed(&mut self) -> Changed {
+        self.store.take_changed()
+    }
+
+    /// Notes until when it was followed.
+    pub fn advance(&mut self, now: i64) {
+        self.clock = self.clock.max(now);
+    }
+
+    /// What a create shows, and what its caller created before.
+    fn placed(&self, names: Names) -> Names {
+        Names { previous: names.caller().map(|caller| self.store.get(caller).shape), ..names }
     }
 }
 

@@ -5,18 +5,19 @@ use super::record::{Fact, MARKS};
 
 /// How long after its birth a file's size and use are looked at, as `early_size` and the others
 /// have them, microseconds.
-const YOUNG: i64 = 5_000_000;
+pub const YOUNG: i64 = 5_000_000;
 /// What comes to be known: one for each mark, then these.
 const DIED: u8 = MARKS.len() as u8;
 const USED_YOUNG: u8 = DIED + 1;
 const USED: u8 = DIED + 2;
 
 /// What came to be known of a birth, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// When.
     pub time: i64,
     /// Which birth, counted in their order.
-    pub place: usize,
+    pub birth: u64,
     /// What.
     pub fact: Fact,
 }
@@ -62,7 +63,7 @@ impl<'a> Outcomes<'a> {
         let due = self.due.next_if(|due| due.time <= time && (due.place as usize) < place)?;
         let place = due.place as usize;
         let fact = self.fact(self.order[place] as usize, due.what);
-        Some(Outcome { time: due.time, place, fact })
+        Some(Outcome { time: due.time, birth: u64::from(due.place), fact })
     }
 
     fn fact(&self, row: usize, what: u8) -> Fact {

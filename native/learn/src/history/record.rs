@@ -39,6 +39,24 @@ pub struct Use {
     pub read_after_write: Option<bool>,
 }
 
+impl Use {
+    /// That of a file of that largest size, which was read and written so often, and last at those
+    /// times; as far as each is known.
+    pub fn new(
+        size: Option<u64>,
+        (reads, writes): (Option<u64>, Option<u64>),
+        (atime, mtime): (Option<i64>, Option<i64>),
+    ) -> Use {
+        let read_after = atime.zip(mtime).map(|(atime, mtime)| atime > mtime);
+        Use {
+            size,
+            // less than a read to five writes, as the predicate has it
+            write_only: reads.zip(writes).map(|(reads, writes)| reads.saturating_mul(5) < writes),
+            read_after_write: if writes == Some(0) { Some(false) } else { read_after },
+        }
+    }
+}
+
 /// Statistics over births under one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
@@ -64,7 +82,50 @@ pub struct Record {
     pub shape: u64,
 }
 
+/// How many words hold a record.
+pub const WORDS: usize = 8;
+
 impl Record {
+    /// The record as words, which mean the same on every machine.
+    pub fn to_words(&self) -> [u64; WORDS] {
+        let small = [self.life, self.size, self.write_only, self.last_death.is_some().into()];
+        let shares = |from: usize| {
+            let share = |at: usize| u64::from(self.share[from + at]);
+            (0..4).fold(0, |word, at| word | share(at) << (16 * at))
+        };
+        [
+            u64::from(self.births) | u64::from(u32::from_le_bytes(small)) << 32,
+            self.first_birth as u64,
+            self.last_birth as u64,
+            self.last_death.unwrap_or(0) as u64,
+            shares(0),
+            shares(4),
+            u64::from_le_bytes(self.known),
+            self.shape,
+        ]
+    }
+
+    /// The record that [`Record::to_words`] gave; none for words that it cannot have given.
+    pub fn from_words(words: &[u64; WORDS]) -> Option<Record> {
+        let [small, first_birth, last_birth, last_death, low, high, known, shape] = *words;
+        let [life, size, write_only, died] = ((small >> 32) as u32).to_le_bytes();
+        let share = |at: usize| (if at < 4 { low } else { high } >> (16 * (at % 4))) as u16;
+        let record = Record {
+            births: small as u32,
+            first_birth: first_birth as i64,
+            last_birth: last_birth as i64,
+            last_death: (died == 1).then_some(last_death as i64),
+            share: std::array::from_fn(share),
+            known: known.to_le_bytes(),
+            life,
+            size,
+            write_only,
+            shape,
+        };
+        let possible = record.known.iter().all(|&known| known <= MEMORY) && write_only <= 2;
+        (possible && record.to_words() == *words).then_some(record)
+    }
+
     /// Counts a birth.
     #[inline]
     pub fn bear(&mut self, at: i64) {
@@ -165,6 +226,31 @@ mod tests {
         }
         assert_eq!(shares[4..], [1000, 833, 714, 625, 555, 500, 450, 405, 464, 418]);
         assert_eq!(record.known[0], MEMORY);
+    }
+
+    #[test]
+    fn a_record_comes_back_from_its_words_and_others_are_refused() {
+        let record = Record {
+            births: u32::MAX,
+            first_birth: i64::MIN,
+            last_birth: -2,
+            last_death: Some(i64::MAX),
+            share: [1, 2, 3, 4, 5, 6, 7, u16::MAX],
+            known: [0, 1, 2, 3, 4, 5, 6, MEMORY],
+            life: 8,
+            size: 9,
+            write_only: 2,
+            shape: u64::MAX - 1,
+        };
+        for record in [record, Record::default(), Record { last_death: None, ..record }] {
+            assert_eq!(Record::from_words(&record.to_words()), Some(record));
+        }
+        let words = record.to_words();
+        for (word, bits) in [(0, 3 << 48), (0, 2 << 56), (6, 0xff)] {
+            let mut damaged = words;
+            damaged[word] |= bits;
+            assert_eq!(Record::from_words(&damaged), None, "word {word}");
+        }
     }
 
     #[test]

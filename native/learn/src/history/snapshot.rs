@@ -22,9 +22,30 @@ impl History {
         self.clock
     }
 
+    /// All that it knows, in the order of the keys.
+    pub fn records(&self) -> Vec<(u64, Record)> {
+        self.store.sorted()
+    }
+
+    /// What was told by [`History::records`]; none if a key is there twice, or too many are.
+    pub fn from_records(
+        most: usize,
+        clock: i64,
+        records: impl IntoIterator<Item = (u64, Record)>,
+    ) -> Option<History> {
+        let mut history = History::new(most).ok()?;
+        history.clock = clock;
+        for (count, (key, record)) in records.into_iter().enumerate() {
+            if count >= most || !history.store.put(key, record) {
+                return None;
+            }
+        }
+        Some(history)
+    }
+
     /// All that it knows, by key.
     pub fn to_batch(&self) -> Result<RecordBatch, Error> {
-        let rows = self.store.sorted();
+        let rows = self.records();
         let records = || rows.iter().map(|(_, record)| record);
         let mut columns = vec![
             numbers::<UInt64Type>("key", rows.iter().map(|(key, _)| *key)),
@@ -51,12 +72,7 @@ impl History {
         if batch.num_rows() > most {
             return Err(damaged(most, "key", "one more", &format!("at most {most} keys")));
         }
-        let keys = values::<UInt64Type>(batch, "key")?;
-        let records = records(batch)?;
-        for (row, (key, record)) in keys.into_iter().zip(records).enumerate() {
-            if record.births == 0 {
-                return Err(damaged(row, "births", "0", "at least one birth"));
-            }
+        for (row, (key, record)) in records(batch)?.into_iter().enumerate() {
             if !history.store.put(key, record) {
                 return Err(damaged(row, "key", "there already", "each key once"));
             }
@@ -65,7 +81,9 @@ impl History {
     }
 }
 
-fn records(batch: &RecordBatch) -> Result<Vec<Record>, Error> {
+/// Keys and their records, as [`History::to_batch`] tells them, checked.
+pub fn records(batch: &RecordBatch) -> Result<Vec<(u64, Record)>, Error> {
+    let keys = values::<UInt64Type>(batch, "key")?;
     let mut records = vec![Record::default(); batch.num_rows()];
     fill::<UInt32Type>(batch, "births", &mut records, |r, v| r.births = v)?;
     fill::<TimestampMicrosecondType>(batch, "first_birth", &mut records, |r, v| r.first_birth = v)?;
@@ -82,7 +100,10 @@ fn records(batch: &RecordBatch) -> Result<Vec<Record>, Error> {
         at_most(batch, &known(i), MEMORY)?;
         fill::<UInt8Type>(batch, &known(i), &mut records, |r, v| r.known[i] = v)?;
     }
-    Ok(records)
+    match records.iter().position(|record| record.births == 0) {
+        Some(row) => Err(damaged(row, "births", "0", "at least one birth")),
+        None => Ok(keys.into_iter().zip(records).collect()),
+    }
 }
 
 fn fill<T: ArrowPrimitiveType>(

@@ -1,5 +1,6 @@
 //! The records by key, as many as memory has room for.
 
+use super::changes::{Changed, Changes};
 use super::keys::KEYS;
 use super::outcomes::Outcome;
 use super::record::Record;
@@ -12,19 +13,28 @@ pub struct Slot(u32);
 impl Slot {
     /// Of a record that there is not, or not any more.
     pub const NONE: Slot = Slot(u32::MAX);
+
+    /// Which place it is, if it is one.
+    pub fn place(self) -> Option<u32> {
+        (self != Slot::NONE).then_some(self.0)
+    }
 }
 
 /// Records by key.
+#[derive(Clone)]
 pub struct Store {
     most: usize,
     slots: HashMap<u64, Slot>,
     records: Vec<Record>,
+    /// What changed, if anybody wants to know.
+    changes: Option<Changes>,
 }
 
 impl Store {
     /// An empty store for so many, which are fewer than there are places.
     pub fn new(most: usize) -> Store {
-        Store { most: most.min(Slot::NONE.0 as usize), slots: HashMap::new(), records: Vec::new() }
+        let most = most.min(Slot::NONE.0 as usize);
+        Store { most, slots: HashMap::new(), records: Vec::new(), changes: None }
     }
 
     /// How many it has room for.
@@ -50,10 +60,13 @@ impl Store {
         if slot == next {
             self.records.push(Record::default());
         }
+        if let Some(changes) = &mut self.changes {
+            changes.changed(slot.0, key);
+        }
         (slot, &mut self.records[slot.0 as usize])
     }
 
-    /// The record at a place.
+    /// The record at the place of a key that was just asked for.
     #[inline]
     pub fn at(&mut self, slot: Slot) -> Option<&mut Record> {
         self.records.get_mut(slot.0 as usize)
@@ -65,18 +78,26 @@ impl Store {
         for slot in places {
             if let Some(record) = self.records.get_mut(slot.0 as usize) {
                 record.learn(outcome.time, &outcome.fact);
+                if let Some(changes) = &mut self.changes {
+                    changes.changed_again(slot.0);
+                }
             }
         }
     }
 
-    /// Forgets a quarter of the records, those whose last birth is longest ago, if there is no room
-    /// for those of another birth; and tells where the others have gone.
-    pub fn make_room(&mut self, places: &mut [[Slot; KEYS]]) {
-        while self.records.len() + KEYS > self.most && !self.records.is_empty() {
-            let moved = self.forget(self.records.len().div_ceil(4));
-            for slot in places.iter_mut().flatten() {
-                *slot = moved.get(slot.0 as usize).copied().unwrap_or(Slot::NONE);
-            }
+    /// Forgets a quarter of the records, those whose last birth is longest ago, and again, until
+    /// there is room for those of another birth; puts the places right where the others have gone.
+    pub fn make_room<'a>(&mut self, places: impl Iterator<Item = &'a mut Slot>) {
+        let mut left = self.records.len();
+        while left + KEYS > self.most && left > 0 {
+            left -= left.div_ceil(4);
+        }
+        if left == self.records.len() {
+            return;
+        }
+        let moved = self.forget(self.records.len() - left);
+        for slot in places {
+            *slot = moved.get(slot.0 as usize).copied().unwrap_or(Slot::NONE);
         }
     }
 
@@ -98,7 +119,21 @@ impl Store {
             self.slots.remove(key);
         }
         self.records = kept;
+        if let Some(changes) = &mut self.changes {
+            changes.moved(idle[..some].iter().map(|(_, key, _)| *key), &moved);
+        }
         moved
+    }
+
+    /// What changed since the last call: at first, all that there is.
+    pub fn take_changed(&mut self) -> Changed {
+        let slots = &self.slots;
+        let changes = self.changes.get_or_insert_with(|| {
+            let mut changes = Changes::default();
+            slots.iter().for_each(|(&key, slot)| changes.changed(slot.0, key));
+            changes
+        });
+        changes.take(&self.records)
     }
 
     /// All records, in the order of their keys.
@@ -115,10 +150,23 @@ impl Store {
         self.records.push(record);
         new
     }
+
+    /// The key of each place.
+    pub fn keys(&self) -> Vec<u64> {
+        let mut keys = vec![0; self.records.len()];
+        self.slots.iter().for_each(|(&key, slot)| keys[slot.0 as usize] = key);
+        keys
+    }
+
+    /// The place of a key's record, if there is one.
+    pub fn find(&self, key: u64) -> Option<Slot> {
+        self.slots.get(&key).copied()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Fact;
     use super::*;
 
     fn bear(store: &mut Store, key: u64, at: i64) -> Slot {
@@ -134,7 +182,7 @@ mod tests {
         bear(&mut store, 7, 200);
         let mut places = [[Slot::NONE; KEYS]; 2];
         (places[0][0], places[0][1], places[1][0]) = (slots[0], slots[6], slots[7]);
-        store.make_room(&mut places);
+        store.make_room(places.iter_mut().flatten());
         assert_eq!([5, 6].map(|key| store.get(key).births), [0, 0]);
         assert_eq!([0, 4, 7].map(|key| store.get(key).births), [1, 1, 2]);
         assert_eq!(store.at(places[0][0]).map(|record| record.last_birth), Some(100));
@@ -144,10 +192,32 @@ mod tests {
     }
 
     #[test]
+    fn what_changed_is_told_once_and_what_was_forgotten_before_it() {
+        let mut store = Store::new(KEYS + 7);
+        let slots: Vec<Slot> = (0..8).map(|i| bear(&mut store, i, 100 + i as i64)).collect();
+        let keys = |changed: &Changed| changed.records.iter().map(|r| r.0).collect::<Vec<u64>>();
+        assert_eq!(keys(&store.take_changed()).len(), 8);
+        assert_eq!(store.take_changed(), Changed::default());
+        let mut places = [Slot::NONE; KEYS];
+        (places[0], places[1]) = (slots[1], slots[7]);
+        store.learn(&places, &Outcome { time: 1, birth: 0, fact: Fact::Died(5) });
+        bear(&mut store, 7, 200);
+        store.make_room(places.iter_mut());
+        store.learn(&places, &Outcome { time: 2, birth: 0, fact: Fact::Died(5) });
+        bear(&mut store, 0, 201);
+        let mut changed = store.take_changed();
+        changed.forgotten.sort_unstable();
+        assert_eq!((keys(&changed), changed.forgotten.as_slice()), (vec![7, 0], &[0, 1][..]));
+        assert_eq!(changed.records[0].1, store.get(7));
+        assert_eq!(store.get(7).last_death, Some(2));
+        assert_eq!(store.take_changed(), Changed::default());
+    }
+
+    #[test]
     fn there_is_room_for_the_keys_of_a_birth_in_the_smallest_store() {
         let mut store = Store::new(KEYS);
         for at in 0..100 {
-            store.make_room(&mut []);
+            store.make_room([].iter_mut());
             (0..KEYS as u64).for_each(|key| {
                 bear(&mut store, at as u64 * 100 + key, at);
             });

@@ -121,11 +121,13 @@ impl Lives {
         if let Some(found) = self.inodes.by_name(creation.dir, creation.name) {
             if found.slot == slot {
                 self.inodes.get_mut(slot).names[found.index].birth = Some(creation.birth);
-                return;
+                self.file_born(slot);
+                return self.name_born(slot, found.index);
             }
             self.lose_name(found);
         }
         self.give_name(op, slot, creation.dir, creation.name, Some(creation.birth));
+        self.file_born(slot);
     }
 
     /// The inode of a file that was just made.

@@ -2,10 +2,8 @@
 //! seconds old, whatever becomes of it later.
 
 use super::life::Attributes;
+use birthmark_learn::history::YOUNG;
 use serde::{Deserialize, Serialize};
-
-/// How long after its birth a file is young, microseconds.
-const YOUNG: i64 = 5_000_000;
 
 /// A file's life until it is no longer young.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -28,6 +28,9 @@ impl Lives {
         let inode = self.inodes.get_mut(found.slot);
         inode.life.used(op, &self.gaps);
         let death = Death { at: op.at, how };
+        if let Some(events) = &mut self.events {
+            events.name_ended(self.gaps.now(), inode, name.birth, Some(op.at));
+        }
         let row = NameRow::new(inode, name, Some(death), op.at);
         self.end(row);
     }
@@ -37,6 +40,9 @@ impl Lives {
         let until = self.inodes.get(found.slot).names[found.index].last_seen;
         let name = self.take_name(found, until);
         let inode = self.inodes.get(found.slot);
+        if let Some(events) = &mut self.events {
+            events.name_ended(self.gaps.now(), inode, name.birth, None);
+        }
         let row = NameRow::new(inode, name, None, until);
         self.end(row);
         self.doubt(found.slot);
@@ -52,18 +58,23 @@ impl Lives {
     /// Ends a file that is gone, nobody saw how, and its names.
     pub(super) fn lose_file(&mut self, slot: Slot) {
         let last_seen = self.inodes.get(slot).life.last_seen;
-        let inode = self.forget(slot, last_seen);
+        let inode = self.forget(slot, last_seen, None);
         self.end_file(FileRow::new(inode, None, last_seen));
     }
 
     fn bury_file(&mut self, slot: Slot, death: Death) {
-        let inode = self.forget(slot, death.at);
+        let inode = self.forget(slot, death.at, Some(death.at));
         self.end_file(FileRow::new(inode, Some(death), death.at));
     }
 
     /// Lets a file go, its names with it: those were gone at some time before.
-    fn forget(&mut self, slot: Slot, at: i64) -> Inode {
+    fn forget(&mut self, slot: Slot, at: i64, died: Option<i64>) -> Inode {
         let mut inode = self.inodes.remove(slot);
+        if let Some(events) = &mut self.events {
+            events.file_ended(self.gaps.now(), &inode, died);
+            let births = inode.names.iter().map(|name| name.birth);
+            births.for_each(|birth| events.name_ended(self.gaps.now(), &inode, birth, None));
+        }
         if let Some(handle) = &inode.handle {
             self.recent.ended(self.inodes.key(inode.server, handle).hash, at);
         }
@@ -82,7 +93,10 @@ impl Lives {
         }
         inode.life.doubtful = true;
         if inode.handle.is_none() {
-            self.inodes.remove(slot); // nothing is left by which it could be named again
+            let inode = self.inodes.remove(slot); // nothing is left by which it could be named again
+            if let Some(events) = &mut self.events {
+                events.file_ended(self.gaps.now(), &inode, None);
+            }
         }
     }
 

@@ -23,10 +23,12 @@ type Span = (i64, i64);
 
 /// The times in which a client's calls to a server were lost, or the answer to a call that may
 /// have told of a file that no name in it tells of.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Gaps {
     near: i64,
     spans: HashMap<(u32, u32), Vec<Span>>,
+    /// Times in which calls of everyone may have been lost.
+    everyone: Vec<Span>,
     count: usize,
     now: i64,
 }
@@ -47,40 +49,60 @@ impl Gaps {
         self.now
     }
 
-    /// Adds a time of loss.
-    pub fn add(&mut self, server: u32, client: u32, (since, until): Span) {
-        let reach = self.near.saturating_mul(2);
+    /// Adds a time of loss, of calls of one client to a server.
+    pub fn add(&mut self, server: u32, client: u32, span: Span) {
         let spans = self.spans.entry((server, client)).or_default();
         let before = spans.len();
-        let first = spans.partition_point(|span| span.1.saturating_add(reach) < since);
-        let behind = spans.partition_point(|span| span.0.saturating_sub(reach) <= until);
-        let joined = spans[first..behind]
-            .iter()
-            .fold((since, until), |joined, span| (joined.0.min(span.0), joined.1.max(span.1)));
-        spans.splice(first..behind, [joined]);
+        add(spans, span, self.near);
         self.count = self.count + spans.len() - before;
+        self.bound();
+    }
+
+    /// Adds a time of loss of which nobody knows whose calls were lost.
+    pub fn add_everyone(&mut self, span: Span) {
+        let before = self.everyone.len();
+        add(&mut self.everyone, span, self.near);
+        self.count = self.count + self.everyone.len() - before;
+        self.bound();
+    }
+
+    fn bound(&mut self) {
         if self.count > MOST {
             self.coarsen();
         }
     }
 
     /// Whether calls were lost near a time.
-    pub fn near(&self, server: u32, client: u32, (since, until): Span) -> bool {
-        let Some(spans) = self.spans.get(&(server, client)) else {
-            return false;
-        };
-        let first = spans.partition_point(|span| span.1.saturating_add(self.near) < since);
-        spans.get(first).is_some_and(|span| span.0.saturating_sub(self.near) <= until)
+    pub fn near(&self, server: u32, client: u32, span: Span) -> bool {
+        let own = self.spans.get(&(server, client)).is_some_and(|own| near(own, span, self.near));
+        own || near(&self.everyone, span, self.near)
     }
 
     /// Joins neighbours, so that more lives seem touched, and none less.
     fn coarsen(&mut self) {
         self.count = 0;
-        for spans in self.spans.values_mut() {
+        for spans in self.spans.values_mut().chain([&mut self.everyone]) {
             *spans = spans.chunks(2).map(|pair| (pair[0].0, pair[pair.len() - 1].1)).collect();
             self.count += spans.len();
         }
     }
+}
+
+/// Adds a time to others, joined with those that are as good as next to it.
+fn add(spans: &mut Vec<Span>, (since, until): Span, margin: i64) {
+    let reach = margin.saturating_mul(2);
+    let first = spans.partition_point(|span| span.1.saturating_add(reach) < since);
+    let behind = spans.partition_point(|span| span.0.saturating_sub(reach) <= until);
+    let joined = spans[first..behind]
+        .iter()
+        .fold((since, until), |joined, span| (joined.0.min(span.0), joined.1.max(span.1)));
+    spans.splice(first..behind, [joined]);
+}
+
+/// Whether a time is near one of others.
+fn near(spans: &[Span], (since, until): Span, margin: i64) -> bool {
+    let first = spans.partition_point(|span| span.1.saturating_add(margin) < since);
+    spans.get(first).is_some_and(|span| span.0.saturating_sub(margin) <= until)
 }
 
 /// When a client used a file.
@@ -160,7 +182,7 @@ impl Touch {
 }
 
 /// What was named by calls that were not answered, by its hash, for as long as rows wait.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Unanswered {
     /// By hash: the latest such call, and when it was noted last.
     asked: HashMap<u64, (i64, i64)>,

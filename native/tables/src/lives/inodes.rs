@@ -1,10 +1,16 @@
 //! The files that are alive, found by handle and by name; those that were idle longest, on disk.
 
+use super::events::Use;
 use super::life::{Bytes, Inode, NameLife};
 use super::spill::{self, Spill};
-use hashbrown::{DefaultHashBuilder, HashTable};
+use super::young::{Place, Young};
+use super::Error;
+use crate::snapshot::{Reader, Writer};
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 use slab::Slab;
 use std::hash::BuildHasher;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 /// A file's place in [`Inodes`]. It holds until an inode is removed or operations are let go by.
@@ -35,20 +41,82 @@ struct Indexed {
     slot: u32,
 }
 
+/// What shows, by its hash, that hashes are made as they were.
+const KNOWN: &[u8] = b"birthmark";
+/// How many files are read from disk at a time.
+const CHUNK: usize = 1 << 12;
+
 /// The files that are alive.
-#[derive(Default)]
 pub struct Inodes {
     slab: Slab<Inode>,
     handles: HashTable<Indexed>,
     names: HashTable<Indexed>,
-    hasher: DefaultHashBuilder,
+    /// Makes hashes that no client can foresee, and that are the same after a restart.
+    hasher: FixedState,
+    seed: u64,
     lives: usize,
     drained: Slot,
     drained_on_disk: u64,
     spill: Spill,
+    /// Those that are young, if it is to be told how they were used then.
+    young: Young,
+}
+
+impl Default for Inodes {
+    fn default() -> Inodes {
+        // without randomness, what a client could do is make lookups slow
+        Inodes::seeded(getrandom::u64().unwrap_or(0))
+    }
 }
 
 impl Inodes {
+    fn seeded(seed: u64) -> Inodes {
+        Inodes {
+            slab: Slab::new(),
+            handles: HashTable::new(),
+            names: HashTable::new(),
+            hasher: FixedState::with_seed(seed),
+            seed,
+            lives: 0,
+            drained: 0,
+            drained_on_disk: 0,
+            spill: Spill::default(),
+            young: Young::default(),
+        }
+    }
+
+    /// Writes all files, those on disk first.
+    pub fn save<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), Error> {
+        writer.put(&(self.seed, self.hasher.hash_one(KNOWN)))?;
+        writer.put(&self.young.all_gone(|slot| self.get(slot).life.early))?;
+        let mut from = 0;
+        loop {
+            let records = self.spill.read_on(&mut from, CHUNK)?;
+            if records.is_empty() {
+                return Ok(writer.list(self.slab.iter().map(|(_, inode)| inode))?);
+            }
+            writer.put(&records.iter().map(|(_, inode)| inode).collect::<Vec<_>>())?;
+        }
+    }
+
+    /// Reads what was written; keeps `most` lives in memory.
+    pub fn load<R: Read>(reader: &mut Reader<R>, most: usize) -> Result<Inodes, Error> {
+        let (seed, known): (u64, u64) = reader.get()?;
+        let mut inodes = Inodes::seeded(seed);
+        if inodes.hasher.hash_one(KNOWN) != known {
+            return Err(reader.damaged("it was made by a program that hashes otherwise").into());
+        }
+        inodes.young = reader.get()?;
+        reader.list(|inode| {
+            inodes.insert(inode);
+            inodes.shed(most).map_err(Error::from)
+        })?;
+        for slot in 0..inodes.slab.capacity() {
+            inodes.share_handles(slot);
+        }
+        Ok(inodes)
+    }
+
     /// Makes a key of a handle.
     #[inline]
     pub fn key<'a>(&self, server: u32, handle: &'a [u8]) -> Key<'a> {
@@ -108,7 +176,11 @@ impl Inodes {
         self.lives += inode.lives();
         let handle = self.handle_hash(&inode);
         let names = self.name_hashes(&inode);
+        let number = inode.life.birth.map(|birth| birth.number);
         let slot = self.slab.insert(inode);
+        if let Some(number) = number {
+            self.young.came(number, slot);
+        }
         if let Some(hash) = handle {
             index(&mut self.handles, hash, slot);
         }
@@ -122,6 +194,9 @@ impl Inodes {
     pub fn remove(&mut self, slot: Slot) -> Inode {
         let inode = self.slab.remove(slot);
         self.lives -= inode.lives();
+        if let Some(birth) = inode.life.birth {
+            self.young.went(birth.number, &inode.life.early);
+        }
         if let Some(hash) = self.handle_hash(&inode) {
             unindex(&mut self.handles, hash, slot);
         }
@@ -129,6 +204,20 @@ impl Inodes {
             unindex(&mut self.names, hash, slot);
         }
         inode
+    }
+
+    /// Watches how a file is used while it is young, whose birth has that number, the next one.
+    pub fn watch(&mut self, slot: Slot, number: u64) {
+        self.young.watch(number, slot);
+    }
+
+    /// How a file has been used since its birth, or was when it went; it is not watched any more.
+    pub fn unwatch(&mut self, number: u64) -> Use {
+        match self.young.unwatch(number) {
+            Some(Place::Here(slot)) => Use::early(&self.get(slot).life.early),
+            Some(Place::Gone(early)) => Use::early(&early),
+            None => Use::default(),
+        }
     }
 
     /// Gives a file a name.
@@ -207,14 +296,26 @@ impl Inodes {
 
     /// Brings a file back into memory, if it was moved out.
     fn restore(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Option<Slot> {
-        let mut inode = self.spill.take(hash, wanted)?;
-        for name in &mut inode.names {
-            let dir = self.key(inode.server, &name.dir);
-            if let Some(slot) = self.by_handle_in_memory(&dir) {
-                name.dir = self.get(slot).handle.clone().unwrap_or_else(|| name.dir.clone());
-            }
+        let inode = self.spill.take(hash, wanted)?;
+        let slot = self.insert(inode);
+        self.share_handles(slot);
+        Some(slot)
+    }
+
+    /// Lets the handles of the directories of a file's names be those of the directories, where
+    /// these are in memory.
+    fn share_handles(&mut self, slot: Slot) {
+        let Some(inode) = self.slab.get(slot) else {
+            return;
+        };
+        let shared = |name: &NameLife| {
+            let dir = self.by_handle_in_memory(&self.key(inode.server, &name.dir))?;
+            self.get(dir).handle.clone()
+        };
+        let shared: Vec<Option<Bytes>> = inode.names.iter().map(shared).collect();
+        for (name, shared) in self.slab[slot].names.iter_mut().zip(shared) {
+            name.dir = shared.unwrap_or_else(|| name.dir.clone());
         }
-        Some(self.insert(inode))
     }
 
     fn handle_hash(&self, inode: &Inode) -> Option<u64> {

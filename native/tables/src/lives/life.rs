@@ -1,6 +1,7 @@
 //! What is kept of a file and of each of its names while they live.
 
 use super::early::Early;
+use super::events::UNTOLD;
 use super::gaps::{Gaps, Touch};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -53,7 +54,7 @@ pub enum How {
 pub const BIRTHS: [&str; 6] = ["create", "mkdir", "symlink", "mknod", "link", "rename"];
 
 /// What ended a file or a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum End {
@@ -67,7 +68,7 @@ pub enum End {
 pub const ENDS: [&str; 4] = ["remove", "rmdir", "rename", "overwritten"];
 
 /// A death that the trace shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Death {
     /// Time of the reply.
     pub at: i64,
@@ -110,12 +111,14 @@ pub struct Birth {
     pub mode: Option<u32>,
     /// Who made it.
     pub caller: Caller,
+    /// Its number among those that are told, [`UNTOLD`] if it is not.
+    pub number: u64,
 }
 
 impl Birth {
     /// A birth by that operation.
     pub fn new(op: &Operation, how: How, mode: Option<u32>) -> Birth {
-        Birth { at: op.at, how, mode, caller: op.caller }
+        Birth { at: op.at, how, mode, caller: op.caller, number: UNTOLD }
     }
 }
 

@@ -82,7 +82,7 @@ impl Lives {
             let seen = &mut inode.names[found.index];
             if found.slot == slot && seen.appeared_during(op) {
                 seen.birth = Some(birth); // a lookup overtook the reply, and showed nlink
-                return;
+                return self.name_born(slot, found.index);
             }
             self.lose_name(found);
         }

@@ -11,10 +11,14 @@ use super::inodes::Key;
 use super::life::Operation;
 use super::rows::{FileRow, NameRow, Row, Traces};
 use super::{Error, Lives};
+use crate::snapshot::{Reader, Writer};
 use arrow_array::{RecordBatch, TimestampMicrosecondArray};
 use birthmark_trace::columns::{bytes, Source};
+use birthmark_trace::loss::EVERYONE;
 use birthmark_trace::schema::Op;
+use serde::{de::DeserializeOwned, Serialize};
 use std::collections::VecDeque;
+use std::io::{Read, Write};
 
 /// The most rows that wait, of files and of names each.
 const WAITING: usize = 1 << 18;
@@ -40,6 +44,27 @@ impl<T> Ended<T> {
         self.0.drain(..due).map(|(_, row)| row).collect()
     }
 
+    /// Writes all of them.
+    pub fn save<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), Error>
+    where
+        T: Serialize,
+    {
+        Ok(writer.list(&self.0)?)
+    }
+
+    /// Reads what was written.
+    pub fn load<R: Read>(reader: &mut Reader<R>) -> Result<Ended<T>, Error>
+    where
+        T: DeserializeOwned,
+    {
+        let mut rows = VecDeque::new();
+        reader.list(|row| {
+            rows.push_back(row);
+            Ok::<_, Error>(())
+        })?;
+        Ok(Ended(rows))
+    }
+
     /// When the first of them was known.
     fn first(&self) -> Option<i64> {
         self.0.front().map(|(known, _)| *known)
@@ -56,6 +81,10 @@ impl Lives {
         let clients = source.words("client", str::to_owned)?;
         let spans = since.values().iter().copied().zip(until.values().iter().copied());
         for (span, (server, client)) in spans.zip(servers.iter().zip(&clients)) {
+            if server == EVERYONE {
+                self.gaps.add_everyone(span);
+                continue;
+            }
             let (server, client) = (self.servers.intern(server), self.clients.intern(client));
             self.gaps.add(server, client, span);
         }

@@ -23,6 +23,7 @@ mod births;
 mod columns;
 mod early;
 mod ends;
+pub mod events;
 mod filter;
 mod gaps;
 mod inodes;
@@ -32,19 +33,24 @@ mod losses;
 mod recent;
 mod rows;
 mod runs;
+mod saved;
 mod seen;
 mod spill;
+mod waiting;
 mod walk;
+mod young;
 
 pub use gaps::NEAR;
 pub use spill::Error as SpillError;
 
+use crate::snapshot::SnapshotError;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use birthmark_trace::columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Interner;
 use birthmark_trace::schema::Op;
 use columns::Columns;
+use events::Events;
 use gaps::{Gaps, Unanswered};
 use inodes::{Inodes, Key};
 use life::Operation;
@@ -72,6 +78,8 @@ pub enum Error {
     Arrow(#[from] ArrowError),
     #[error(transparent)]
     Spill(#[from] SpillError),
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
 }
 
 /// Takes operations in the order of their replies, gives lives as they end.
@@ -91,6 +99,8 @@ pub struct Lives {
     told: Option<bool>,
     files: Ended<FileRow>,
     names: Ended<NameRow>,
+    /// What is told of births and outcomes, if it is.
+    events: Option<Box<Events>>,
     finished: bool,
 }
 
@@ -114,6 +124,7 @@ impl Lives {
             *end = (*end).max(op.at).max(op.time);
             self.walk.begin(columns.version4.as_ref().and_then(|v4| get(v4.compound_index, row)));
             self.gaps.advance(op.at.max(op.time));
+            self.advance(self.gaps.now());
             match get(columns.status, row) {
                 Some(0) => self.succeeded(&columns, row, &op),
                 Some(NO_ENTRY) => self.no_entry(&columns, row, &op),
@@ -128,6 +139,7 @@ impl Lives {
 
     /// Ends the trace: the lives that outlast it become rows.
     pub fn finish(&mut self) {
+        self.advance(self.gaps.now().saturating_add(1));
         self.finished = true;
     }
 

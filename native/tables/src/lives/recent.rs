@@ -5,6 +5,7 @@
 //! says nothing about what was there afterwards.
 
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// How long an end is remembered, microseconds: longer than a call waits for its reply.
@@ -13,7 +14,7 @@ const KEPT: i64 = 60_000_000;
 const MOST: usize = 1 << 16;
 
 /// Ends of the last minute, by the hash of what ended.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Recent {
     times: HashMap<u64, i64>,
     order: VecDeque<(i64, u64)>,

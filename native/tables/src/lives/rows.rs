@@ -9,9 +9,11 @@ use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, RecordBat
 use arrow_schema::ArrowError;
 use birthmark_trace::arrays::{times, words};
 use birthmark_trace::message::Interner;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A row of the files table.
+#[derive(Serialize, Deserialize)]
 pub struct FileRow {
     server: u32,
     fh: Bytes,
@@ -78,6 +80,7 @@ pub struct Traces<'a> {
 }
 
 /// A row of the names table.
+#[derive(Serialize, Deserialize)]
 pub struct NameRow {
     server: u32,
     life: NameLife,

@@ -1,6 +1,7 @@
 //! What replies show of files that are there already: their use, their attributes, their names.
 
 use super::columns::Columns;
+use super::events::Subject;
 use super::inodes::{Key, Slot};
 use super::life::{Attributes, Birth, Bytes, Inode, Kind, NameLife, Operation, Origin};
 use super::Lives;
@@ -169,8 +170,14 @@ impl Lives {
         if let Some(known) = self.inodes.by_handle(fh) {
             let mut inode = self.inodes.remove(known);
             if inode.life.first_seen < found.life.first_seen && found.life.birth.is_some() {
-                found.life.birth = None;
-                found.names.iter_mut().for_each(|name| name.birth = None);
+                for name in &mut found.names {
+                    let birth = name.birth.take();
+                    self.unborn(Subject::Name, birth);
+                }
+                let birth = found.life.birth.take();
+                self.unborn(Subject::File, birth);
+            } else if inode.life.birth.is_some() {
+                self.unborn(Subject::File, found.life.birth);
             }
             inode.life.continue_from(found.life, op.at);
             inode.names.append(&mut found.names);
@@ -202,7 +209,11 @@ impl Lives {
             };
             self.inodes.get_mut(slot).life.origin = Some(origin);
         }
+        let born = birth.is_some();
         self.inodes.add_name(slot, life);
+        if born {
+            self.name_born(slot, self.inodes.get(slot).names.len() - 1);
+        }
     }
 
     fn dir_name(&mut self, dir: &Key) -> Option<Bytes> {

@@ -27,6 +27,8 @@ pub type Record = (Vec<u64>, Inode);
 
 /// How many records are written anew at a time.
 const CHUNK: usize = 1 << 14;
+/// How many are written at once: few enough for the processor's cache.
+const WRITTEN: usize = 1 << 9;
 
 /// Inodes out of memory.
 #[derive(Default)]
@@ -149,8 +151,8 @@ impl Log {
     /// Where each record was put.
     fn append(&mut self, records: &[Record]) -> Result<Vec<u64>, Error> {
         let mut places = Vec::with_capacity(records.len());
-        let mut bytes = Vec::with_capacity(USUAL * CHUNK);
-        for records in records.chunks(CHUNK) {
+        let mut bytes = Vec::with_capacity(USUAL * WRITTEN);
+        for records in records.chunks(WRITTEN) {
             bytes.clear();
             for record in records {
                 let start = bytes.len();

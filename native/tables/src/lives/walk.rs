@@ -9,10 +9,11 @@ use super::life::{Bytes, Operation};
 use super::Lives;
 use birthmark_trace::columns::bytes;
 use birthmark_trace::schema::Op;
+use serde::{Deserialize, Serialize};
 
 /// The current and the saved file of a compound, where they are known by their names alone. The
 /// operations table has the others.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Walk {
     next: Option<u32>,
     current: Option<Bytes>,

@@ -88,3 +88,12 @@ fn a_late_retransmission_reaches_the_batch_kept_back() {
     assert_eq!(counts.value(0), 1);
     assert!(!batches.add(Column::Retransmits, first));
 }
+
+#[test]
+fn few_rows_that_are_handed_on_take_the_memory_of_few() {
+    let mut batches = Batches::default();
+    row(&mut batches, 1, &Fields::default());
+    let few = batches.hand_on(&hosts(), 1).unwrap().unwrap();
+    assert_eq!(few.num_rows(), 1);
+    assert!(few.get_array_memory_size() < 100 * COLUMNS.len() * 8);
+}

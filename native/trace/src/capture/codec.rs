@@ -216,7 +216,7 @@ fn handle3<'a>(x: &mut Xdr<'a>) -> Decoded<&'a [u8]> {
     x.opaque(64, "a file handle of at most 64 bytes")
 }
 
-/// `fattr3`, in the order of [`Attribute`] from its type on.
+/// `fattr3`, in the order of `Attribute` from its type on.
 fn fattr3(x: &mut Xdr) -> Decoded<[u64; 14]> {
     let mut x = Xdr::new(x.fixed(FATTR3)?);
     let ftype = x.u32()?;

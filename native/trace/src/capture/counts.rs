@@ -38,6 +38,8 @@ counts! {
     messages,
     /// Stretches of the file that hold no packet that could be read.
     damaged_stretches,
+    /// Packets that the capture says never came to it: its kernel dropped them.
+    dropped,
     /// Gaps in the sequence numbers of TCP streams.
     holes,
     /// Bytes of TCP streams that are missing, in such gaps or behind the end of cut packets.

@@ -4,6 +4,7 @@ use super::error::CaptureError;
 use super::link::Link;
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
+use super::statistics::Statistics;
 use crate::input::Input;
 use crate::quarantine::Quarantine;
 
@@ -59,8 +60,16 @@ impl File {
         }
     }
 
-    /// Finds the next packet; `None` at the end. What lies between and cannot be read is set
-    /// aside.
+    /// What it told of packets that were dropped, if it is of a format that does.
+    pub fn statistics(&mut self) -> Option<&mut Statistics> {
+        match self {
+            File::Pcap(_) => None,
+            File::Pcapng(pcapng) => Some(&mut pcapng.statistics),
+        }
+    }
+
+    /// Finds the next packet; `None` at the end, or if it did not come for a while. What lies
+    /// between and cannot be read is set aside.
     ///
     /// # Errors
     ///

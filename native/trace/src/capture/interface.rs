@@ -35,21 +35,14 @@ impl Interface {
             per_second: Some(1_000_000),
             offset: 0,
         };
-        let mut options = block.get(16..block.len().saturating_sub(4)).unwrap_or_default();
-        while let Some((head, rest)) = options.split_first_chunk::<4>() {
-            let (code, length) = (order.u16(head, 0), usize::from(order.u16(head, 2)));
-            let Some(value) = rest.get(..length) else {
-                break;
-            };
+        for (code, value) in options(order, block, 16) {
             match (code, value) {
-                (END_OF_OPTIONS, _) => break,
                 (RESOLUTION, [resolution]) => interface.per_second = ticks(*resolution),
                 (OFFSET, [_, _, _, _, _, _, _, _]) => {
                     interface.offset = order.u64(value, 0) as i64;
                 }
                 _ => {}
             }
-            options = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         }
         interface
     }
@@ -64,6 +57,18 @@ impl Interface {
         let microseconds = i64::try_from(microseconds).unwrap_or(LATEST);
         microseconds.saturating_add(self.offset.saturating_mul(1_000_000)).clamp(0, LATEST)
     }
+}
+
+/// The options of a whole block, from `start` on: their codes and values.
+pub fn options(order: Order, block: &[u8], start: usize) -> impl Iterator<Item = (u16, &[u8])> {
+    let mut options = block.get(start..block.len().saturating_sub(4)).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (head, rest) = options.split_first_chunk::<4>()?;
+        let (code, length) = (order.u16(head, 0), usize::from(order.u16(head, 2)));
+        options = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        let value = rest.get(..length)?;
+        (code != END_OF_OPTIONS).then_some((code, value))
+    })
 }
 
 /// Ticks in a second: a power of ten or, with the highest bit set, of two.

@@ -39,6 +39,7 @@ pub mod receiver;
 pub mod record;
 pub mod records;
 pub mod rpc;
+pub mod statistics;
 pub mod stream;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ use crate::join::Joiner;
 use file::{File, Frame};
 use messages::Origin;
 use network::{Captured, Network};
+use statistics::Statistics;
 
 /// pcap and pcapng.
 pub static FORMAT: Format = Format {
@@ -71,6 +73,8 @@ const PACKETS: usize = 1000;
 #[derive(Default)]
 struct CaptureDecoder {
     file: Option<File>,
+    /// What the file before told of packets that were dropped.
+    statistics: Statistics,
     network: Network,
     instants: Instants<Doubted>,
     ended: bool,
@@ -85,7 +89,7 @@ struct Doubted {
 }
 
 impl Decoder for CaptureDecoder {
-    /// Reads at most a thousand packets.
+    /// Reads at most a thousand packets; of a live capture those that are there.
     ///
     /// # Errors
     ///
@@ -97,16 +101,24 @@ impl Decoder for CaptureDecoder {
         for _ in 0..PACKETS {
             let file = match &mut self.file {
                 Some(file) => file,
-                None => self.file.insert(File::open(input)?),
+                None => {
+                    let file = self.file.insert(File::open(input)?);
+                    if let Some(told) = file.statistics() {
+                        *told = std::mem::take(&mut self.statistics);
+                    }
+                    file
+                }
             };
             let before = joiner.quarantine.total();
             let next = file.next(input, &mut joiner.quarantine);
             self.network.counts.damaged_stretches += joiner.quarantine.total() - before;
+            for (span, packets) in file.statistics().map(Statistics::take).into_iter().flatten() {
+                joiner.dropped(span, packets);
+                self.network.counts.dropped += packets;
+            }
             let Some(frame) = next? else {
-                self.settle(true, joiner);
-                self.network.end(joiner);
-                self.ended = true;
-                return Ok(false);
+                self.ended = !input.is_idle();
+                return Ok(!self.ended);
             };
             let offset = input.position();
             let bytes = &input.peek(frame.size)[frame.start..frame.start + frame.captured];
@@ -122,6 +134,18 @@ impl Decoder for CaptureDecoder {
             input.consume(frame.size);
         }
         Ok(true)
+    }
+
+    fn end(&mut self, joiner: &mut Joiner) {
+        self.settle(true, joiner);
+        self.network.end(joiner);
+    }
+
+    fn go_on(&mut self) {
+        if let Some(told) = self.file.as_mut().and_then(File::statistics) {
+            self.statistics = std::mem::take(told);
+        }
+        (self.file, self.ended) = (None, false);
     }
 
     fn judge_by(&mut self, clock: i64) {

@@ -82,9 +82,21 @@ impl Pcap {
         Ok(Pcap { order, fractions, swapped, link, longest, last: None })
     }
 
+    /// Whether the next packet is there, or damage in its place.
+    fn at_hand(&self, input: &mut Input) -> bool {
+        let captured = |bytes| self.header(bytes).map_or(0, |header| header.captured);
+        input.at_hand(HEADER) && {
+            let size = HEADER + captured(input.peek(HEADER));
+            input.at_hand(size)
+        }
+    }
+
     /// Finds the next packet.
     pub fn next(&mut self, input: &mut Input, quarantine: &mut Quarantine) -> Option<Frame> {
         loop {
+            if input.live && !self.at_hand(input) {
+                return None;
+            }
             let bytes = input.peek(HEADER);
             if bytes.is_empty() {
                 return None;

@@ -5,6 +5,7 @@ use super::file::{cut_short, resynchronise, Frame, LONGEST_FRAME};
 use super::interface::Interface;
 use super::link::Link;
 use super::order::Order;
+use super::statistics::Statistics;
 use crate::input::Input;
 use crate::quarantine::Quarantine;
 
@@ -15,8 +16,9 @@ const INTERFACE: u32 = 1;
 const OLD_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
-/// Names, statistics, journal entries, secrets and custom blocks, which are passed over.
-const OTHERS: [u32; 6] = [4, 5, 9, 10, 0xbad, 0x4000_0bad];
+const STATISTICS: u32 = 5;
+/// Names, journal entries, secrets and custom blocks, which are passed over.
+const OTHERS: [u32; 5] = [4, 9, 10, 0xbad, 0x4000_0bad];
 
 /// A section begins with this number in its own byte order.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
@@ -37,6 +39,10 @@ pub struct Pcapng {
     interfaces: Vec<Interface>,
     /// The last packet's time, which a block without one takes over.
     last: i64,
+    /// The first packet's time.
+    first: Option<i64>,
+    /// What was told of packets that were dropped.
+    pub statistics: Statistics,
 }
 
 /// A block's byte order, type and length.
@@ -63,6 +69,14 @@ impl Pcapng {
         first.starts_with(&SECTION.to_be_bytes())
     }
 
+    /// Whether the next block is there, or damage in its place.
+    fn at_hand(&self, input: &mut Input) -> bool {
+        input.at_hand(SHORTEST) && {
+            let size = self.head(input.peek(SHORTEST)).map_or(SHORTEST, |head| head.size);
+            input.at_hand(size)
+        }
+    }
+
     /// Finds the next packet.
     pub fn next(
         &mut self,
@@ -70,6 +84,9 @@ impl Pcapng {
         quarantine: &mut Quarantine,
     ) -> Result<Option<Frame>, CaptureError> {
         loop {
+            if input.live && !self.at_hand(input) {
+                return Ok(None);
+            }
             let bytes = input.peek(SHORTEST);
             if bytes.is_empty() {
                 return Ok(None);
@@ -115,6 +132,7 @@ impl Pcapng {
             INTERFACE if size == head.size && self.interfaces.len() < INTERFACES => {
                 self.interfaces.push(Interface::read(head.order, block));
             }
+            STATISTICS if size == head.size => self.statistics(head.order, block),
             _ => {
                 let Some(packet) = self.packet(head, block) else {
                     return Ok(None);
@@ -141,9 +159,20 @@ impl Pcapng {
             (packet.ticks, self.interfaces.get(packet.interface))
         {
             self.last = interface.time(ticks);
+            self.first = self.first.or(Some(self.last));
         }
         let Packet { length, start, captured, .. } = *packet;
         Frame { link, time: self.last, length, start, captured, size }
+    }
+
+    /// Reads a block of an interface's statistics.
+    fn statistics(&mut self, order: Order, block: &[u8]) {
+        let number = order.u32(block, 8) as usize;
+        if let (Some(interface), Some(_)) = (self.interfaces.get(number), block.get(20)) {
+            let ticks = u64::from(order.u32(block, 12)) << 32 | u64::from(order.u32(block, 16));
+            let at = interface.time(ticks);
+            self.statistics.read(order, block, number, at, self.first.unwrap_or(at));
+        }
     }
 
     /// Reads the fixed part of a packet's block.
@@ -184,7 +213,8 @@ impl Pcapng {
     /// Whether a block begins here, after damage.
     fn resumes(&self, bytes: &[u8]) -> bool {
         self.head(bytes).is_some_and(|head| {
-            let known = [SECTION, INTERFACE, OLD_PACKET, SIMPLE_PACKET, ENHANCED_PACKET];
+            let known =
+                [SECTION, INTERFACE, OLD_PACKET, SIMPLE_PACKET, ENHANCED_PACKET, STATISTICS];
             (known.contains(&head.kind) || OTHERS.contains(&head.kind)) && head.is_borne_out(bytes)
         })
     }

@@ -107,7 +107,7 @@ fn memory_is_bounded_by_the_calls_remembered() {
     for xid in 0..REMEMBERED as u32 + 10 {
         call(&mut joiner, 0, xid, b"a");
     }
-    assert!(joiner.slots.len() <= REMEMBERED + 1);
+    assert!(joiner.calls.len() <= REMEMBERED + 1);
     assert!(joiner.waiting.len() <= REMEMBERED + 1);
 }
 

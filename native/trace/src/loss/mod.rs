@@ -7,6 +7,10 @@
 //!
 //! A capture begins and ends amid calls: what is missing within [`EDGE`] of either is not counted.
 //! Packets of which a capture kept only the beginning are not lost.
+//!
+//! Two more are told from outside: packets that the monitor's kernel dropped, where a capture says
+//! so, and times in which nobody watched. Nothing says whose messages these were: they are told of
+//! [`EVERYONE`].
 
 mod periods;
 mod sequence;
@@ -18,7 +22,7 @@ pub use table::{gaps, periods};
 use crate::message::{CallKey, Endpoint, Envelope, HostId};
 use hashbrown::HashMap;
 use periods::Periods;
-use sequence::Sequence;
+use sequence::{Run, Sequence};
 
 /// A call so near the end of a trace may be under way, and a reply so near its beginning may be to
 /// a call before it: in microseconds, some times longer than most calls take.
@@ -33,6 +37,9 @@ const IDLE: i64 = 1_000_000;
 
 /// The most conversations whose numbers are followed.
 const CONVERSATIONS: usize = 16_384;
+
+/// What is written for server and client where something may have been lost of all of them.
+pub const EVERYONE: &str = "*";
 
 /// A time in which calls of a client to a server were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,15 +80,16 @@ pub struct Losses {
     waiting: usize,
     periods: Periods,
     gaps: Vec<Gap>,
+    /// Since when nobody watched, and who everyone is.
+    missing: Option<(HostId, i64)>,
     began: Option<i64>,
     now: i64,
     looked: i64,
 }
 
 impl Losses {
-    /// Takes a call that is not a retransmission. `held` says whether the reply to a number of
-    /// this conversation waits for its call.
-    pub fn call(&mut self, envelope: &Envelope, held: impl Fn(&CallKey) -> bool) {
+    /// Takes a call that is not a retransmission. `held` has the calls whose replies wait for them.
+    pub fn call<R>(&mut self, envelope: &Envelope, held: &HashMap<CallKey, R>) {
         let key = envelope.key;
         if self.conversations.len() >= CONVERSATIONS {
             self.make_room();
@@ -89,7 +97,7 @@ impl Losses {
         let sequence = self.conversations.entry((key.client, key.server)).or_default();
         let room = NUMBERS.saturating_sub(self.waiting);
         let before = sequence.waiting();
-        sequence.call(key.xid, envelope.time, room, |xid| held(&CallKey { xid, ..key }));
+        sequence.call(key.xid, envelope.time, room, |run| held_of(held, key, run));
         self.waiting = (self.waiting + sequence.waiting()).saturating_sub(before);
         let numbered = sequence.order().is_some();
         let tally = self.periods.at(envelope.time, key.server.host, key.client.host);
@@ -141,9 +149,29 @@ impl Losses {
         }
     }
 
+    /// Takes it that nobody watched from a time on up to the next message.
+    pub fn miss(&mut self, everyone: HostId, since: i64) {
+        self.missing.get_or_insert((everyone, since));
+    }
+
+    /// Takes packets that the monitor's kernel dropped in a time.
+    pub fn dropped(&mut self, everyone: HostId, (since, until): (i64, i64), packets: u64) {
+        self.periods.at(until, everyone, everyone).dropped += packets;
+        self.gaps.push(Gap { server: everyone, client: everyone, since, until });
+    }
+
+    fn unwatched(&mut self, everyone: HostId, since: i64, until: i64) {
+        let until = until.max(since);
+        self.periods.at(since, everyone, everyone).unwatched += until.abs_diff(since);
+        self.gaps.push(Gap { server: everyone, client: everyone, since, until });
+    }
+
     /// Moves the trace's time on.
     #[inline]
     pub fn advance(&mut self, now: i64) {
+        if let Some((everyone, since)) = self.missing.take() {
+            self.unwatched(everyone, since, now);
+        }
         self.began = self.began.or(Some(now));
         self.now = self.now.max(now);
         if self.now - self.looked >= LATE {
@@ -208,8 +236,9 @@ fn give_up(
 ) {
     let mut last = None;
     sequence.give_up(until, |missing| {
-        if !missing.replied {
-            periods.at(missing.until, server.host, client.host).unseen += 1;
+        let unseen = missing.unseen();
+        if unseen > 0 {
+            periods.at(missing.until, server.host, client.host).unseen += unseen;
         }
         let (since, until) = (missing.since, missing.until);
         let gap = Gap { server: server.host, client: client.host, since, until };
@@ -217,6 +246,18 @@ fn give_up(
             gaps.extend(ends_of(gap));
         }
     });
+}
+
+/// Which XIDs of a run, in a call's conversation, have a reply that waits for its call.
+fn held_of<R>(held: &HashMap<CallKey, R>, call: CallKey, run: Run) -> Vec<u32> {
+    if run.len() < held.len() {
+        return run
+            .xids()
+            .filter(|xid| held.contains_key(&CallKey { xid: *xid, ..call }))
+            .collect();
+    }
+    let of_run = |key: &&CallKey| CallKey { xid: key.xid, ..call } == **key && run.has(key.xid);
+    held.keys().filter(of_run).map(|key| key.xid).collect()
 }
 
 /// A gap, or its two ends if the conversation was idle in between.

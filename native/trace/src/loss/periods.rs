@@ -25,6 +25,10 @@ pub struct Tally {
     pub holes: u64,
     /// Their bytes.
     pub missing_bytes: u64,
+    /// Packets that the monitor's kernel dropped.
+    pub dropped: u64,
+    /// For how long nobody watched, in microseconds.
+    pub unwatched: u64,
 }
 
 impl Tally {

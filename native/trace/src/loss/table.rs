@@ -29,6 +29,8 @@ pub fn periods(rows: &[Period], all: &Interner) -> Result<RecordBatch, ArrowErro
         ("missing_bytes", numbers(|tally| tally.missing_bytes), false),
         ("lost", estimates(Tally::lost), false),
         ("fraction", estimates(Tally::fraction), false),
+        ("dropped", numbers(|tally| tally.dropped), true),
+        ("unwatched", numbers(|tally| tally.unwatched), true),
     ])
 }
 

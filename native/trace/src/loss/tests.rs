@@ -2,8 +2,13 @@
 
 use super::{Gap, Losses, Tally, NUMBERS};
 use crate::message::{CallKey, Endpoint, Envelope, Transport};
+use hashbrown::HashMap;
 
 const SECOND: i64 = 1_000_000;
+
+fn none_held() -> HashMap<CallKey, ()> {
+    HashMap::new()
+}
 
 fn envelope(time: i64, xid: u32) -> Envelope {
     let client = Endpoint { host: 1, port: 700 };
@@ -17,7 +22,7 @@ fn losses(xids: impl IntoIterator<Item = u32>) -> Losses {
     for (at, xid) in xids.into_iter().enumerate() {
         let call = envelope(at as i64 * 1000, xid);
         losses.advance(call.time);
-        losses.call(&call, |_| false);
+        losses.call(&call, &none_held());
         losses.answered(&call);
     }
     losses
@@ -90,6 +95,31 @@ fn a_call_whose_reply_was_seen_is_one_lost_message() {
 }
 
 #[test]
+fn of_calls_passed_over_at_once_each_may_come_late_or_have_its_reply_seen() {
+    for count in [0, 100] {
+        // of many replies that wait only those of this conversation are looked at
+        let mut held = none_held();
+        for xid in (1000..1000 + count).chain([33]) {
+            held.insert(envelope(0, xid).key, ());
+        }
+        let mut other = envelope(0, 34).key;
+        other.client.port = 701;
+        held.insert(other, ());
+        let mut losses = losses(0..30);
+        losses.call(&envelope(SECOND, 40), &held);
+        losses.reply_first(&envelope(SECOND, 36).key);
+        for late in [35, 30, 39] {
+            losses.call(&envelope(SECOND, late), &none_held());
+        }
+        losses.reply_first(&envelope(SECOND, 36).key);
+        losses.reply_first(&envelope(SECOND, 37).key);
+        // of 31, 32, 33, 34, 36, 37 and 38 three were answered
+        assert_eq!(tally(&mut losses).unseen(), Some(4));
+        assert_eq!(losses.take_gaps().len(), 1);
+    }
+}
+
+#[test]
 fn calls_under_way_where_a_trace_begins_or_ends_are_not_lost() {
     let mut losses = losses(0..50);
     losses.orphan(&envelope(SECOND / 20, 900));
@@ -105,7 +135,7 @@ fn of_a_gap_in_an_idle_conversation_only_its_ends_are_near() {
     let mut losses = losses(0..50);
     let behind = envelope(100 * SECOND, 51);
     losses.advance(behind.time);
-    losses.call(&behind, |_| false);
+    losses.call(&behind, &none_held());
     losses.finish();
     let times: Vec<(i64, i64)> = losses.take_gaps().iter().map(|g| (g.since, g.until)).collect();
     assert_eq!(times, [(49_000, 49_000), (100 * SECOND, 100 * SECOND)]);
@@ -128,7 +158,7 @@ fn numbers_that_very_many_conversations_passed_over_are_bounded() {
         let mut call = envelope(i64::from(number), number);
         call.key.server.host = 10 + number % 2000;
         losses.advance(call.time);
-        losses.call(&call, |_| false);
+        losses.call(&call, &none_held());
         losses.answered(&call);
         assert!(losses.waiting <= NUMBERS);
     }

@@ -75,6 +75,10 @@ impl<'a> Reader<'a> {
         loop {
             let before = words;
             let key = words.take();
+            if !trailer::may_be_other(key) {
+                self.field(key, words.take())?;
+                continue;
+            }
             if trailer::begins(key, self.line.direction) {
                 short |= key.starts_with(b"PACKET") | trailer::read(words.rest)?;
                 self.plain &= !short;
@@ -85,14 +89,16 @@ impl<'a> Reader<'a> {
                 b"" => return Err(NO_TRAILER),
                 key if trailer::is_mark(key) => self.plain = false,
                 b"SHORT" => short = true,
-                key => {
-                    let value = words.take();
-                    match self.line.direction {
-                        Direction::Call => self.call(key, value)?,
-                        Direction::Reply => self.reply(key, value)?,
-                    }
-                }
+                key => self.field(key, words.take())?,
             }
+        }
+    }
+
+    #[inline]
+    fn field(&mut self, key: &[u8], value: &[u8]) -> Result<(), Damage> {
+        match self.line.direction {
+            Direction::Call => self.call(key, value),
+            Direction::Reply => self.reply(key, value),
         }
     }
 
@@ -161,7 +167,7 @@ impl<'a> Reader<'a> {
     fn reply(&mut self, key: &[u8], value: &[u8]) -> Result<(), Damage> {
         if let Some((_, last)) = self.subject {
             // attributes stand in one order: try what comes next before anything else
-            if let Some(next) = last.next().filter(|next| next.key() == key) {
+            if let Some(next) = last.next().filter(|next| next.is(key)) {
                 return self.attribute(next, value);
             }
         }
@@ -245,7 +251,7 @@ impl<'a> Reader<'a> {
             b"cookie" => EntryColumn::Cookie,
             b"fh" => EntryColumn::Fh,
             name => {
-                let attribute = attributes::entry().find(|(attribute, _)| attribute.key() == name);
+                let attribute = attributes::entry().find(|(attribute, _)| attribute.is(name));
                 attribute.ok_or(UNKNOWN)?.1
             }
         };

@@ -88,11 +88,15 @@ fn is_text(first: &[u8]) -> bool {
 impl Decoder for TextDecoder {
     /// Reads the lines at hand, about a megabyte of them.
     fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> Result<bool, DecodeError> {
-        let more = self.read(input, joiner);
-        if !more {
-            self.settle(true, joiner);
-        }
-        Ok(more)
+        Ok(!input.at_hand(1) || self.read(input, joiner))
+    }
+
+    fn end(&mut self, joiner: &mut Joiner) {
+        self.settle(true, joiner);
+    }
+
+    fn go_on(&mut self) {
+        self.newlines = 0;
     }
 
     fn judge_by(&mut self, clock: i64) {
@@ -132,6 +136,9 @@ impl TextDecoder {
             self.newlines += 1;
         }
         input.consume(done);
+        if done > 0 && !input.at_hand(1) {
+            return true;
+        }
         if input.peek(1).first() == Some(&0) {
             self.zeros(input, joiner);
             return true;

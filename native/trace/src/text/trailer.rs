@@ -11,6 +11,13 @@ use crate::form::{Form, Printed};
 /// What is left of a line after its trailer's first word, in the published traces.
 const PUBLISHED: [&[u8]; 2] = [b" = XXX len = XXX", b" pl = XXX con = XXX len = XXX"];
 
+/// Whether a word may begin a trailer, or remark on the packet: the names of most fields begin
+/// with another letter.
+#[inline]
+pub fn may_be_other(key: &[u8]) -> bool {
+    matches!(key, [] | [b'c' | b's' | b'J' | b'L' | b'P' | b'S', ..])
+}
+
 /// Whether a word is the first of a trailer.
 #[inline]
 pub fn begins(key: &[u8], direction: Direction) -> bool {
@@ -111,6 +118,18 @@ mod tests {
             assert_eq!(read(rest), Ok(false), "{}", String::from_utf8_lossy(rest));
         }
         assert_eq!(read(b" = XXX len = XXX SHORT PACKET"), Ok(true));
+    }
+
+    #[test]
+    fn no_word_of_a_trailer_or_remark_is_taken_for_a_field_by_its_first_letter() {
+        for word in ["", "SHORT", "JUMBO", "LONGPACKET", "LONGPKT-1", "PACKET"] {
+            assert!(may_be_other(word.as_bytes()), "{word}");
+        }
+        for word in ["con", "con=1", "status=0", "PACKETcon", "PACKETstatus=0"] {
+            let (word, both) = (word.as_bytes(), [Direction::Call, Direction::Reply]);
+            assert!(both.iter().any(|direction| begins(word, *direction)) && may_be_other(word));
+        }
+        assert!(!may_be_other(b"fh") && !may_be_other(b"mode"));
     }
 
     #[test]

@@ -58,6 +58,17 @@ pub fn digits(text: &[u8]) -> Option<(u64, bool)> {
 /// The bytes that hexadecimal digits stand for, written to `out`; plain in lower case.
 #[inline]
 pub fn unhex(text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
+    let (eights, rest) = text.as_chunks::<8>();
+    for (at, digits) in eights.iter().enumerate() {
+        match four_bytes(*digits) {
+            Some(bytes) => out.extend_from_slice(&bytes),
+            None => return unhex_any(&text[8 * at..], out), // in upper case, or no digits
+        }
+    }
+    unhex_any(rest, out)
+}
+
+fn unhex_any(text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     let mut all = 0u8;
     out.extend(text.chunks_exact(2).map(|pair| {
         let (high, low) = (DIGITS[pair[0] as usize], DIGITS[pair[1] as usize]);
@@ -67,12 +78,57 @@ pub fn unhex(text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     (all & NONE == 0 && text.len().is_multiple_of(2)).then_some(all & UPPER == 0)
 }
 
+/// A one in each byte.
+const ONES: u64 = u64::MAX / 255;
+/// The top bit of each byte.
+const TOPS: u64 = ONES << 7;
+
+/// The top bit of each byte of `text`, none over 127, that is at least `least`.
+#[inline]
+fn at_least(text: u64, least: u8) -> u64 {
+    ((text | TOPS) - ONES * u64::from(least)) & TOPS
+}
+
+/// The bytes that eight digits stand for, all in lower case: eight at a time, since handles are long.
+#[inline]
+fn four_bytes(digits: [u8; 8]) -> Option<[u8; 4]> {
+    let text = u64::from_le_bytes(digits);
+    let decimal = at_least(text, b'0') & !at_least(text, b'9' + 1);
+    let letter = at_least(text, b'a') & !at_least(text, b'f' + 1);
+    if text & TOPS != 0 || decimal | letter != TOPS {
+        return None;
+    }
+    let values = (text & (ONES * 15)) + (letter >> 7) * 9;
+    // pairs of digits, then pairs of bytes, then of these
+    let pairs = (values << 4 | values >> 8) & (u64::MAX / 0xffff * 0xff);
+    let fours = (pairs | pairs >> 8) & (u64::MAX / 0xffff_ffff * 0xffff);
+    let [a, b, c, d, ..] = (fours | fours >> 16).to_le_bytes();
+    Some([a, b, c, d])
+}
+
+/// The number that eight decimal digits stand for.
+#[inline]
+fn eight_decimals(digits: [u8; 8]) -> Option<i64> {
+    let text = u64::from_le_bytes(digits);
+    if text & TOPS != 0 || at_least(text, b'0') & !at_least(text, b'9' + 1) != TOPS {
+        return None;
+    }
+    let ones = text & (ONES * 15);
+    let pairs = (ones * 10 + (ones >> 8)) & (u64::MAX / 0xffff * 0xff);
+    let fours = (pairs * 100 + (pairs >> 16)) & (u64::MAX / 0xffff_ffff * 0xffff);
+    Some(((fours * 10_000 + (fours >> 32)) & 0xffff_ffff) as i64)
+}
+
+#[inline]
 fn decimal(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 12 {
         return None;
     }
-    let mut value = 0i64;
-    for byte in text {
+    let (mut value, rest) = match text.split_first_chunk() {
+        Some((eight, rest)) => (eight_decimals(*eight)?, rest),
+        None => (0, text),
+    };
+    for byte in rest {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
@@ -100,7 +156,10 @@ pub enum Fraction {
 /// more is not a time.
 #[inline]
 pub fn time(text: &[u8]) -> Option<(i64, Fraction)> {
-    let point = memchr::memchr(b'.', text)?;
+    let point = match text.get(10) {
+        Some(b'.') => 10, // seconds since 2001
+        _ => text.iter().position(|byte| *byte == b'.')?,
+    };
     let (whole, part) = (&text[..point], &text[point + 1..]);
     let (seconds, fraction) = (decimal(whole)?, decimal(part)?);
     let printed = match (part.len(), part[0]) {
@@ -156,6 +215,14 @@ mod tests {
         // from mis-decoded packets: ten digits and a seven-digit fraction
         assert_eq!(time(b"2255194683.3448702"), None);
         assert_eq!(time(b"12"), None);
+        for other in b"/:\x80\xb0a." {
+            for place in 0..10 {
+                let mut text = *b"9876543210.000001";
+                text[place] = *other;
+                assert_eq!(time(&text), None);
+            }
+        }
+        assert_eq!(time(b"9876543210.1"), Some((9_876_543_210_000_001, Unpadded)));
     }
 
     #[test]
@@ -180,6 +247,17 @@ mod tests {
         assert_eq!(hex(b"XXX"), None);
         assert_eq!(hex(b""), None);
         let mut out = Vec::new();
+        assert_eq!(unhex(b"0123456789abcdef", &mut out), Some(true));
+        assert_eq!(out, [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef]);
+        for other in b"/:`gAF@G\x80\xb0\xff" {
+            for place in 0..20 {
+                let mut text = *b"0123456789abcdef0123";
+                text[place] = *other;
+                let plain = other.is_ascii_hexdigit().then_some(false);
+                assert_eq!(unhex(&text, &mut out), plain);
+            }
+        }
+        out.clear();
         assert_eq!(unhex(b"cfbc65", &mut out), Some(true));
         assert_eq!(out, [0xcf, 0xbc, 0x65]);
         assert_eq!(unhex(b"CF", &mut out), Some(false));

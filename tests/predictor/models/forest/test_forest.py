@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import ExtraTreesRegressor
 
-from birthmark.predictor.models.forest.forest import EDGE, FULL, LEAF, FittedTrees, Forest, bent
+from birthmark.predictor.models.forest.forest import EDGE, FULL, LEAF, Forest, WeightedTrees, bent
+from birthmark_native import Sample, Trees
 
 WIDTH, OUTPUTS, TREES = 6, 3, 5
 
@@ -16,22 +17,38 @@ def rows(seed: int, count: int = 400) -> npt.NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, 256, (count, WIDTH)).astype(np.uint8)
 
 
-def labels(matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+def labels(matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     a, b, c = (matrix[:, column].astype(int) for column in range(3))
-    return np.column_stack([a > 100, a + b > 255, (a > 60) & (c < 128)]).astype(float)
+    return np.column_stack([a > 100, a + b > 255, (a > 60) & (c < 128)])
 
 
-def grown(leaves: int | None = None, seed: int = 0) -> tuple[ExtraTreesRegressor, Forest]:
+def grown(columns=range(WIDTH), trees: int = TREES, leaves: int = 100, seed: int = 0) -> Trees:
     matrix = rows(seed)
-    regressor = ExtraTreesRegressor(
-        TREES, min_samples_leaf=3, max_leaf_nodes=leaves, random_state=seed
-    ).fit(matrix, labels(matrix))
-    return regressor, forest_of(regressor)
+    sample = Sample(
+        pa.array(matrix[:, columns].T.ravel()), pa.array(labels(matrix).ravel()), len(matrix)
+    )
+    return sample.randomized(trees, leaves, 3, 2, seed)
 
 
-def forest_of(regressor: ExtraTreesRegressor, leaves: int | None = None) -> Forest:
-    part = FittedTrees(regressor.estimators_, 1 / len(regressor.estimators_), leaves)
+def forest_of(trees: Trees, leaves: int | None = None) -> Forest:
+    part = WeightedTrees(trees, 1 / TREES, leaves)
     return Forest.of([part], np.zeros(OUTPUTS), range(WIDTH), WIDTH)
+
+
+def said(trees: Trees, matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    """Return the means of the leaves that rows come to, added up."""
+    nodes, roots, means = trees.nodes()
+    column, threshold, target, _ = (nodes[name].to_numpy() for name in nodes.schema.names)
+    leaf_means = dict(
+        zip(np.flatnonzero(column == LEAF), means.to_numpy().reshape(-1, OUTPUTS), strict=True)
+    )
+    sums = np.zeros((len(matrix), OUTPUTS))
+    for place, row in enumerate(matrix):
+        for node in roots.to_pylist():
+            while column[node] != LEAF:
+                node = node + 1 if row[column[node]] <= threshold[node] else target[node]
+            sums[place] += leaf_means[node]
+    return sums
 
 
 def oracle(forest: Forest, matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
@@ -46,43 +63,38 @@ def oracle(forest: Forest, matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.floa
     return forest.score(sums)
 
 
-@pytest.mark.parametrize("leaves", [None, 2, 9])
-def test_it_predicts_what_scikit_learn_does_but_for_rounded_shares(leaves):
-    regressor, forest = grown(leaves)
-    matrix = rows(99)
-    expected = bent(regressor.predict(matrix))
-    assert np.abs(forest.predict(matrix) - expected).max() <= 0.5 / FULL + 1e-9
+@pytest.mark.parametrize("leaves", [100, 2, 9])
+def test_it_predicts_what_its_trees_do_but_for_rounded_shares(leaves):
+    trees, matrix = grown(leaves=leaves), rows(99)
+    forest = forest_of(trees)
+    expected = bent(said(trees, matrix) / TREES)
+    assert np.abs(forest.predict(matrix) - expected).max() <= 0.5 / FULL + 1e-6
     assert np.array_equal(forest.predict(matrix), oracle(forest, matrix))
 
 
 def test_a_part_of_the_trees_is_what_they_were_before_they_grew_on():
-    regressor, _ = grown(60)
-    part = forest_of(regressor, leaves=9)
-    _, small = grown(9)
+    part, small = forest_of(grown(leaves=60), leaves=9), forest_of(grown(leaves=9))
+    assert len(part.column) == TREES * (2 * 9 - 1)
     for name in ("column", "threshold", "target", "rows", "roots", "scores", "base"):
         assert np.array_equal(getattr(part, name), getattr(small, name)), name
 
 
 def test_columns_are_those_of_the_whole_row():
-    matrix = rows(0)
-    regressor = ExtraTreesRegressor(3, random_state=0).fit(matrix[:, [4, 1]], labels(matrix))
-    forest = Forest.of(
-        [FittedTrees(regressor.estimators_, 1 / 3)], np.zeros(OUTPUTS), [4, 1], WIDTH
-    )
+    trees = grown(columns=[4, 1])
+    forest = Forest.of([WeightedTrees(trees, 1 / TREES)], np.zeros(OUTPUTS), [4, 1], WIDTH)
     assert set(forest.column.tolist()) == {1, 4, LEAF}
-    expected = bent(regressor.predict(rows(1)[:, [4, 1]]))
-    assert np.abs(forest.predict(rows(1)) - expected).max() <= 0.5 / FULL + 1e-9
+    expected = bent(said(trees, rows(1)[:, [4, 1]]) / TREES)
+    assert np.abs(forest.predict(rows(1)) - expected).max() <= 0.5 / FULL + 1e-6
 
 
 def test_weighted_trees_are_added_to_a_base():
-    matrix, parts = rows(0), []
-    for seed, weight in ((1, 0.3), (2, -0.2)):
-        trees = ExtraTreesRegressor(2, random_state=seed, min_samples_leaf=5)
-        parts.append(FittedTrees(trees.fit(matrix, labels(matrix)).estimators_, weight))
+    parts = [
+        WeightedTrees(grown(trees=2, seed=seed), weight) for seed, weight in ((1, 0.3), (2, -0.2))
+    ]
     base = np.array([0.1, 0.5, 0.9])
     forest = Forest.of(parts, base, range(WIDTH), WIDTH)
-    sums = base + sum(p.weight * tree.predict(rows(1)) for p in parts for tree in p.trees)
-    assert np.abs(forest.predict(rows(1)) - bent(sums)).max() <= 4 * 0.5 * forest.unit + 1e-9
+    sums = base + sum(part.weight * said(part.trees, rows(1)) for part in parts)
+    assert np.abs(forest.predict(rows(1)) - bent(sums)).max() <= 4 * 0.5 * forest.unit + 1e-6
 
 
 def test_sums_are_bent_into_0_to_1_and_keep_their_order():
@@ -96,13 +108,13 @@ def test_sums_are_bent_into_0_to_1_and_keep_their_order():
 
 @given(st.integers(0, 20), st.integers(0, 130))
 def test_any_number_of_rows_is_predicted_as_each_alone(seed, count):
-    _, forest = grown(seed=seed % 2)
+    forest = forest_of(grown(seed=seed % 2))
     matrix = rows(seed, count)
     assert np.array_equal(forest.predict(matrix), oracle(forest, matrix))
 
 
 def test_leaves_count_the_training_rows_and_equal_scores_are_kept_once():
-    _, forest = grown()
+    forest = forest_of(grown())
     leaf = forest.column == LEAF
     assert forest.rows[leaf].sum() == TREES * len(rows(0))
     assert not forest.rows[~leaf].any()
@@ -111,7 +123,7 @@ def test_leaves_count_the_training_rows_and_equal_scores_are_kept_once():
 
 
 def test_the_mean_at_a_node_is_that_of_the_training_rows_that_came_through_it():
-    _, forest = grown()
+    forest = forest_of(grown())
     matrix, through = rows(0), {}
     for row in matrix:
         for way in forest.walk(row):

@@ -6,9 +6,10 @@ import pytest
 from sklearn.base import clone
 
 from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
-from birthmark.features.encoding import COLUMNS
+from birthmark.features.encoding import COLUMNS, forget
+from birthmark.predictor.models.forest import model
 from birthmark.predictor.models.forest.estimator import ForestModel
-from birthmark.predictor.models.forest.model import IDLE, shared
+from birthmark.predictor.models.forest.model import AGAIN, IDLE, shared
 
 SMALL = ForestModel(trees=5)
 
@@ -75,20 +76,20 @@ def test_trees_that_correct_others_make_it_better():
 
 
 @pytest.mark.deep
-def test_an_unknown_history_is_not_taken_for_an_empty_one():
+def test_an_unknown_history_is_not_taken_for_an_empty_one(monkeypatch):
     matrix, _ = noise(4000, 1)
     new, byte = matrix[:, :HISTORY_BYTES], COLUMNS.index("last byte")
     new[::2] = 0
     new[::2, 1] = 1  # one byte tells that the first of its kind is meant
     answers = (matrix[:, byte] > 127) | (new[:, 1] == 1)
     unknown = matrix[:400].copy()
-    unknown[:, :HISTORY_BYTES] = 0
-    sure, blind = (
-        ForestModel(trees=16, tried=0.9, blind=share).grow(matrix, answers[:, None])
-        for share in (0.25, 0.0)
-    )
+    forget(unknown, "nothing")
+    grown = []
+    for again in (AGAIN, {}):
+        monkeypatch.setattr(model, "AGAIN", again)
+        grown.append(ForestModel(trees=16, tried=0.9).grow(matrix, answers[:, None]))
     yes = unknown[:, byte] > 127
-    right = [np.mean((forest.predict(unknown)[:, 0] >= 0.75) == yes) for forest in (sure, blind)]
+    right = [np.mean((forest.predict(unknown)[:, 0] >= 0.75) == yes) for forest in grown]
     assert right[0] > max(right[1], 0.9)
 
 

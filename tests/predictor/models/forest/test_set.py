@@ -25,7 +25,7 @@ def creates() -> pa.Table:
             {
                 "name": b"%d.lock" % n if n % 2 else b"page%d.html" % n,
                 "uid": n % 3,
-                "client": f"10.0.0.{n % 2}",
+                "client": f"10.0.0.{n // 2 % 2}",
                 "history": chance.integers(0, 256, HISTORY_BYTES, dtype=np.uint8).tobytes(),
             }
             for n in range(ROWS)
@@ -55,7 +55,7 @@ def test_predicates_known_of_the_same_lives_share_a_forest(models):
     assert models["lock"].encoding_ is not models["name:lock"].encoding_
     late, lock = (models[key].forest_ for key in ("late", "lock"))
     seen = [forest.rows[: forest.roots[1]].sum() for forest in (late, lock)]
-    assert 200 <= seen[0] < 300 <= seen[1]
+    assert 200 < seen[0] < 400 < seen[1] < 600  # some of them are learned from again
 
 
 def test_it_learns_what_it_is_shown(models):

@@ -263,6 +263,7 @@ pub fn read(bytes: Vec<u8>) -> Result<Seen, CaptureError> {
     };
     while step(&mut joiner)? {}
     assert!(!step(&mut joiner)?, "an ended decoder stays ended");
+    decoder.end(&mut joiner);
     joiner.finish();
     let rows = joiner.batches.take(&joiner.hosts, true).map(Result::unwrap);
     let rows = rows.unwrap_or_else(|| RecordBatch::new_empty(crate::schema::operations()));

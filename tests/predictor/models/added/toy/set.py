@@ -8,6 +8,7 @@ import pyarrow as pa
 from birthmark.predictor.models.toy.model import Share
 
 from birthmark.predictor import parts
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.models.model_set import ModelSet
@@ -30,13 +31,9 @@ class ToyModels(ModelSet[Share]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, Share], thresholds: Mapping[str, float | None]
+        cls, models: Mapping[str, Share], thresholds: Mapping[str, Scores]
     ) -> list[Section]:
-        reached = [
-            key
-            for key, model in models.items()
-            if (threshold := thresholds[key]) is not None and model.share_ >= threshold
-        ]
+        reached = [key for key, model in models.items() if model.share_ >= thresholds[key][-1]]
         return [RulesSection([ImageRule(key, "any", b"", True) for key in reached])]
 
     def save(self, directory: Path) -> list[str]:

@@ -1,0 +1,74 @@
+"""Streams as ``benchmarks.control`` played them, and what each who answered made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.control_streams import Stream
+from birthmark.data.common.arrays import Bools
+from birthmark.predictor.control import Control, ControlSettings
+from birthmark.training.statistics.bootstrap import blocks_of, interval, resampled
+
+WHO = ("served", "static", "best")
+"""Who answered: the control, the calibrated threshold, and the best one in hindsight."""
+
+WINDOW = 1000
+"""Births of a running share, and of the stretch that must keep the bound to be back within it."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A stream, and by ``WHO`` what was said of its births."""
+
+    stream: Stream
+    said: dict[str, Bools]
+
+    def row(self, test: str, bound: float, noon: int | None) -> dict[str, Any]:
+        """Return the figures, for JSON: shares of ``n``, and whether they are ``over`` the bound.
+
+        ``back_after`` is after how many births from ``noon`` on the bound is kept again.
+        """
+        predicate, told = self.stream.row
+        row = {"test": test, "predicate": predicate, "told": told, "n": len(self.stream.truths)}
+        return row | {who: self._figures(who, bound, noon) for who in WHO}
+
+    def _figures(self, who: str, bound: float, noon: int | None) -> dict[str, Any]:
+        wrong = self.wrong(who)
+        found: dict[str, Any] = {
+            "false_positives": float(wrong.mean()),
+            "true_positives": float((self.said[who] & self.stream.truths).mean()),
+            "over": bool(wrong.mean() > bound and self._low(wrong) > bound),
+        }
+        if noon is not None:
+            found["back_after"] = self._back_after(wrong, noon, bound)
+        return found
+
+    def wrong(self, who: str) -> Bools:
+        """Return which births got a yes that was false."""
+        return self.said[who] & ~self.stream.truths
+
+    def _low(self, wrong: Bools) -> float:
+        """Return the lower end of the 95% interval of the share of births that are ``wrong``."""
+        blocks = blocks_of(self.stream.born)
+        false, n = resampled([blocks.sums(wrong), blocks.sums(np.ones(len(wrong)))])
+        ends = interval(false / n, blocks.count, 1.0)
+        return ends[0] if ends else 0.0
+
+    def _back_after(self, wrong: Bools, noon: int, bound: float) -> int | None:
+        first = int(np.searchsorted(self.stream.born, noon))
+        sums = np.convolve(wrong[first:], np.ones(WINDOW), "valid")
+        kept = np.flatnonzero(sums <= bound * WINDOW)
+        return int(kept[0]) if len(kept) else None
+
+
+def play(streams: Sequence[Stream], settings: ControlSettings) -> Iterator[Played]:
+    """Play the streams of a day under one control, which starts from the calibrated thresholds."""
+    control = Control({stream.row: stream.static for stream in streams}, settings)
+    for stream in streams:
+        best = stream.said(stream.best(settings.bound))
+        answers = (stream.controlled(control), stream.said(stream.static), best)
+        yield Played(stream, dict(zip(WHO, answers, strict=True)))

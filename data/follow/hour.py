@@ -1,0 +1,130 @@
+"""One hour's dataset while it is written, until all is known of its rows.
+
+    OUT/2026-11-21T09/              the dataset of an hour, whole: its tables, its record
+    OUT/.hours/2026-11-21T09/       one that is written, or what a follower that was killed left
+
+An hour has what came to be known in it: operations that were completed, lives that ended. Counters
+of retransmissions in its last operations may still change, for a minute at most; so long it waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.common import durable
+from birthmark.data.datasets.tables import TABLES, DatasetWriter
+from birthmark.data.follow.counts import difference
+from birthmark.data.generated import Mark, in_operations
+from birthmark.data.ingest.loss import Losses
+from birthmark.data.ingest.run import WriterBehind, set_aside
+from birthmark.data.ingest.summary import IngestSummary
+from birthmark_native.results import Damaged
+
+WRITTEN = ".hours"
+
+Batches = list[tuple[str, pa.RecordBatch]]
+
+
+@dataclass
+class _Followed:
+    """What a summary says of a source."""
+
+    path: str
+    format: str
+    generated: Mark | None
+    compression: str = "none"
+
+
+class Hour:
+    """A dataset of one stretch of traffic, in a directory `out` of such datasets.
+
+    `begins` is when its stretch does, in microseconds since the epoch; `before` is what was
+    counted of the trace until then.
+    """
+
+    def __init__(
+        self, out: Path, begins: int, before: Mapping[str, Any], pool: ThreadPoolExecutor
+    ) -> None:
+        self.name, self.begins = free_name(out, begins), begins
+        self._place, self._aside = out / self.name, out / WRITTEN / self.name
+        self._before, self._losses = before, Losses()
+        self._period: tuple[int, int] | None = None
+        self._generated: Mark | None = None
+        self.waiting = 0
+        """How many batches that were handed on are not settled."""
+        self._left = ExitStack()
+        self._dataset = self._left.enter_context(DatasetWriter(self._aside))
+        self._writer = WriterBehind(self._dataset, pool)
+
+    def expect(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Take note of operations that were handed on, and come once they are settled."""
+        for batch in batches:
+            self.waiting += 1
+            self._generated = self._generated or in_operations(batch)
+            for name in ("time", "reply_time"):
+                times = pc.min_max(batch[name].cast(pa.int64())).as_py().values()
+                known = [*(self._period or ()), *(time for time in times if time is not None)]
+                self._period = (min(known), max(known)) if known else None
+
+    def settle(self, batch: pa.RecordBatch) -> None:
+        """Take operations that change no more, in the order in which they were handed on."""
+        self.waiting -= 1
+        self.write([("operations", batch)])
+
+    def write(self, batches: Batches) -> None:
+        """Add rows to the tables named."""
+        for table, batch in batches:
+            if table == "loss":
+                self._losses.add(batch)
+        if batches:
+            self._writer.write(batches)
+
+    def set_aside(self, file: str, damaged: list[Damaged]) -> None:
+        """Add damaged records of a file."""
+        set_aside(self._dataset, file, damaged)
+
+    def publish(self, source: str, format: str, counts: Mapping[str, Any]) -> Path:
+        """Give the dataset its place, with the record of what was counted until its end."""
+        self._writer.wait()
+        summary = IngestSummary(str(self._place))
+        if counts:  # none, if nothing came but the end
+            own = {**difference(counts, self._before), "period": self._period}
+            summary.add(_Followed(source, format, self._generated), own)
+        summary.loss = self._losses.estimate()
+        summary.rows = {table: self._writer.rows[table] for table in TABLES}
+        summary.others = self._dataset.places.others()
+        self._dataset.write_record(summary.record())
+        self._left.close()
+        durable.rename(self._aside, self._place)
+        return self._place
+
+    def give_up(self, error: BaseException) -> None:
+        """Leave nothing of it."""
+        self._left.__exit__(type(error), error, error.__traceback__)
+
+
+def free_name(out: Path, begins: int) -> str:
+    """Return what a dataset is called whose stretch begins at a time, in microseconds.
+
+    Its hour, to the second where it begins within one; further ones have numbers, where a follower
+    was started again, or a clock was set back.
+    """
+    time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=begins)
+    name = f"{time:%Y-%m-%dT%H}" if begins % 3_600_000_000 == 0 else f"{time:%Y-%m-%dT%H%M%S}"
+    names = (name if number == 1 else f"{name}.{number}" for number in count(1))
+    return next(n for n in names if not ((out / n).exists() or (out / WRITTEN / n).exists()))
+
+
+def clear(out: Path) -> None:
+    """Remove what followers that were killed have left unfinished. Only who is alone may."""
+    durable.remove(out / WRITTEN)

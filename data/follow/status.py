@@ -1,0 +1,113 @@
+"""What a follower tells of itself while it is at work: lag, counts, losses."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import time
+from collections import deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from birthmark.data.common import durable
+
+LAGS = 36_000
+"""Of so many batches the lags are kept: an hour's, at ten a second."""
+
+RECENT = 10.0
+"""Over so many seconds a rate is taken."""
+
+
+class Status:
+    """Counts and lags of one follower.
+
+    The lag of a batch is by how much its last message was older, when all was done with it, than
+    the host's clock, in seconds.
+    """
+
+    def __init__(self, source: str, out: str) -> None:
+        self.source, self.out = source, out
+        self.state = "waiting"
+        self.began = time.time()
+        self.clock: int | None = None
+        self.lag: float | None = None
+        self.operations = self.gaps = self.files = self.overwritten = 0
+        self.refused: dict[str, str] = {}
+        self.counts: Mapping[str, Any] = {}
+        self.unwatched = 0
+        self.datasets: list[str] = []
+        self._lags: deque[float] = deque(maxlen=LAGS)
+        self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
+
+    def batch(self, clock: int, rows: int) -> None:
+        """Take note that all is done with a batch of so many rows, whose last message is given."""
+        now = time.monotonic()
+        self.clock, self.lag = clock, time.time() - clock / 1e6
+        self.operations += rows
+        self._lags.append(self.lag)
+        self._recent.append((now, self.operations))
+        while len(self._recent) > 2 and now - self._recent[0][0] > RECENT:
+            self._recent.popleft()
+
+    @property
+    def rate(self) -> float:
+        """Operations a second, of late."""
+        (then, before), now = self._recent[0], time.monotonic()
+        return (self.operations - before) / max(now - then, 1e-9)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as JSON has it; times are of UTC, durations in seconds."""
+        lags = np.percentile(self._lags, (50, 99)).tolist() if self._lags else [None, None]
+        aside: Mapping[str, int] = self.counts.get("damaged", {})
+        return {
+            "source": self.source,
+            "out": self.out,
+            "process": os.getpid(),
+            "state": self.state,
+            "now": _instant(time.time()),
+            "seconds": round(time.time() - self.began, 3),
+            "clock": None if self.clock is None else _instant(self.clock / 1e6),
+            "lag": _rounded(self.lag),
+            "lag_p50": _rounded(lags[0]),
+            "lag_p99": _rounded(lags[1]),
+            "operations": self.operations,
+            "operations_per_second": round(self.rate),
+            "bytes": self.counts.get("bytes", 0),
+            "records": self.counts.get("records", 0),
+            "set_aside": dict(aside),
+            "dropped": self.counts.get("capture", {}).get("dropped", 0),
+            "gaps": self.gaps,
+            "unwatched": round(self.unwatched / 1e6, 3),
+            "files": self.files,
+            "overwritten": self.overwritten,
+            "refused": self.refused,
+            "datasets": len(self.datasets),
+            "last_dataset": self.datasets[-1] if self.datasets else None,
+            "peak_memory": _peak_memory(),
+        }
+
+    def write(self, path: Path) -> None:
+        """Replace a file by it, whole or not at all."""
+        durable.write_text(path, json.dumps(self.to_json(), indent=1) + "\n")
+
+
+def _instant(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
+
+
+def _peak_memory() -> int:
+    """Return the most bytes that were resident: of this program, and not of who started it."""
+    try:
+        told = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:  # on other systems
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return int(told.partition("VmHWM:")[2].split()[0]) * 1024

@@ -1,0 +1,97 @@
+//! The rows that trees are grown on, and what is to be predicted of each.
+
+use arrow_buffer::{BooleanBuffer, ScalarBuffer};
+use thiserror::Error;
+
+/// Outputs are padded with zeros to a multiple of this, for the processor to add them side by side.
+const LANES: usize = 8;
+
+/// Why bytes and answers make no sample.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum SampleError {
+    /// There must be a row, a column and an output.
+    #[error("a sample needs a row, a column and an output")]
+    Empty,
+    /// Other numbers of bytes or answers than rows have.
+    #[error("{bytes} bytes and {answers} answers do not divide by {rows} rows")]
+    Rows {
+        /// The bytes given.
+        bytes: usize,
+        /// The answers given.
+        answers: usize,
+        /// The rows that there should be.
+        rows: usize,
+    },
+}
+
+/// Rows of bytes, column by column, and the answers of each row.
+#[derive(Debug)]
+pub struct Sample {
+    bytes: ScalarBuffer<u8>,
+    answers: Vec<f32>,
+    outputs: usize,
+    lanes: usize,
+    rows: usize,
+}
+
+impl Sample {
+    /// `bytes` are the columns, one after the other, each of `rows` bytes; `answers` those of the
+    /// rows, one after the other, each of as many outputs.
+    pub fn new(
+        bytes: ScalarBuffer<u8>,
+        answers: &BooleanBuffer,
+        rows: usize,
+    ) -> Result<Self, SampleError> {
+        if rows == 0 || bytes.is_empty() || answers.is_empty() {
+            return Err(SampleError::Empty);
+        }
+        if !bytes.len().is_multiple_of(rows) || !answers.len().is_multiple_of(rows) {
+            let (bytes, answers) = (bytes.len(), answers.len());
+            return Err(SampleError::Rows { bytes, answers, rows });
+        }
+        let outputs = answers.len() / rows;
+        let lanes = outputs.next_multiple_of(LANES);
+        let mut padded = vec![0.0; rows * lanes];
+        for place in answers.set_indices() {
+            padded[place / outputs * lanes + place % outputs] = 1.0;
+        }
+        Ok(Sample { bytes, answers: padded, outputs, lanes, rows })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> usize {
+        self.bytes.len() / self.rows
+    }
+
+    /// The number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The answers of each row, padded with zeros to `lanes`.
+    pub(super) fn answers(&self) -> &[f32] {
+        &self.answers
+    }
+
+    pub(super) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    pub(super) fn column(&self, number: usize) -> &[u8] {
+        &self.bytes[number * self.rows..][..self.rows]
+    }
+
+    /// The mean of each output, padded with zeros.
+    pub(super) fn means(&self) -> Vec<f32> {
+        let mut sums = vec![0.0_f64; self.lanes];
+        for row in self.answers.chunks_exact(self.lanes) {
+            sums.iter_mut().zip(row).for_each(|(sum, answer)| *sum += f64::from(*answer));
+        }
+        sums.iter().map(|sum| (sum / self.rows as f64) as f32).collect()
+    }
+}

@@ -1,0 +1,184 @@
+use super::split::{below, Part, Search};
+use super::*;
+use arrow_buffer::{BooleanBuffer, ScalarBuffer};
+
+const ROWS: usize = 300;
+const GROWTH: Growth = Growth { leaves: 24, leaf_rows: 3, tried: 2 };
+
+/// Three columns of random bytes, one that is always 7, and two answers that follow from them.
+fn sample() -> Sample {
+    let mut random = seeded(1, 0);
+    let mut bytes: Vec<u8> = (0..3 * ROWS).map(|_| below(&mut random, 256) as u8).collect();
+    bytes.extend([7; ROWS]);
+    let (first, second) = (bytes[..ROWS].to_vec(), bytes[ROWS..2 * ROWS].to_vec());
+    let answers = BooleanBuffer::from_iter(
+        first
+            .iter()
+            .zip(&second)
+            .flat_map(|(&one, &two)| [one > 99, u16::from(one) + u16::from(two) > 255]),
+    );
+    Sample::new(ScalarBuffer::from(bytes), &answers, ROWS).unwrap()
+}
+
+/// What trees say of a row, added up, by output.
+fn says(trees: &Trees, sample: &Sample, row: usize) -> Vec<f32> {
+    let nodes = trees.nodes(None);
+    let leaves: Vec<usize> = nodes
+        .columns
+        .iter()
+        .scan(0, |leaves, column| {
+            *leaves += usize::from(*column == LEAF);
+            Some(*leaves - usize::from(*column == LEAF))
+        })
+        .collect();
+    let mut sums = vec![0.0; sample.outputs()];
+    for &root in &nodes.roots {
+        let mut place = root as usize;
+        while nodes.columns[place] != LEAF {
+            let byte = sample.column(usize::from(nodes.columns[place]))[row];
+            let smaller = byte <= nodes.thresholds[place];
+            place = if smaller { place + 1 } else { nodes.targets[place] as usize };
+        }
+        let means = &nodes.means[leaves[place] * sample.outputs()..];
+        sums.iter_mut().zip(means).for_each(|(sum, mean)| *sum += mean);
+    }
+    sums
+}
+
+#[test]
+fn a_tree_that_may_grow_predicts_what_it_was_grown_on() {
+    let (sample, growth) = (sample(), Growth { leaves: ROWS, leaf_rows: 1, tried: 4 });
+    let trees = randomized(&sample, growth, 1, None, 5, 1);
+    for row in 0..ROWS {
+        let answers = &sample.answers()[row * sample.lanes()..][..2];
+        assert_eq!(says(&trees, &sample, row), answers, "row {row}");
+    }
+}
+
+#[test]
+fn every_leaf_has_its_rows_and_no_tree_splits_on_what_is_the_same_everywhere() {
+    let sample = sample();
+    let (_, boosted) = boosted(&sample, GROWTH, 4, 0.3, 9);
+    for (trees, rows) in [(randomized(&sample, GROWTH, 4, None, 9, 2), ROWS), (boosted, ROWS / 2)] {
+        let nodes = trees.nodes(None);
+        assert_eq!(nodes.rows.iter().sum::<u32>() as usize, 4 * rows);
+        assert_eq!(nodes.columns.iter().filter(|column| **column == LEAF).count(), trees.leaves());
+        assert!(trees.most_leaves() <= 24);
+        for (column, rows) in nodes.columns.iter().zip(&nodes.rows) {
+            assert!(*column < 3 || (*column == LEAF && *rows >= 3), "{column} {rows}");
+        }
+    }
+}
+
+#[test]
+fn the_first_nodes_are_those_of_a_tree_with_fewer_leaves() {
+    let sample = sample();
+    let small = randomized(&sample, Growth { leaves: 6, ..GROWTH }, 3, None, 2, 1);
+    // A larger tree draws on after its first nodes: these are the same as long as one that has more
+    // room searches the same nodes in the same order.
+    let large = randomized(&sample, GROWTH, 3, None, 2, 1);
+    let (part, small) = (large.nodes(Some(6)), small.nodes(None));
+    assert_eq!(part.columns, small.columns);
+    assert_eq!((part.thresholds, part.targets), (small.thresholds, small.targets));
+    assert_eq!((part.rows, part.means), (small.rows, small.means));
+}
+
+#[test]
+fn the_same_seed_makes_the_same_trees_with_any_number_of_threads() {
+    let sample = sample();
+    let grown = |seed, drawn, threads| {
+        let nodes = randomized(&sample, GROWTH, 5, drawn, seed, threads).nodes(None);
+        (nodes.columns, nodes.thresholds, nodes.rows)
+    };
+    assert_eq!(grown(3, None, 1), grown(3, None, 4));
+    assert_ne!(grown(3, None, 1), grown(4, None, 1));
+    let drawn = grown(3, Some(40), 2);
+    assert_eq!(drawn.2.iter().sum::<u32>(), 5 * 40);
+}
+
+#[test]
+fn trees_that_correct_each_other_leave_less_and_less() {
+    let sample = sample();
+    let left = |count| {
+        let (means, trees) = boosted(&sample, GROWTH, count, 0.3, 7);
+        let mut left = 0.0;
+        for row in 0..ROWS {
+            let answers = &sample.answers()[row * sample.lanes()..];
+            let said = says(&trees, &sample, row);
+            for ((said, mean), answer) in said.iter().zip(&means).zip(answers) {
+                left += (answer - mean - 0.3 * said).powi(2);
+            }
+        }
+        left
+    };
+    let lefts = [left(0), left(5), left(20), left(60)];
+    assert!(lefts.is_sorted_by(|more, less| more > less), "{lefts:?}");
+    assert!(lefts[3] < 0.05 * lefts[0], "{lefts:?}");
+}
+
+/// The squared error that means of two sides explain, counted row by row.
+fn explained(sample: &Sample, rows: &[u32], column: usize, threshold: u8) -> Option<f64> {
+    let bytes = sample.column(column);
+    let (less, more): (Vec<u32>, Vec<u32>) =
+        rows.iter().partition(|row| bytes[**row as usize] <= threshold);
+    if less.len().min(more.len()) < 3 {
+        return None;
+    }
+    let side = |side: &[u32]| {
+        let sum = |output: usize| -> f64 {
+            let answers = side.iter().map(|row| sample.answers()[*row as usize * 8 + output]);
+            answers.map(f64::from).sum()
+        };
+        (sum(0).powi(2) + sum(1).powi(2)) / side.len() as f64
+    };
+    Some(side(&less) + side(&more))
+}
+
+#[test]
+fn the_best_split_is_the_best_of_all_that_there_are() {
+    let sample = sample();
+    let mut random = seeded(6, 0);
+    for _ in 0..20 {
+        let rows: Vec<u32> = (0..ROWS as u32).filter(|_| below(&mut random, 4) == 0).collect();
+        let mut sums = vec![0.0; sample.lanes()];
+        for row in &rows {
+            split::add(&mut sums, &sample.answers()[*row as usize * 8..][..8]);
+        }
+        let part = Part { rows: &rows, sums: &sums };
+        let mut search = Search::for_best(&sample, random.clone());
+        let found = search.best(&sample, sample.answers(), &part, 4, 3).unwrap();
+        let all = (0..3).flat_map(|column| (0..=255).map(move |threshold| (column, threshold)));
+        let best = all
+            .filter_map(|(column, threshold)| explained(&sample, &rows, column, threshold))
+            .fold(0.0, f64::max);
+        assert!((found.worth - best).abs() < 1e-9 * best);
+        let own = explained(&sample, &rows, usize::from(found.column), found.threshold).unwrap();
+        assert!((own - best).abs() < 1e-9 * best);
+    }
+}
+
+#[test]
+fn what_has_one_answer_is_not_split() {
+    let bytes = ScalarBuffer::from((0..=255).collect::<Vec<u8>>());
+    let sample = Sample::new(bytes, &BooleanBuffer::new_set(256), 256).unwrap();
+    let nodes = randomized(&sample, GROWTH, 1, None, 0, 1).nodes(None);
+    assert_eq!((nodes.columns, nodes.rows, nodes.means), (vec![LEAF], vec![256], vec![1.0]));
+}
+
+#[test]
+fn what_is_no_sample_is_refused() {
+    let made = |bytes: usize, answers: usize, rows: usize| {
+        let bytes = ScalarBuffer::from(vec![0_u8; bytes]);
+        Sample::new(bytes, &BooleanBuffer::new_unset(answers), rows).map(|_| ())
+    };
+    assert_eq!(made(6, 4, 2), Ok(()));
+    for none in [(0, 2, 1), (2, 0, 1), (2, 2, 0)] {
+        assert_eq!(made(none.0, none.1, none.2), Err(SampleError::Empty));
+    }
+    let refused = Err(SampleError::Rows { bytes: 6, answers: 5, rows: 2 });
+    assert_eq!(made(6, 5, 2), refused);
+    assert_eq!(
+        made(5, 6, 2).unwrap_err().to_string(),
+        "5 bytes and 6 answers do not divide by 2 rows"
+    );
+}

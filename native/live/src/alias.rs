@@ -1,0 +1,44 @@
+//! What a directory is called by who asks: an NFS client's handle, a kernel's inode, a path.
+
+use birthmark_learn::history::{combine, hash};
+
+const HANDLE: u64 = 1;
+const INODE: u64 = 2;
+const PATH: u64 = 3;
+
+/// That of a file handle.
+pub fn of_handle(handle: &[u8]) -> u64 {
+    combine(HANDLE, hash(handle))
+}
+
+/// That of an inode: `system` is how the server names the file system, as
+/// [`crate::handles::Inode`] has it.
+pub fn of_inode(system: &[u8], fileid: u64) -> u64 {
+    combine(combine(INODE, hash(system)), fileid)
+}
+
+/// That of a path, as whoever fills the history and whoever asks agree to write it. A slash at its
+/// end says nothing.
+pub fn of_path(path: &[u8]) -> u64 {
+    let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    combine(PATH, hash(&path[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_bytes_called_otherwise_are_another_alias() {
+        let aliases = [of_handle(b"a"), of_inode(b"a", 0), of_inode(b"a", 1), of_path(b"a")];
+        let different: std::collections::HashSet<_> = aliases.into();
+        assert_eq!(different.len(), aliases.len());
+    }
+
+    #[test]
+    fn a_path_may_end_with_slashes() {
+        assert_eq!(of_path(b"/home/ann/"), of_path(b"/home/ann"));
+        assert_eq!(of_path(b"/"), of_path(b""));
+        assert_ne!(of_path(b"/home"), of_path(b"home"));
+    }
+}

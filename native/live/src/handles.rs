@@ -1,0 +1,232 @@
+//! The inodes that NFS file handles mean: handles are opaque to clients, but not to who knows the
+//! server.
+//!
+//! | server | a handle is | source |
+//! | --- | --- | --- |
+//! | FreeBSD | `fhandle_t`: the file system's `fsid_t`, then a `struct fid` of the file system | `sys/mount.h`; UFS: `sys/ufs/ufs/inode.h` (`struct ufid`); ZFS: `zfs_vfsops_os.h` (`zfid_short_t`) |
+//! | Linux, knfsd | a word of types, who the file system is, and which file | `fs/nfsd/nfsfh.h`, `include/linux/exportfs.h` (`enum fid_type`), `fs/xfs/xfs_export.h`, `fs/btrfs/export.h`, `mm/shmem.c` (`shmem_encode_fh`) |
+//! | nfs-ganesha, on Linux | its own header, who the file system is, and the kernel's handle | `src/include/nfs_fh.h`, `src/FSAL/FSAL_VFS/os/linux/handle_syscalls.c` |
+//!
+//! Numbers are as the server's machine orders bytes: little-endian is expected. What is no such
+//! handle maps to nothing. An inode of a subvolume of btrfs is told apart from that of another only
+//! where the two are exported as file systems of their own.
+
+/// A file as its server's kernel knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inode<'a> {
+    /// Which file system, as the handle has it: FreeBSD's `fsid_t`; Linux: the UUID, or what is
+    /// exported in its place (`fsid=`, a device); nfs-ganesha: `f_fsid` of `statfs`.
+    pub system: &'a [u8],
+    /// Its number there.
+    pub fileid: u64,
+}
+
+/// Where a number is: its first byte, and how many there are.
+type Number = (usize, usize);
+
+/// How knfsd says which file system it is, by `fh_fsid_type`: how long that is, where the system
+/// itself is in it, and the inode of what is exported, if it is told.
+const SYSTEMS: [(usize, Number, Option<Number>); 8] = [
+    (8, (0, 4), Some((4, 4))),   // FSID_DEV
+    (4, (0, 4), None),           // FSID_NUM
+    (12, (0, 8), Some((8, 4))),  // FSID_MAJOR_MINOR
+    (8, (0, 4), Some((4, 4))),   // FSID_ENCODE_DEV
+    (8, (4, 4), Some((0, 4))),   // FSID_UUID4_INUM
+    (8, (0, 8), None),           // FSID_UUID8
+    (16, (0, 16), None),         // FSID_UUID16
+    (24, (8, 16), Some((0, 8))), // FSID_UUID16_INUM
+];
+
+/// How Linux says which file it is: the type, how long that is, and where the inode is in it.
+const FILES: [(u32, usize, Number); 9] = [
+    (0x01, 8, (0, 4)),  // FILEID_INO32_GEN: ext4, XFS with small numbers
+    (0x01, 12, (4, 8)), // the same of tmpfs, which puts the generation first
+    (0x02, 12, (0, 4)), // FILEID_INO32_GEN_PARENT
+    (0x02, 16, (0, 4)), // the same with the parent's generation
+    (0x81, 12, (0, 8)), // the first of XFS with large numbers (XFS_FILEID_TYPE_64FLAG)
+    (0x82, 24, (0, 8)), // and with the parent
+    (0x4d, 20, (0, 8)), // FILEID_BTRFS_WITHOUT_PARENT
+    (0x4e, 32, (0, 8)), // FILEID_BTRFS_WITH_PARENT
+    (0x4f, 40, (0, 8)), // FILEID_BTRFS_WITH_PARENT_ROOT
+];
+const FILEID_ROOT: u32 = 0;
+
+/// How FreeBSD's file systems say which file it is: `fid_len`, and where the inode is in the
+/// `struct fid`.
+const FIDS: [(u16, Number); 2] = [
+    (12, (4, 4)), // UFS: ufid_ino
+    (10, (2, 6)), // ZFS: zf_object
+];
+const FSID: usize = 8;
+const FHANDLE: usize = 28;
+/// NFS version 2 has handles of one length (RFC 1094 section 2.3.3): servers fill it with zeros.
+const VERSION_2: usize = 32;
+
+/// How nfs-ganesha says which file system it is, by its `fsid_type`: how long that is.
+const GANESHA_SYSTEMS: [usize; 6] = [0, 8, 8, 16, 8, 8];
+const GANESHA: u8 = 0x43;
+
+/// The inode that a handle means, if it is of a server that is known.
+pub fn inode(handle: &[u8]) -> Option<Inode<'_>> {
+    knfsd(handle).or_else(|| ganesha(handle)).or_else(|| freebsd(handle))
+}
+
+fn knfsd(handle: &[u8]) -> Option<Inode<'_>> {
+    let (&[version, auth, system, file], rest) = handle.split_first_chunk()?;
+    if (version, auth) != (1, 0) {
+        return None;
+    }
+    let &(length, name, exported) = SYSTEMS.get(usize::from(system))?;
+    let (fsid, fid) = rest.split_at_checked(length)?;
+    let system = part(fsid, name)?;
+    let fileid = match u32::from(file) {
+        FILEID_ROOT if is_zero(fid) => number(fsid, exported?)?,
+        file => linux_file(file, fid, handle.len() == VERSION_2)?,
+    };
+    Some(Inode { system, fileid })
+}
+
+/// The inode of a kernel's handle (`struct file_handle`) of a type.
+fn linux_file(kind: u32, fid: &[u8], padded: bool) -> Option<u64> {
+    let fits =
+        |length: usize| fid.len() == length || padded && fid.get(length..).is_some_and(is_zero);
+    let found = FILES.iter().find(|(file, length, _)| *file == kind && fits(*length))?;
+    number(fid, found.2)
+}
+
+fn ganesha(handle: &[u8]) -> Option<Inode<'_>> {
+    let (&[version, flags, _, _, length, how], rest) = handle.split_first_chunk()?;
+    // A handle of a data server, or of one whose bytes are in the other order, is none of these.
+    if (version, flags) != (GANESHA, 0) || how & 0x20 != 0 {
+        return None;
+    }
+    // NFS version 3 sends it in whole words, the length says how much of that counts.
+    let rest = rest.get(..usize::from(length).checked_sub(1)?)?;
+    let &system = GANESHA_SYSTEMS.get(usize::from(how & 0x1f))?;
+    let kind = match how >> 6 {
+        0 => return None,
+        3 => 4,
+        kind => usize::from(kind),
+    };
+    let (system, rest) = rest.split_at_checked(system)?;
+    let (kind, fid) = rest.split_at_checked(kind)?;
+    let kind = number(kind, (0, kind.len()))? as u32;
+    Some(Inode { system, fileid: linux_file(kind, fid, false)? })
+}
+
+fn freebsd(handle: &[u8]) -> Option<Inode<'_>> {
+    let (handle, padding) = handle.split_at_checked(FHANDLE)?;
+    if !padding.is_empty() && (FHANDLE + padding.len() != VERSION_2 || !is_zero(padding)) {
+        return None;
+    }
+    let (system, fid) = handle.split_at(FSID);
+    let length = u16::from_le_bytes([fid[0], fid[1]]);
+    let (_, place) = FIDS.iter().find(|(fid, _)| *fid == length)?;
+    Some(Inode { system, fileid: number(fid, *place)? })
+}
+
+fn part(bytes: &[u8], (start, length): Number) -> Option<&[u8]> {
+    bytes.get(start..start + length)
+}
+
+fn number(bytes: &[u8], place: Number) -> Option<u64> {
+    let bytes = part(bytes, place)?.iter().rev();
+    Some(bytes.fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UUID: [u8; 16] = *b"0123456789abcdef";
+
+    fn found(parts: &[&[u8]]) -> Option<(Vec<u8>, u64)> {
+        inode(&parts.concat()).map(|inode| (inode.system.to_vec(), inode.fileid))
+    }
+
+    #[test]
+    fn handles_of_knfsd_on_ext4_tell_system_and_inode() {
+        let file = [7, 0, 0, 0, 9, 9, 9, 9];
+        let systems: [(u8, &[u8], &[u8]); 8] = [
+            (0, &[0, 8, 0, 1, 2, 0, 0, 0], &[0, 8, 0, 1]),
+            (1, &[5, 0, 0, 0], &[5, 0, 0, 0]),
+            (2, &[0, 0, 0, 8, 0, 0, 0, 1, 2, 0, 0, 0], &[0, 0, 0, 8, 0, 0, 0, 1]),
+            (3, &[1, 8, 0, 0, 2, 0, 0, 0], &[1, 8, 0, 0]),
+            (4, &[2, 0, 0, 0, 6, 6, 6, 6], &[6, 6, 6, 6]),
+            (5, &UUID[..8], &UUID[..8]),
+            (6, &UUID, &UUID),
+            (7, &[&[2, 0, 0, 0, 0, 0, 0, 0], &UUID[..]].concat(), &UUID),
+        ];
+        for (kind, fsid, system) in systems {
+            let expected = Some((system.to_vec(), 7));
+            assert_eq!(found(&[&[1, 0, kind, 1], fsid, &file]), expected, "fsid type {kind}");
+            let root = found(&[&[1, 0, kind, 0], fsid]);
+            let exported = ![1, 5, 6].contains(&kind);
+            assert_eq!(root, exported.then(|| (system.to_vec(), 2)), "root of fsid type {kind}");
+        }
+        assert_eq!(found(&[&[1, 0, 8, 1], &UUID, &file]), None);
+    }
+
+    #[test]
+    fn handles_of_knfsd_on_other_file_systems_tell_the_inode() {
+        let inode = |kind: u8, fid: &[u8]| found(&[&[1, 0, 6, kind], &UUID, fid]).map(|it| it.1);
+        let number = (7_u64 << 32 | 5).to_le_bytes();
+        let behind = |length: usize| [&number[..], &vec![9; length - 8]].concat();
+        assert_eq!(inode(1, &[&[9; 4], &number[..]].concat()), Some(7 << 32 | 5), "tmpfs");
+        assert_eq!(inode(2, &[5, 0, 0, 0, 9, 9, 9, 9, 3, 0, 0, 0]), Some(5));
+        assert_eq!(inode(2, &[5, 0, 0, 0, 9, 9, 9, 9, 3, 0, 0, 0, 9, 9, 9, 9]), Some(5));
+        for (kind, length) in [(0x81, 12), (0x82, 24), (0x4d, 20), (0x4e, 32), (0x4f, 40)] {
+            assert_eq!(inode(kind, &behind(length)), Some(7 << 32 | 5), "type {kind:#x}");
+            assert_eq!(inode(kind, &behind(length + 1)), None, "type {kind:#x}, too long");
+        }
+        assert_eq!(inode(0xff, &behind(12)), None);
+    }
+
+    #[test]
+    fn handles_of_freebsd_tell_system_and_inode() {
+        let (ufs, zfs) =
+            ([12, 0, 0, 0, 7, 0, 0, 0, 9, 9, 9, 9], [10, 0, 7, 0, 0, 0, 0, 1, 9, 9, 9, 9]);
+        let expected = |fileid| Some((UUID[..8].to_vec(), fileid));
+        assert_eq!(found(&[&UUID[..8], &ufs, &[0; 8]]), expected(7));
+        assert_eq!(found(&[&UUID[..8], &zfs, &[0; 8]]), expected(1 << 40 | 7));
+        assert_eq!(found(&[&UUID[..8], &ufs, &[0; 12]]), expected(7), "NFS version 2");
+        assert_eq!(found(&[&UUID[..8], &ufs, &[0; 9]]), None);
+        assert_eq!(found(&[&UUID[..8], &[11], &ufs[1..], &[0; 8]]), None);
+    }
+
+    #[test]
+    fn a_handle_of_knfsd_in_version_2_is_filled_with_zeros() {
+        let file = [7, 0, 0, 0, 9, 9, 9, 9];
+        let expected = Some((UUID[..8].to_vec(), 7));
+        assert_eq!(found(&[&[1, 0, 5, 1], &UUID[..8], &file, &[0; 12]]), expected);
+        assert_eq!(found(&[&[1, 0, 5, 1], &UUID[..8], &file, &[0; 11]]), None);
+    }
+
+    /// As captured, with the fileid and the fsid that the server told of it.
+    #[test]
+    fn handles_of_ganesha_tell_system_and_inode() {
+        let system = 15_981_383_995_432_326_082_u64.to_le_bytes();
+        let head = [&[0x43, 0, 0, 1, 0x12, 0x44][..], &system, &[1]].concat();
+        let captured = [0x42, 0x28, 0x52, 0x00, 0xb0, 0xf3, 0xfd, 0x86];
+        let expected = Some((system.to_vec(), 5_384_258));
+        assert_eq!(found(&[&head, &captured, &[0]]), expected, "NFS version 3");
+        assert_eq!(found(&[&head, &captured]), expected, "NFS version 4");
+        assert_eq!(found(&[&head, &captured[1..]]), None);
+    }
+
+    #[test]
+    fn no_bytes_are_too_short() {
+        let file = [7, 0, 0, 0, 9, 9, 9, 9];
+        let linux = [&[1, 0, 7, 1][..], &[0; 8], &UUID, &file].concat();
+        let ganesha = [&[0x43, 0, 0, 1, 0x12, 0x44][..], &UUID[..8], &[1], &file].concat();
+        for handle in [linux, ganesha] {
+            for length in 0..handle.len() {
+                assert_eq!(inode(&handle[..length]), None, "{length} bytes");
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Where the words of a shared history live.
+//!
+//! What is read and written is the same over a mapping of a file, over memory, and over the model of
+//! memory in which `loom` tries every order that the language allows.
+
+use std::sync::atomic::{fence, AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Words that others may change at any time.
+pub trait Words {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The value of a word: any that was ever stored in it, as `Ordering::Relaxed` has it. 0 where
+    /// there is no such word.
+    fn load(&self, at: usize) -> u64;
+
+    /// A fence between loads and stores, as `std::sync::atomic::fence`.
+    fn fence(&self, order: Ordering);
+
+    /// Lets a moment pass without giving the processor away.
+    fn pause(&self) {
+        std::hint::spin_loop();
+    }
+}
+
+/// Words of which this is the one writer.
+pub trait WordsMut: Words {
+    /// Stores a word, as `Ordering::Relaxed` has it. Nothing is stored where there is no such word.
+    fn store(&self, at: usize, word: u64);
+}
+
+impl<W: Words> Words for Arc<W> {
+    fn count(&self) -> usize {
+        (**self).count()
+    }
+
+    #[inline]
+    fn load(&self, at: usize) -> u64 {
+        (**self).load(at)
+    }
+
+    #[inline]
+    fn fence(&self, order: Ordering) {
+        (**self).fence(order);
+    }
+
+    fn pause(&self) {
+        (**self).pause();
+    }
+}
+
+impl<W: WordsMut> WordsMut for Arc<W> {
+    #[inline]
+    fn store(&self, at: usize, word: u64) {
+        (**self).store(at, word);
+    }
+}
+
+/// Words in the memory of one process.
+impl Words for Vec<AtomicU64> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn load(&self, at: usize) -> u64 {
+        self.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    fn fence(&self, order: Ordering) {
+        fence(order);
+    }
+}
+
+impl WordsMut for Vec<AtomicU64> {
+    fn store(&self, at: usize, word: u64) {
+        if let Some(place) = self.get(at) {
+            place.store(word, Ordering::Relaxed);
+        }
+    }
+}

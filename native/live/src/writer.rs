@@ -1,0 +1,338 @@
+//! Writes a shared history: the mirror of what a follower knows.
+
+use super::alias;
+use super::handles::{self, Inode};
+use super::header::{Clocks, Counts, Facts, Layout, Report, DIRECTORY, SEQUENCE};
+use super::reader::Directory;
+use super::table::{Table, FREE, WAYS};
+use super::words::{Words, WordsMut};
+use birthmark_learn::history::{hash, Record, WORDS as RECORD};
+use std::sync::atomic::Ordering;
+
+/// The one writer of a shared history.
+///
+/// What is put is planned first, and stored by [`Writer::commit`] all at once: readers see all of it
+/// or nothing, and for no longer than the stores take they see neither.
+pub struct Writer<W> {
+    words: W,
+    sequence: u64,
+    records: Plan<RECORD>,
+    directories: Plan<DIRECTORY>,
+}
+
+impl<W: WordsMut> Writer<W> {
+    /// Writes into words that are all 0, of which there are as many as the layout has.
+    pub fn new(words: W, layout: Layout, boot: u64, generation: u64, follower: &str) -> Writer<W> {
+        layout.write(&words, boot, generation, follower);
+        let records = Plan::new(layout.records);
+        Writer { words, sequence: 0, records, directories: Plan::new(layout.directories) }
+    }
+
+    /// What is written.
+    pub fn words(&self) -> &W {
+        &self.words
+    }
+
+    /// Sets what is known under a key, from the next commit on.
+    ///
+    /// If both buckets that it may be in are full, the one of all these keys whose last birth is
+    /// longest ago gives way, maybe this one.
+    #[inline]
+    pub fn put(&mut self, key: u64, record: &Record) {
+        self.records.put(key, record.to_words(), record.last_birth);
+    }
+
+    /// Forgets a key, from the next commit on.
+    pub fn remove(&mut self, key: u64) {
+        self.records.remove(key);
+    }
+
+    /// Sets which directory an alias means, from the next commit on. `at` says when it was used
+    /// last, in microseconds since the epoch: who was idle longest gives way.
+    pub fn directory(&mut self, alias: u64, directory: &Directory, at: i64) {
+        let Directory { dir, shape } = *directory;
+        self.directories.put(alias, [dir, shape.unwrap_or(0), shape.is_some().into()], at);
+    }
+
+    /// Forgets an alias, from the next commit on.
+    pub fn remove_directory(&mut self, alias: u64) {
+        self.directories.remove(alias);
+    }
+
+    /// Sets what a directory is called: by its handle, by the inode that the handle means, and by
+    /// its path, if that is known. `shape` is the hash of its own name's shape.
+    pub fn call(&mut self, handle: &[u8], path: Option<&[u8]>, shape: Option<u64>, at: i64) {
+        let directory = Directory { dir: hash(handle), shape };
+        self.directory(alias::of_handle(handle), &directory, at);
+        if let Some(Inode { system, fileid }) = handles::inode(handle) {
+            self.directory(alias::of_inode(system, fileid), &directory, at);
+        }
+        if let Some(path) = path {
+            self.directory(alias::of_path(path), &directory, at);
+        }
+    }
+
+    /// How much is kept.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            keys: self.records.taken,
+            keys_gave_way: self.records.gave_way,
+            aliases: self.directories.taken,
+            aliases_gave_way: self.directories.gave_way,
+        }
+    }
+
+    /// Stores all that was put since the last time, and how the follower is doing, as one update.
+    pub fn commit(&mut self, report: Report, updated: Clocks) {
+        let facts = Facts { report, updated, counts: self.counts() };
+        self.records.expect(&self.words);
+        self.directories.expect(&self.words);
+        self.words.store(SEQUENCE, self.sequence + 1);
+        self.words.fence(Ordering::Release);
+        self.records.store(&self.words);
+        self.directories.store(&self.words);
+        facts.write(&self.words);
+        self.words.fence(Ordering::Release);
+        self.sequence += 2;
+        self.words.store(SEQUENCE, self.sequence);
+    }
+}
+
+/// What is in a table, or will be from the next update on.
+///
+/// The keys are kept here as well: what is in the file is only ever written, so that no damage to it
+/// does damage here.
+struct Plan<const VALUE: usize> {
+    table: Table<VALUE>,
+    keys: Vec<u64>,
+    used: Vec<i64>,
+    staged: Vec<Change<VALUE>>,
+    taken: u64,
+    gave_way: u64,
+}
+
+struct Change<const VALUE: usize> {
+    way: usize,
+    key: u64,
+    value: [u64; VALUE],
+}
+
+impl<const VALUE: usize> Plan<VALUE> {
+    fn new(table: Table<VALUE>) -> Plan<VALUE> {
+        let (keys, used) = (vec![FREE; table.ways()], vec![i64::MIN; table.ways()]);
+        Plan { table, keys, used, staged: Vec::new(), taken: 0, gave_way: 0 }
+    }
+
+    fn put(&mut self, key: u64, value: [u64; VALUE], used: i64) {
+        let Some(way) = self.way_for(key, used) else { return };
+        (self.keys[way], self.used[way]) = (key, used);
+        self.staged.push(Change { way, key, value });
+    }
+
+    fn remove(&mut self, key: u64) {
+        if let Some(way) = self.way_of(key) {
+            self.keys[way] = FREE;
+            self.taken -= 1;
+            self.staged.push(Change { way, key: FREE, value: [0; VALUE] });
+        }
+    }
+
+    fn ways(&self, key: u64) -> impl Iterator<Item = usize> {
+        self.table.homes(key).into_iter().flat_map(|home| home * WAYS..(home + 1) * WAYS)
+    }
+
+    fn way_of(&self, key: u64) -> Option<usize> {
+        self.ways(key).find(|&way| key != FREE && self.keys[way] == key)
+    }
+
+    /// The way of a key, or one that it can have now: a free one of the emptier bucket, else that of
+    /// the key that was idle longest; none if that is this one.
+    fn way_for(&mut self, key: u64, used: i64) -> Option<usize> {
+        if key == FREE {
+            return None;
+        }
+        if let Some(way) = self.way_of(key) {
+            return Some(way);
+        }
+        if let Some(way) = self.free_way(key) {
+            self.taken += 1;
+            return Some(way);
+        }
+        self.gave_way += 1;
+        self.ways(key).min_by_key(|&way| self.used[way]).filter(|&way| self.used[way] <= used)
+    }
+
+    fn free_way(&self, key: u64) -> Option<usize> {
+        let free = |home: usize| {
+            let ways = home * WAYS..(home + 1) * WAYS;
+            ways.filter(|&way| self.keys[way] == FREE)
+        };
+        let [first, second] = self.table.homes(key);
+        let emptier = if free(first).count() >= free(second).count() { first } else { second };
+        free(emptier).next()
+    }
+
+    /// Has the lines brought in that will be stored to, so that an update does not wait for them.
+    fn expect(&self, words: &impl Words) {
+        for Change { way, .. } in &self.staged {
+            std::hint::black_box(words.load(self.table.key_at(*way)));
+            std::hint::black_box(words.load(self.table.value_at(*way)));
+        }
+    }
+
+    fn store(&mut self, words: &impl WordsMut) {
+        for Change { way, key, value } in self.staged.drain(..) {
+            words.store(self.table.key_at(way), key);
+            let at = self.table.value_at(way);
+            value.into_iter().enumerate().for_each(|(word, value)| words.store(at + word, value));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::Reader;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::SplitMix64;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::Arc;
+
+    type Memory = Arc<Vec<AtomicU64>>;
+
+    fn pair(keys: usize, aliases: usize) -> (Writer<Memory>, Reader<Memory>) {
+        let layout = Layout::with_room(keys, aliases).unwrap();
+        let words: Memory = Arc::new((0..layout.words()).map(|_| AtomicU64::new(0)).collect());
+        let writer = Writer::new(words.clone(), layout, 1, 2, "0.1.0");
+        (writer, Reader::new(words, 1).unwrap())
+    }
+
+    fn born(at: i64) -> Record {
+        let mut record = Record::default();
+        record.bear(at);
+        record
+    }
+
+    /// When the last birth under each key was, 0 for no birth.
+    fn last(reader: &Reader<Memory>, keys: &[u64]) -> Vec<i64> {
+        let births = |key: &u64| reader.look(|view| view.record(*key).last_birth).unwrap();
+        keys.iter().map(births).collect()
+    }
+
+    #[test]
+    fn what_was_put_is_there_after_the_commit() {
+        let (mut writer, reader) = pair(100, 100);
+        let directory = Directory { dir: 5, shape: None };
+        writer.put(7, &born(1));
+        writer.directory(8, &directory, 1);
+        assert_eq!(last(&reader, &[7]), [0]);
+        writer.commit(Report::default(), Clocks::default());
+        writer.put(7, &born(2));
+        writer.put(9, &born(3));
+        assert_eq!(last(&reader, &[7, 9]), [1, 0]);
+        writer.commit(Report { lag: 4, ..Report::default() }, Clocks::default());
+        assert_eq!(last(&reader, &[7, 9]), [2, 3]);
+        assert_eq!(reader.look(|view| view.directory(8)), Ok(Some(directory)));
+        assert_eq!(reader.look(|view| view.directory(7)), Ok(None));
+        let facts = reader.facts().unwrap();
+        let counts = Counts { keys: 2, aliases: 1, ..Counts::default() };
+        assert_eq!((facts.report.lag, facts.counts), (4, counts));
+        assert_eq!(reader.updates(), 2);
+    }
+
+    #[test]
+    fn what_was_removed_is_not_there_and_makes_room() {
+        let (mut writer, reader) = pair(1, 1);
+        (1..=8).for_each(|key| writer.put(key, &born(1)));
+        writer.remove(3);
+        writer.remove(3);
+        writer.remove(99);
+        writer.directory(8, &Directory { dir: 5, shape: Some(6) }, 1);
+        writer.remove_directory(8);
+        writer.commit(Report::default(), Clocks::default());
+        assert_eq!(last(&reader, &[2, 3]), [1, 0]);
+        assert_eq!(reader.look(|view| view.directory(8)), Ok(None));
+        assert_eq!((writer.counts().keys, writer.counts().aliases), (7, 0));
+        writer.put(17, &born(1));
+        assert_eq!(writer.counts().keys_gave_way, 0);
+    }
+
+    #[test]
+    fn who_was_idle_longest_gives_way_in_full_buckets_and_is_counted() {
+        let (mut writer, reader) = pair(1, 1);
+        // two buckets of eight, which are the homes of every key
+        let keys: Vec<u64> = (0..16).map(|key| key << 60 | 1 << 30).collect();
+        for (key, at) in keys.iter().zip(100..) {
+            writer.put(*key, &born(at));
+        }
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            keys.iter().partition(|key| writer.records.way_of(**key).is_some());
+        writer.put(50 << 40, &born(200));
+        writer.put(51 << 40, &born(99));
+        writer.commit(Report::default(), Clocks::default());
+        let counts = writer.counts();
+        assert_eq!(counts.keys_gave_way, gone.len() as u64 + 2);
+        assert_eq!(last(&reader, &[50 << 40, 51 << 40]), [200, 0]);
+        let idle = last(&reader, &kept).iter().filter(|at| **at == 0).count();
+        assert_eq!((idle, counts.keys), (1, kept.len() as u64));
+    }
+
+    #[test]
+    fn hardly_a_key_gives_way_before_there_are_as_many_as_there_is_room_for() {
+        let (mut writer, reader) = pair(60_000, 20_000);
+        let mut random = SplitMix64::seed_from_u64(1);
+        let keys: Vec<u64> = (0..60_000).map(|_| random.next_u64()).collect();
+        keys.iter().zip(1..).for_each(|(key, at)| writer.put(*key, &born(at)));
+        let directory = Directory { dir: 1, shape: None };
+        keys[..20_000].iter().for_each(|alias| writer.directory(*alias, &directory, 1));
+        writer.commit(Report::default(), Clocks::default());
+        let counts = writer.counts();
+        assert!(counts.keys_gave_way + counts.aliases_gave_way <= 4, "{counts:?}");
+        assert_eq!(counts.keys + counts.keys_gave_way, 60_000);
+        let there = (1..).zip(last(&reader, &keys)).filter(|(at, last)| at == last).count();
+        assert_eq!(there as u64, counts.keys);
+    }
+
+    #[test]
+    fn a_key_of_0_is_not_kept() {
+        let (mut writer, reader) = pair(1, 1);
+        writer.put(0, &born(1));
+        writer.commit(Report::default(), Clocks::default());
+        assert_eq!((last(&reader, &[0]), writer.counts().keys), (vec![0], 0));
+    }
+
+    #[test]
+    fn words_that_no_record_has_are_damage() {
+        let (mut writer, reader) = pair(1, 1);
+        writer.put(7, &born(1));
+        writer.commit(Report::default(), Clocks::default());
+        let way = writer.records.way_of(7).unwrap();
+        writer.words.store(writer.records.table.value_at(way) + 6, u64::MAX);
+        let damaged = Err(crate::WhyNot::Damaged);
+        assert_eq!(reader.look(|view| view.record(7).births), damaged);
+        assert_eq!(reader.look(|view| view.record(8).births), Ok(0));
+    }
+
+    #[test]
+    fn a_header_is_checked() {
+        use crate::header::HeaderError;
+        let (writer, _) = pair(100, 100);
+        let words = writer.words();
+        let damaged = |at: usize, word: u64| {
+            let kept = words.load(at);
+            words.store(at, word);
+            let error = Reader::new(words.clone(), 1).err();
+            words.store(at, kept);
+            error
+        };
+        assert_eq!(damaged(0, 0), Some(HeaderError::Magic));
+        assert_eq!(damaged(1, 9), Some(HeaderError::Version(9)));
+        for (at, word) in [(2, 1), (3, 0), (3, 16), (3, u64::MAX), (4, 0), (4, 1 << 60)] {
+            let found = damaged(at, word);
+            assert!(matches!(found, Some(HeaderError::Size { .. })), "{found:?}");
+        }
+        assert_eq!(damaged(6, 2), Some(HeaderError::Boot));
+        assert_eq!(damaged(0, words.load(0)), None);
+        assert_eq!(crate::header::follower(words), "0.1.0");
+    }
+}

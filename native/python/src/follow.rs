@@ -1,0 +1,200 @@
+//! `birthmark_native.Follower`: a trace followed in a thread of its own, piece by piece.
+
+use super::arrays::Batch;
+use super::errors::{raise_at, BROKEN};
+use super::trace::{counted, set_aside};
+use arrow_array::RecordBatch;
+use arrow_pyarrow::PyArrowType;
+use birthmark_trace::follow::{Follow, Piece, Place, Resume};
+use birthmark_trace::trace::TraceError;
+use crossbeam_channel::{bounded, Receiver, RecvTimeoutError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Pieces decoded ahead of who takes them.
+const AHEAD: usize = 2;
+
+type PlaceTuple = (String, i64, u64);
+
+struct Item {
+    piece: Piece,
+    refused: Vec<(String, String)>,
+    files: u64,
+    missed: u64,
+    format: Option<&'static str>,
+}
+
+#[pyclass(module = "birthmark_native")]
+pub struct Follower {
+    path: PathBuf,
+    items: Receiver<Result<Item, TraceError>>,
+    stop: Arc<AtomicBool>,
+}
+
+fn place((file, began, offset): PlaceTuple) -> Place {
+    Place { file, began, offset }
+}
+
+#[pymethods]
+impl Follower {
+    #[new]
+    #[pyo3(signature = (path, stride, resume = None, until_idle = None))]
+    fn new(
+        path: PathBuf,
+        stride: i64,
+        resume: Option<(PlaceTuple, PlaceTuple, i64)>,
+        until_idle: Option<f64>,
+    ) -> PyResult<Follower> {
+        let resume = resume.map(|(from, until, clock)| {
+            let (from, until) = (place(from), place(until));
+            Resume { from, until, clock }
+        });
+        let until_idle = until_idle.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let mut follow = Follow::open(&path, resume, stride, until_idle)
+            .map_err(|error| raise_at(&path, TraceError::Io(error)))?;
+        let (sender, items) = bounded(AHEAD);
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        thread::spawn(move || loop {
+            if stopped.load(Ordering::Relaxed) {
+                follow.stop();
+            }
+            let item = follow.next_piece().map(|piece| Item {
+                piece,
+                refused: follow.take_refused(),
+                files: follow.files(),
+                missed: follow.missed(),
+                format: follow.format(),
+            });
+            let last = item.as_ref().map_or(true, |item| item.piece.ended);
+            if sender.send(item).is_err() || last {
+                return;
+            }
+        });
+        Ok(Follower { path, items, stop })
+    }
+
+    #[pyo3(signature = (timeout))]
+    fn next_piece(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<FollowedPiece>> {
+        let timeout = Duration::try_from_secs_f64(timeout).unwrap_or_default();
+        match py.detach(|| self.items.recv_timeout(timeout)) {
+            Ok(Ok(item)) => Ok(Some(FollowedPiece { item })),
+            Ok(Err(error)) => Err(raise_at(&self.path, error)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(BROKEN.because(format_args!("{}: decoding has ended", self.path.display())))
+            }
+        }
+    }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+#[pyclass(module = "birthmark_native")]
+pub struct FollowedPiece {
+    item: Item,
+}
+
+/// A batch, where it has rows.
+fn filled(batch: &RecordBatch) -> Vec<Batch> {
+    let some = (batch.num_rows() > 0).then(|| PyArrowType(batch.clone()));
+    some.into_iter().collect()
+}
+
+#[pymethods]
+impl FollowedPiece {
+    #[getter]
+    fn rows(&self) -> Vec<Batch> {
+        self.item.piece.rows.iter().cloned().map(PyArrowType).collect()
+    }
+
+    #[getter]
+    fn settled(&self) -> Vec<Batch> {
+        self.item.piece.settled.iter().cloned().map(PyArrowType).collect()
+    }
+
+    #[getter]
+    fn gaps(&self) -> Vec<Batch> {
+        filled(&self.item.piece.gaps)
+    }
+
+    #[getter]
+    fn loss(&self) -> Vec<Batch> {
+        filled(&self.item.piece.loss)
+    }
+
+    #[getter]
+    fn messages(&self) -> Vec<Batch> {
+        filled(&self.item.piece.messages)
+    }
+
+    #[getter]
+    fn damaged<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        set_aside(py, &self.item.piece.damaged)
+    }
+
+    #[getter]
+    fn place(&self) -> PlaceTuple {
+        let Place { file, began, offset } = self.item.piece.place.clone();
+        (file, began, offset)
+    }
+
+    #[getter]
+    fn clock(&self) -> Option<i64> {
+        self.item.piece.clock
+    }
+
+    #[getter]
+    fn resumed(&self) -> bool {
+        self.item.piece.resumed
+    }
+
+    #[getter]
+    fn idle(&self) -> bool {
+        self.item.piece.idle
+    }
+
+    #[getter]
+    fn ended(&self) -> bool {
+        self.item.piece.ended
+    }
+
+    #[getter]
+    fn refused(&self) -> Vec<(String, String)> {
+        self.item.refused.clone()
+    }
+
+    #[getter]
+    fn files(&self) -> u64 {
+        self.item.files
+    }
+
+    #[getter]
+    fn missed(&self) -> u64 {
+        self.item.missed
+    }
+
+    #[getter]
+    fn format(&self) -> Option<&'static str> {
+        self.item.format
+    }
+
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.item.piece.counts.as_ref().map_or(0, |counts| counts.bytes)
+    }
+
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some((counts, format)) = self.item.piece.counts.as_ref().zip(self.item.format) else {
+            return Ok(None);
+        };
+        counted(py, counts, format).map(Some)
+    }
+}

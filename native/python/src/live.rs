@@ -1,0 +1,198 @@
+//! `SharedHistory`, `SharedHistoryWriter` and `handle_inode`.
+
+use super::arrays::{whole, Batch, Column};
+use super::errors::{raise, raise_at, NO_LIMIT, NO_STATE};
+use super::history::HistoryKeeper;
+use arrow_array::types::UInt64Type;
+use arrow_pyarrow::PyArrowType;
+use birthmark_contract::told::Told;
+use birthmark_learn::history::{records, Namer, BYTES};
+use birthmark_live::handles::{self, Inode};
+use birthmark_live::{
+    alias, batch, Asked, Clocks, Facts, Limits, Lookup, Place, Publisher, Report, SharedHistory,
+    State, WhyNot,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const MICROS: f64 = 1e6;
+
+/// What a create's asker is told: the history, the word of the level, and why that is nothing.
+type Answer<'py> = (Option<Bound<'py, PyBytes>>, &'static str, Option<&'static str>);
+
+#[pyclass(name = "SharedHistory", frozen)]
+pub struct PySharedHistory {
+    state: Mutex<(SharedHistory, Lookup)>,
+}
+
+impl PySharedHistory {
+    fn state(&self) -> MutexGuard<'_, (SharedHistory, Lookup)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PySharedHistory {
+    #[new]
+    fn new(path: PathBuf, max_age: f64, max_lag: f64, max_loss: f64) -> PyResult<PySharedHistory> {
+        let [age, lag, loss] = [max_age, max_lag, max_loss].map(micros);
+        let limits = Limits { age: age?, lag: lag?, loss: loss? };
+        let state = Mutex::new((SharedHistory::new(&path, limits), Lookup::default()));
+        Ok(PySharedHistory { state })
+    }
+
+    fn at(&self, py: Python<'_>, creates: Batch) -> PyResult<Batch> {
+        let told = py.detach(|| {
+            let (history, lookup) = &mut *self.state();
+            batch::tell(history, lookup, &creates.0)
+        });
+        told.map(PyArrowType).map_err(raise)
+    }
+
+    #[pyo3(signature = (
+        name, *, dir_fh=None, dir_inode=None, dir_path=None, dir_name=None, mode=None, uid=None,
+        client=None, time=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
+    fn tell<'py>(
+        &self,
+        py: Python<'py>,
+        name: &[u8],
+        dir_fh: Option<&[u8]>,
+        dir_inode: Option<(Vec<u8>, u64)>,
+        dir_path: Option<&[u8]>,
+        dir_name: Option<&[u8]>,
+        mode: Option<u32>,
+        uid: Option<u32>,
+        client: Option<&str>,
+        time: Option<i64>,
+    ) -> Answer<'py> {
+        let place = match (dir_fh, &dir_inode, dir_path) {
+            (Some(handle), _, _) => Place::Handle(handle),
+            (None, Some((system, fileid)), _) => Place::Inode(system, *fileid),
+            (None, None, Some(path)) => Place::Path(path),
+            (None, None, None) => Place::Unknown,
+        };
+        let asked = Asked { name: Some(name), place, dir_name, mode, uid, client, time };
+        let mut told = [0; BYTES];
+        let (history, lookup) = &mut *self.state();
+        match lookup.tell(history, &asked, &mut told) {
+            Ok(found) => (Some(PyBytes::new(py, &told)), found.told.word(), None),
+            Err(why) => (None, Told::Nothing.word(), Some(why.word())),
+        }
+    }
+
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (history, _) = &mut *self.state();
+        let why = history.look(|_| ()).err();
+        let status = PyDict::new(py);
+        status.set_item("why", why.map(WhyNot::word))?;
+        status.set_item("says", why.map(WhyNot::sentence))?;
+        if let Ok(reader) = history.reader() {
+            status.set_item("follower", reader.follower())?;
+            status.set_item("generation", reader.generation())?;
+            status.set_item("updates", reader.updates())?;
+            if let Ok(facts) = reader.facts() {
+                add_facts(&status, &facts)?;
+            }
+        }
+        Ok(status)
+    }
+}
+
+fn add_facts(status: &Bound<'_, PyDict>, facts: &Facts) -> PyResult<()> {
+    let Facts { report, updated, counts } = facts;
+    let age = Clocks::now().monotonic.saturating_sub(updated.monotonic);
+    status.set_item("state", report.state.word())?;
+    status.set_item("clock", report.trace_clock)?;
+    status.set_item("updated", updated.wall)?;
+    status.set_item("age", age as f64 / MICROS)?;
+    status.set_item("lag", report.lag as f64 / MICROS)?;
+    status.set_item("loss", report.loss as f64 / MICROS)?;
+    status.set_item("keys", counts.keys)?;
+    status.set_item("keys_gave_way", counts.keys_gave_way)?;
+    status.set_item("aliases", counts.aliases)?;
+    status.set_item("aliases_gave_way", counts.aliases_gave_way)
+}
+
+/// Seconds as microseconds, or a share as millionths.
+fn micros(number: f64) -> PyResult<u64> {
+    if number.is_nan() || number < 0.0 {
+        return Err(NO_LIMIT.because(format_args!("{number}: expected 0 or more")));
+    }
+    Ok((number * MICROS) as u64)
+}
+
+#[pyclass(name = "SharedHistoryWriter")]
+pub struct PySharedHistoryWriter {
+    publisher: Publisher,
+    path: PathBuf,
+    namer: Namer,
+}
+
+#[pymethods]
+impl PySharedHistoryWriter {
+    #[new]
+    fn new(
+        path: PathBuf,
+        max_keys: usize,
+        max_aliases: usize,
+        follower: &str,
+    ) -> PyResult<PySharedHistoryWriter> {
+        let publisher = Publisher::create(&path, max_keys, max_aliases, follower)
+            .map_err(|error| raise_at(&path, error))?;
+        Ok(PySharedHistoryWriter { publisher, path, namer: Namer::default() })
+    }
+
+    fn put(&mut self, known: Batch) -> PyResult<()> {
+        for (key, record) in records(&known.0).map_err(raise)? {
+            self.publisher.writer().put(key, &record);
+        }
+        Ok(())
+    }
+
+    fn put_all(&mut self, history: &HistoryKeeper) {
+        for (key, record) in history.history().records() {
+            self.publisher.writer().put(key, &record);
+        }
+    }
+
+    fn remove(&mut self, keys: Column) -> PyResult<()> {
+        let keys = whole::<UInt64Type>(keys, "keys")?;
+        keys.values().iter().for_each(|&key| self.publisher.writer().remove(key));
+        Ok(())
+    }
+
+    #[pyo3(signature = (handle, *, name=None, path=None, time))]
+    fn directory(&mut self, handle: &[u8], name: Option<&[u8]>, path: Option<&[u8]>, time: i64) {
+        let shape = self.namer.shape(name);
+        self.publisher.writer().call(handle, path, shape, time);
+    }
+
+    fn remove_path(&mut self, path: &[u8]) {
+        self.publisher.writer().remove_directory(alias::of_path(path));
+    }
+
+    fn commit(&mut self, clock: i64, lag: f64, loss: f64, state: &str) -> PyResult<()> {
+        let found = State::ALL.into_iter().find(|found| found.word() == state);
+        let expected = || State::ALL.map(State::word).join(", ");
+        let state = found.ok_or_else(|| {
+            NO_STATE.because(format_args!("{state:?}: expected one of {}", expected()))
+        })?;
+        let report = Report { trace_clock: clock, lag: micros(lag)?, loss: micros(loss)?, state };
+        self.publisher.commit(report);
+        Ok(())
+    }
+
+    fn publish(&mut self) -> PyResult<()> {
+        self.publisher.publish().map_err(|error| super::errors::system(&self.path, &error))
+    }
+}
+
+#[pyfunction]
+pub fn handle_inode<'py>(py: Python<'py>, handle: &[u8]) -> Option<(Bound<'py, PyBytes>, u64)> {
+    let Inode { system, fileid } = handles::inode(handle)?;
+    Some((PyBytes::new(py, system), fileid))
+}

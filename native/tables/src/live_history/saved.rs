@@ -1,0 +1,67 @@
+//! A live history as a snapshot.
+
+use super::{Followed, LiveHistory, Told};
+use crate::lives::events::Event;
+use crate::lives::{Error, Lives};
+use crate::snapshot::{Reader, SnapshotError, Writer};
+use birthmark_learn::history::{Awaited, History, Namer, Record, BYTES, KEYS, WORDS};
+use std::io::{Read, Write};
+
+const LINE: &str = "birthmark live history 1\n";
+
+impl LiveHistory {
+    /// Writes all that is known, what was not taken yet among it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Finished`] after the end of the trace, when nothing goes on.
+    pub fn save(&self, mut out: impl Write) -> Result<(), Error> {
+        self.lives.save(&mut out)?;
+        let mut writer = Writer::new(out, LINE)?;
+        self.files.save(&mut writer)?;
+        self.names.save(&mut writer)?;
+        writer.list(self.births.iter().map(|told| (&told.event, &told.history[..])))?;
+        Ok(writer.list(&self.outcomes)?)
+    }
+
+    /// What was saved. Damage is refused, and what has bytes behind it.
+    pub fn load(mut input: impl Read) -> Result<LiveHistory, Error> {
+        let lives = Lives::load(&mut input)?;
+        let mut reader = Reader::new(input, LINE)?;
+        let (files, names) = (Followed::load(&mut reader)?, Followed::load(&mut reader)?);
+        let mut births = Vec::new();
+        for (event, history) in reader.all::<(Event, Vec<u8>)>()? {
+            let told = <[u8; BYTES]>::try_from(history);
+            let history = told.map_err(|_| reader.damaged("a history of another length"))?;
+            births.push(Told { event, history });
+        }
+        let outcomes = reader.all()?;
+        reader.end()?;
+        Ok(LiveHistory { lives, files, names, namer: Namer::default(), births, outcomes })
+    }
+}
+
+impl Followed {
+    fn save<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), SnapshotError> {
+        let (first, awaited) = self.awaited.to_keys(&self.history);
+        writer.put(&(self.history.most(), self.history.clock()))?;
+        writer.list(self.history.records().iter().map(|(key, record)| (key, record.to_words())))?;
+        writer.put(&(self.awaited.most(), first))?;
+        writer.list(awaited)
+    }
+
+    fn load<R: Read>(reader: &mut Reader<R>) -> Result<Followed, SnapshotError> {
+        let (most, clock) = reader.get()?;
+        let mut records = Vec::new();
+        for (key, words) in reader.all::<(u64, [u64; WORDS])>()? {
+            let record = Record::from_words(&words);
+            records.push((key, record.ok_or_else(|| reader.damaged("a record that cannot be"))?));
+        }
+        let history = History::from_records(most, clock, records);
+        let history = history.ok_or_else(|| reader.damaged("a history that cannot be"))?;
+        let (most, first) = reader.get()?;
+        let awaited = reader.all::<[u64; KEYS]>()?;
+        let awaited = Awaited::from_keys(most, first, awaited, &history);
+        Ok(Followed { history, awaited })
+    }
+}

@@ -1,0 +1,80 @@
+//! Where the files are that are young.
+
+use super::early::Early;
+use super::inodes::Slot;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Where a file is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Place {
+    /// In memory.
+    Here(Slot),
+    /// It is not; and how it had been used.
+    Gone(Early),
+}
+
+/// The places of files by the number of their birth.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Young {
+    first: u64,
+    places: VecDeque<Option<Place>>,
+}
+
+impl Young {
+    /// Watches a file that is in memory.
+    pub fn watch(&mut self, number: u64, slot: Slot) {
+        if self.places.is_empty() {
+            self.first = number;
+        }
+        if number.checked_sub(self.first) == Some(self.places.len() as u64) {
+            self.places.push_back(Some(Place::Here(slot)));
+        }
+    }
+
+    /// Notes where a file came into memory.
+    #[inline]
+    pub fn came(&mut self, number: u64, slot: Slot) {
+        self.put(number, Place::Here(slot));
+    }
+
+    /// Notes that a file left memory.
+    #[inline]
+    pub fn went(&mut self, number: u64, early: &Early) {
+        self.put(number, Place::Gone(*early));
+    }
+
+    /// The same without places in memory: of these, how the files have been used is asked.
+    pub fn all_gone(&self, early: impl Fn(Slot) -> Early) -> Young {
+        let mut young = self.clone();
+        for place in young.places.iter_mut().flatten() {
+            if let Place::Here(slot) = *place {
+                *place = Place::Gone(early(slot));
+            }
+        }
+        young
+    }
+
+    /// Watches a file no more.
+    pub fn unwatch(&mut self, number: u64) -> Option<Place> {
+        let place = self.at(number)?.take();
+        while self.places.front().is_some_and(Option::is_none) {
+            self.places.pop_front();
+            self.first += 1;
+        }
+        place
+    }
+
+    #[inline]
+    fn put(&mut self, number: u64, place: Place) {
+        if let Some(watched @ Some(_)) = self.at(number) {
+            *watched = Some(place);
+        }
+    }
+
+    #[inline]
+    fn at(&mut self, number: u64) -> Option<&mut Option<Place>> {
+        let place = number.checked_sub(self.first)?;
+        self.places.get_mut(usize::try_from(place).ok()?)
+    }
+}

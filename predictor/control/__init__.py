@@ -1,0 +1,17 @@
+"""A bound that follows the world: thresholds that outcomes move as they come to be known."""
+
+from birthmark.predictor.control.control import Control, Row
+from birthmark.predictor.control.controller import Controller
+from birthmark.predictor.control.outcomes import UNKNOWN, Outcomes, horizon, outcomes
+from birthmark.predictor.control.settings import ControlSettings
+
+__all__ = [
+    "UNKNOWN",
+    "Control",
+    "ControlSettings",
+    "Controller",
+    "Outcomes",
+    "Row",
+    "horizon",
+    "outcomes",
+]

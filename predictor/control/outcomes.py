@@ -1,0 +1,107 @@
+"""When an outcome is counted: at the same age, whatever became of the file.
+
+What is known early is not like what is known late: of the files that are to live for more than 30
+s, the dead are known at once, and who lives on only after 30 s. Were each counted as soon as it is
+known, the first outcomes would all be deaths, and any threshold would seem good. So a predicate has
+a *horizon*, the age at which every life is looked at:
+
+- lifespan: the first of ``MARKS`` at which all lives are decided (``lifespan<=30``: 30 s);
+- size: ``YOUNG`` (5 s), as large as the file was then or at its death. Of a captured day's files
+  0.1% grow over a bound of the built-in predicates later;
+- what depends on how a file is used has none (of the files that were only written in their first 5
+  s, a fifth are read later), nor has the size of a name's file: it is counted at the death, or
+  where none is seen, when the watch ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.common.arrays import Bools, Ints
+from birthmark.data.common.durations import SECOND
+from birthmark.data.schema import TIME
+from birthmark.predictor.predicates import HEAT_PREDICATES, Predicate
+from birthmark.predictor.predicates.rules import in_ranges, lock
+
+MARKS = (1 * SECOND, 5 * SECOND, 30 * SECOND)
+"""Ages at which a follower looks at a life, microseconds."""
+
+YOUNG = 5 * SECOND
+"""The age as of which the files table, and a follower, know size and use (columns ``early_…``)."""
+
+UNKNOWN = np.iinfo(np.int64).max
+"""The time of an outcome that the trace never tells."""
+
+_SIZES = {"max_size": "early_size", "writes": "early_writes"}
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What became of births, as it is counted for one predicate.
+
+    ``known_at`` is when (microseconds since the epoch; ``UNKNOWN``: never), and ``truths`` are the
+    answers as of then.
+    """
+
+    known_at: Ints
+    truths: Bools
+
+
+def horizon(predicate: Predicate) -> int | None:
+    """Return the age at which a predicate's outcomes are counted, microseconds; None: the end."""
+    rule = predicate.rule
+    if rule in (lock, HEAT_PREDICATES["HotName"].rule):
+        return YOUNG
+    if not (isinstance(rule, partial) and rule.func is in_ranges):
+        return None
+    sized = any(bound is not None for bound in rule.keywords.get("size", ()))
+    if sized and predicate.subject == "name":
+        return None
+    age = max((bound for bound in rule.keywords.get("lifespan", ()) if bound), default=0)
+    age = max(age, YOUNG if sized else 0)
+    return next((mark for mark in MARKS if mark >= age), None)
+
+
+def outcomes(births: pa.Table, predicates: Mapping[str, Predicate]) -> dict[str, Outcomes]:
+    """Return by key the outcomes of ``births`` (``predictor.births``) as they are counted.
+
+    ``births`` is a table of files or of names; the ``predicates`` are about these.
+    """
+    return {key: _outcomes(births, predicate) for key, predicate in predicates.items()}
+
+
+def _outcomes(births: pa.Table, predicate: Predicate) -> Outcomes:
+    age = horizon(predicate)
+    born, until = (births[name].cast(pa.int64()).to_numpy() for name in ("born", "observed_until"))
+    truths = predicate.evaluate(births)
+    at = until
+    if age is not None:
+        older = until - born > age
+        truths = pc.if_else(pa.array(older), predicate.evaluate(_at_age(births, age)), truths)
+        dead = births["death_seen"].to_numpy()
+        at = np.where(older | dead, born + age, until)
+    known = truths.is_valid().to_numpy(zero_copy_only=False)
+    said = pc.fill_null(truths, False).to_numpy(zero_copy_only=False)
+    return Outcomes(np.where(known, at, UNKNOWN), said)
+
+
+def _at_age(births: pa.Table, age: int) -> pa.Table:
+    """Return the lives as they were seen when each was just older than ``age`` and went on."""
+    now = pc.add(births["born"], pa.scalar(age + 1, pa.duration("us"))).cast(TIME)
+    columns = {
+        "observed_until": now,
+        "died": pa.nulls(len(births), TIME),
+        "death_seen": pa.repeat(False, len(births)),
+    }
+    for name, early in _SIZES.items():
+        if early in births.column_names:
+            columns[name] = births[early].cast(births.schema.field(name).type)
+    for name, column in columns.items():
+        births = births.set_column(births.schema.get_field_index(name), name, column)
+    return births
