@@ -322,6 +322,9 @@ class LiveHistory:
           that are told after it are those of a file that nobody saw dead.
         """
 
+    def discard(self) -> None:
+        """Let births and outcomes go that were not taken."""
+
     def history(self, subject: str) -> HistoryKeeper:
         """Return a copy of the history of ``file`` or ``name``.
 
@@ -599,12 +602,13 @@ class SharedHistory:
     def at(self, creates: pa.RecordBatch) -> pa.RecordBatch:
         """Return what was seen before each create, as ``HistoryKeeper.at`` has it.
 
-        ``creates`` has the columns of that, and may have ``dir_system`` (large binary) with
-        ``dir_fileid`` (uint64), as :func:`handle_inode` returns them, and ``dir_path`` (large
-        binary): ways to tell a directory whose handle is not known. The columns of the result are
-        ``history`` (fixed-size binary, null where nothing is told), ``told``, on what it rests
-        (directory, caller, name or nothing), and ``why``, a word, where that is nothing. Raises
-        ``TableError``, naming the column, if one is missing or of another type.
+        ``creates`` has the columns of that, and may have ``directory_system`` (large binary) with
+        ``directory_inode`` (uint64), as :func:`handle_inode` returns them, and ``directory_path``
+        (large binary): ways to tell a directory whose handle is not known. The columns of the
+        result are ``history`` and ``name_history``, what was seen of files and of names (fixed-size
+        binary, null where nothing is told), ``told``, on what it rests (directory, caller, name or
+        nothing), and ``why``, a word, where that is nothing. Raises ``TableError``, naming the
+        column, if one is missing or of another type.
         """
 
     def tell(
@@ -619,8 +623,8 @@ class SharedHistory:
         uid: int | None = None,
         client: str | None = None,
         time: int | None = None,
-    ) -> tuple[bytes | None, str, str | None]:
-        """Return ``history``, ``told`` and ``why`` of one create, as :meth:`at` does.
+    ) -> tuple[tuple[bytes, bytes] | None, str, str | None]:
+        """Return the two histories, ``told`` and ``why`` of one create, as :meth:`at` does.
 
         ``time`` is in microseconds since the epoch; without it, that of the last operation that the
         follower saw.
@@ -650,17 +654,24 @@ class SharedHistoryWriter:
         lack of space, too.
         """
 
-    def put(self, known: pa.RecordBatch) -> None:
-        """Take rows of ``HistoryKeeper.to_batch``; readers see them after :meth:`commit`.
+    def mirror(self, live: LiveHistory) -> None:
+        """Take what changed since the last time, at first all; readers see it after :meth:`commit`.
 
-        Raises ``TableError``, naming row and column, if one is damaged.
+        Directories are told of, too, as they are used or given names.
         """
 
-    def put_all(self, history: HistoryKeeper) -> None:
-        """Take all that a history knows."""
+    def put(self, subject: str, known: pa.RecordBatch) -> None:
+        """Take rows of ``HistoryKeeper.to_batch``, of ``file`` or ``name``.
 
-    def remove(self, keys: pa.Array) -> None:
-        """Forget keys (uint64). Raises ``ArrayTypeError`` or ``ArgumentError`` for other arrays."""
+        Raises ``TableError``, naming row and column, if one is damaged, and ``ArgumentError`` for
+        another subject.
+        """
+
+    def put_all(self, subject: str, history: HistoryKeeper) -> None:
+        """Take all that a history knows. Raises ``ArgumentError`` for another subject."""
+
+    def remove(self, subject: str, keys: pa.Array) -> None:
+        """Forget keys (uint64). Raises ``ArrayTypeError`` or ``ArgumentError`` for others."""
 
     def directory(
         self, handle: bytes, *, name: bytes | None = None, path: bytes | None = None, time: int
@@ -1080,20 +1091,26 @@ class Answerer:
         image: pa.UInt8Array,
         model: tuple[str, str, str],
         abstaining: list[str],
-        tally: Tally,
+        tallies: tuple[Tally, Tally],
         certainty: list[str] = ...,
         levels: list[pa.UInt8Array] = ...,
+        live: SharedHistory | None = ...,
     ) -> Self:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
-        Predicates ``abstaining`` are always answered no; answers are counted in ``tally``. What
+        Predicates ``abstaining`` are always answered no. Answers are counted in the first of
+        ``tallies``, and in the second what they rest on, a word of ``features.TOLD``. ``live``
+        tells of creates whose askers do not tell what was seen before them. What
         ``predictor.answers.certainty`` described, once or for each of ``features.told.TOLD``, and
         images of ``levels``, say how sure the answers are. Raises ``ImageError`` as ``Image`` does,
         and ``CertaintyError`` for images of other levels than described.
         """
 
-    def json(self, body: bytes) -> tuple[bytes, int]:
-        """Return the answer to one file or a list, and how many files that is.
+    def json(self, body: bytes) -> tuple[bytes, int, bytes]:
+        """Return the answer to one file or a list, how many files that is, and what was seen.
+
+        The last are the two histories of each file, one after the other, as ``live`` told them:
+        zeros where it told none; nothing where there is no live history.
 
         Raises ``InvalidRequestError`` for what is none.
         """
@@ -1142,7 +1159,7 @@ class Member:
 
     name: str  # what requests call it
     column: str | None  # what ``features.CREATES`` calls it, if it is a column there
-    kind: Literal["name", "number", "text", "time", "bytes", "handle", "flag"]
+    kind: Literal["name", "number", "text", "time", "bytes", "opaque", "path", "inode", "flag"]
     most: int | None  # the largest number; or bytes of a name or of bytes, characters of a text
     octal: bool  # of a number: whether text is one, too, in octal digits
     needed: bool

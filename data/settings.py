@@ -7,6 +7,7 @@ its defaults from them.
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -164,4 +165,19 @@ class Following(Strict):
     )
     until_idle: float | None = Field(
         default=None, gt=0, description="end when nothing has come for so long, s; default: never"
+    )
+    history: Path | None = Field(
+        default=None,
+        description="file to keep the live history in, for birthmark serve --history;"
+        " best on tmpfs",
+    )
+    history_keys: int = Field(
+        default=400_000,
+        ge=100,
+        description="number of keys of each, files and names, that the live history has room for",
+    )
+    history_directories: int = Field(
+        default=50_000,
+        ge=1,
+        description="number of directories that it knows by handle, inode and path",
     )

@@ -17,7 +17,7 @@ from birthmark_native import HISTORY_BYTES, MEMBERS
 
 _TYPES = {
     "name": pa.binary(),
-    "handle": pa.binary(),
+    "opaque": pa.binary(),
     "bytes": pa.binary(),
     "number": pa.uint32(),
     "text": pa.utf8(),
@@ -84,16 +84,25 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
                 f"request {index} has {unknown[0]!r}, which is not known at create: "
                 f"expected {', '.join(CREATES.names)}"
             )
-        history = request.get("history")
-        fits = isinstance(history, bytes) and len(history) == HISTORY_BYTES
-        if history is not None and not fits:
-            raise ValueError(f"request {index} has no history of {HISTORY_BYTES} bytes")
+        for told in filter(None, map(request.get, ("history", "name_history"))):
+            if not (isinstance(told, bytes) and len(told) == HISTORY_BYTES):
+                raise ValueError(f"request {index} has no history of {HISTORY_BYTES} bytes")
     return _creates({name: [r.get(name) for r in requests] for name in CREATES.names})
 
 
+def of_names(creates: pa.Table) -> pa.Table:
+    """Return ``creates`` as predicates about names see them: with what was seen of names.
+
+    Where that is not told, ``history`` stands for it.
+    """
+    place = creates.schema.get_field_index("history")
+    told = pc.coalesce(creates["name_history"], creates["history"])
+    return creates.set_column(place, creates.schema.field(place), told)
+
+
 def _of_lives(lives: pa.Table, known: Iterable[str]) -> pa.Table:
-    has_history = "history" in lives.column_names
-    return _creates({c: lives[_SOURCES.get(c, c)] for c in known if c != "history" or has_history})
+    untold = {"history", "name_history"} - set(lives.column_names)
+    return _creates({c: lives[_SOURCES.get(c, c)] for c in known if c not in untold})
 
 
 def _creates(columns: Mapping[str, Any]) -> pa.Table:

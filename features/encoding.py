@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.common.arrays import Bytes
+from birthmark.data.common.arrays import Bools, Bytes
 from birthmark.data.schema import WORD, field
 from birthmark.features.columns import decoded
 from birthmark.features.history import HISTORY, HISTORY_BYTES
@@ -123,10 +123,16 @@ class Encoding:
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.uint8)
 
 
-def forget(rows: Bytes, told: Told) -> None:
-    """Make ``rows`` those of creates of which no more than ``told`` is told (``features.told``)."""
+def forget(rows: Bytes, told: Told, still_known: Bools | None = None) -> None:
+    """Make ``rows`` those of creates of which no more than ``told`` is told (``features.told``).
+
+    Their askers do not know the attributes that such an asker may lack; those of the rows in the
+    mask ``still_known`` do.
+    """
     rows[:, :HISTORY_BYTES][:, untold(told)] = 0
-    rows[:, [COLUMNS.index(column) for column in unknown(told)]] = NULL
+    lacking = slice(None) if still_known is None else ~still_known
+    for column in unknown(told):
+        rows[lacking, COLUMNS.index(column)] = NULL
 
 
 def _read(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:

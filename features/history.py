@@ -152,6 +152,11 @@ class History:
         columns = {column: _column(creates, column, kind) for column, kind in wanted.items()}
         return _binary(self._keeper.at(_batch(columns)))
 
+    @property
+    def keeper(self) -> HistoryKeeper:
+        """What keeps it, for who goes on from it live (``birthmark_native.LiveHistory``)."""
+        return self._keeper
+
     def to_table(self) -> pa.Table:
         """Return all that it knows as a table, a row per key, in the keys' order."""
         table = pa.Table.from_batches([self._keeper.to_batch()])

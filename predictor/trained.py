@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.features.told import told_of
-from birthmark.predictor import parts, saved_images
+from birthmark.predictor import histories, parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
@@ -211,7 +211,7 @@ class TrainedModel:
         return [
             _FILE,
             *files,
-            *(_save(history, directory, s) for s, history in self.histories.items()),
+            *histories.save(directory, self.histories),
             *self.heat.save(directory),
             *hint_models.save(self.hints, directory),
             *saved_images.save(self, directory),
@@ -253,7 +253,7 @@ class TrainedModel:
                 hints = hint_models.load(models, path.parent, model.parameters, counts)
                 hints.points = hinted[kind]
                 model.hints[kind] = hints
-        model.histories = {subject: _load(path.parent, subject) for subject in ("file", "name")}
+        model.histories = histories.load(path.parent)
         model.heat = Heat.load(path.parent)
         return model
 
@@ -267,20 +267,6 @@ def _points(sets: dict[str, ModelSet[Any]]) -> dict[str, Any]:
         }
         for kind, models in sets.items()
     }
-
-
-def _save(history: History, directory: Path, subject: str) -> str:
-    name = f"history-{subject}.arrow"
-    parts.write_table(directory / name, history.to_table())
-    return name
-
-
-def _load(directory: Path, subject: str) -> History:
-    path = directory / f"history-{subject}.arrow"
-    try:
-        return History.from_table(parts.read_table(path, None))
-    except ValueError as error:
-        raise parts.DamagedModelError(path, f"a history ({error})") from error
 
 
 def _told(lives: pa.Table, history: History) -> pa.Table:

@@ -76,6 +76,25 @@ class Settings(Strict):
     region: Annotated[str, AfterValidator(_size)] = Field(
         default=REGION, description="what hints have room for: the region's bytes for data, as 4M"
     )
+    history: Path | None = Field(
+        default=None,
+        description="file of the live history that birthmark follow --history keeps: answers rest"
+        " on it",
+    )
+    history_age: float = Field(
+        default=5.0, gt=0, description="age of its last update from which it is not told from, s"
+    )
+    history_lag: float = Field(
+        default=5.0,
+        gt=0,
+        description="time by which its follower may be behind the traffic to be told from, s",
+    )
+    history_loss: float = Field(
+        default=0.01,
+        ge=0,
+        le=1,
+        description="share of the last minutes' traffic that it may lack to be told from",
+    )
     poll_seconds: float = Field(
         default=1.0, gt=0, description="time between looks for a newly published model, seconds"
     )

@@ -359,7 +359,12 @@ def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> nativ
     content = pa.array(list(image()), pa.uint8())
     told = ("v", "rules", "bounded")
     return native.Answerer(
-        content, told, [], native.Tally(), [] if certainty is None else [certainty], levels
+        content,
+        told,
+        [],
+        (native.Tally(), native.Tally()),
+        [] if certainty is None else [certainty],
+        levels,
     )
 
 

@@ -18,7 +18,7 @@ from birthmark.outputs import Json, tell
 from birthmark.terminal import line, working
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
-    from birthmark.data.follow.run import Follower
+    from birthmark.data.follow.run import Follower, Histories
     from birthmark.data.follow.status import Status
 
 EVERY = 1.0
@@ -36,6 +36,10 @@ def follow(
     status: Annotated[
         Path | None, typer.Option(help="JSON file to tell the lag and counts in, every second")
     ] = None,
+    registry: Annotated[
+        str | None,
+        typer.Option(help="registry whose published model's history the live one goes on from"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Follow a server's traffic as it happens, into datasets hour by hour.
@@ -47,7 +51,7 @@ def follow(
 
     with (
         exits(BUSY, LockedError),
-        Follower(source, out, how) as follower,
+        Follower(source, out, how, histories=_histories(registry)) as follower,
         _signals(follower),
         working("waiting for traffic") as show,
     ):
@@ -60,6 +64,18 @@ def follow(
     _write(follower.status, status)
     told = follower.status.to_json()
     tell(told if as_json else {name: _words(value) for name, value in told.items()}, as_json)
+
+
+def _histories(registry: str | None) -> Histories | None:
+    """Return the histories, of files and of names, that a registry's published model ended with."""
+    if registry is None:
+        return None
+    from birthmark.predictor import histories
+    from birthmark.training.registry.published import read_published
+    from birthmark.training.registry.versions import Registry
+
+    found = histories.load(read_published(Registry(registry)).directory)
+    return found["file"].keeper, found["name"].keeper
 
 
 def _words(value: Any) -> Any:

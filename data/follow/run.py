@@ -19,12 +19,13 @@ import pyarrow.compute as pc
 from birthmark.data.common import durable
 from birthmark.data.follow import hour, state
 from birthmark.data.follow.hour import Hour
+from birthmark.data.follow.mirror import Mirror
 from birthmark.data.follow.state import State, Warm
 from birthmark.data.follow.status import Status
 from birthmark.data.ingest.run import naming, taken
 from birthmark.data.schema import MESSAGES
 from birthmark.data.settings import Following
-from birthmark_native import FollowedPiece, LivesBuilder
+from birthmark_native import FollowedPiece, HistoryKeeper, LiveHistory, LivesBuilder
 from birthmark_native import Follower as NativeFollower
 from birthmark_native.results import Damaged
 
@@ -41,6 +42,8 @@ EARLIER = 120_000_000
 """A clock that is this much before the hour, in microseconds, was set back: another begins."""
 
 Hear = Callable[[pa.RecordBatch], None]
+Lives = LivesBuilder | LiveHistory
+Histories = tuple[HistoryKeeper, HistoryKeeper]
 
 log = logging.getLogger(__name__)
 
@@ -78,16 +81,25 @@ class Follower:
     """Follows one source into datasets. Use it as a context manager, and `go_on` within.
 
     When it is left by an exception, or killed, the next one goes on from the last dataset
-    (`data.follow.state`).
+    (`data.follow.state`). If the settings name a file for the live history, that is kept
+    (`data.follow.mirror`); where no follower was here before, it goes on from ``histories``, of
+    files and of names.
     """
 
     def __init__(
-        self, source: str | Path, out: str | Path, settings: Following, hear: Hear | None = None
+        self,
+        source: str | Path,
+        out: str | Path,
+        settings: Following,
+        hear: Hear | None = None,
+        histories: Histories | None = None,
     ) -> None:
         self.status = Status(str(source), str(out))
         self._source, self._out, self._settings = str(source), Path(out), settings
         self._stride = settings.hour_seconds * 1_000_000
         self._hear = hear
+        self._histories = histories
+        self._mirror: Mirror | None = None
         self._hour: Hour | None = None
         self._closing: deque[tuple[Hour, Mapping[str, Any]]] = deque()
         self._publishing: deque[Future[str]] = deque()
@@ -109,7 +121,7 @@ class Follower:
             hour.clear(self._out)
             state.clear(self._out)
             before = state.newest(self._out)
-            self._lives = LivesBuilder(self._settings.max_live)
+            self._lives = self._nothing(self._histories)
             reach = int(self._settings.warm_seconds * 1e6)
             self._warm = Warm(reach, before.warm if before else None)
             resume = self._resumed(before) if before else None
@@ -117,6 +129,9 @@ class Follower:
                 self._source, self._stride, resume, self._settings.until_idle
             )
             self._lives.loss_told(True)
+            if self._settings.history and isinstance(self._lives, LiveHistory):
+                self._mirror = Mirror(self._settings.history, self._lives, self._settings)
+                self._mirror.update(0.0, "starting")
             self._resuming = resume is not None
             self._left = stack.pop_all()
         return self
@@ -124,6 +139,9 @@ class Follower:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with self._left:
             self._native.stop()
+            if self._mirror is not None:
+                self._mirror.update(0.0, "stopped")
+                self._mirror = None  # another follower may write it from now on
             if error is not None:
                 for each in filter(None, (self._hour, *(own for own, _ in self._closing))):
                     each.give_up(error)
@@ -141,13 +159,32 @@ class Follower:
             piece = self._native.next_piece(WAIT)
         if piece is not None:
             self._take(piece)
+        self._share(piece is None or piece.idle)
         return True
+
+    def _share(self, idle: bool) -> None:
+        """Let the readers of the live history see what is known."""
+        if self._mirror is None or self._ended:
+            return
+        if idle:
+            self._mirror.idle()
+        state = "following" if self.status.state == "following" else "starting"
+        self._mirror.update(self.status.lag or 0.0, state)
+
+    def _nothing(self, histories: Histories | None) -> Lives:
+        """Return what follows lives of which none is known."""
+        if self._settings.history is None:
+            return LivesBuilder(self._settings.max_live)
+        keys = self._settings.history_keys
+        files, names = histories or (HistoryKeeper(keys), HistoryKeeper(keys))
+        return LiveHistory(files, names, self._settings.max_live)
 
     def _resumed(self, before: State) -> tuple[state.Place, state.Place, int]:
         """Take up what an earlier follower left; return from where to read."""
         self._states = before.number
+        kind = LivesBuilder if self._settings.history is None else LiveHistory
         try:
-            self._lives = LivesBuilder.load(state.lives(self._out, before))
+            self._lives = kind.load(state.lives(self._out, before))
         except (OSError, ValueError) as error:
             log.warning(
                 "the lives that were known at the end of %s are lost: %s", before.dataset, error
@@ -169,6 +206,8 @@ class Follower:
         self._write(piece)
         if piece.clock is not None:
             self._warm.pass_by(piece.clock, piece.place)
+            if self._mirror is not None:
+                self._mirror.heard(piece.clock)
             if piece.rows:
                 self._heard = time.monotonic()
                 self.status.batch(piece.clock, sum(map(len, piece.rows)))
@@ -240,6 +279,9 @@ class Follower:
             self._aside.clear()
         self._counts = self.status.counts = piece.counts() or self._counts
         self._format = piece.format or self._format
+        if self._mirror is not None:
+            for batch in piece.loss:
+                self._mirror.lost(batch)
         self.status.unwatched += sum(pc.sum(b["unwatched"]).as_py() for b in piece.loss)
 
     def _is_over(self, own: Hour, piece: FollowedPiece) -> bool:
@@ -251,7 +293,7 @@ class Follower:
         quiet = time.monotonic() - self._heard > QUIET
         return quiet and time.time() * 1e6 > own.begins + self._stride + QUIET * 1e6
 
-    def _cut(self, own: Hour, piece: FollowedPiece, lives: LivesBuilder | None = None) -> None:
+    def _cut(self, own: Hour, piece: FollowedPiece, lives: Lives | None = None) -> None:
         """End an hour: what comes from now on is another's, and here one goes on if killed."""
         place, clock = piece.place, piece.clock or own.begins
         warm, kept = self._warm.before(place), lives or self._lives
@@ -274,7 +316,13 @@ class Follower:
             assert self._hour is not None
             self._hour.write(rest)
         if self._hour is not None:
-            self._cut(self._hour, piece, LivesBuilder())
+            self._cut(self._hour, piece, self._nothing(self._learned()))
+
+    def _learned(self) -> Histories | None:
+        """Return the histories of files and of names, if they are kept."""
+        if not isinstance(self._lives, LiveHistory):
+            return None
+        return self._lives.history("file"), self._lives.history("name")
 
     def _publish(self) -> None:
         """Give the hours their places of which all is known, behind what goes on meanwhile."""

@@ -18,7 +18,7 @@ from birthmark.data.ingest.loss import Losses
 from birthmark.data.ingest.summary import IngestSummary, held_already
 from birthmark.data.traces.inputs import Beginnings, each_once
 from birthmark.data.traces.reader import Trace, open_trace
-from birthmark_native import LivesBuilder
+from birthmark_native import LiveHistory, LivesBuilder
 from birthmark_native.results import Damaged
 
 
@@ -129,7 +129,7 @@ def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str
     return [("loss", batch) for batch in found]
 
 
-def taken(lives: LivesBuilder) -> list[tuple[str, pa.RecordBatch]]:
+def taken(lives: LivesBuilder | LiveHistory) -> list[tuple[str, pa.RecordBatch]]:
     """Return the lives that have ended since the last time."""
     ended = [("files", lives.take_files()), ("names", lives.take_names())]
     return [(table, batch) for table, batch in ended if batch.num_rows]

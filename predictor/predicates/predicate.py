@@ -41,3 +41,8 @@ class Predicate:
         """
         answers = self.rule(table, self.subject)
         return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers
+
+
+def is_about_names(key: str) -> bool:
+    """Tell whether the predicate of a key is about names, not files."""
+    return key.startswith("name:")

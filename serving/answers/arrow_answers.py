@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -10,8 +11,10 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import FIRST_US, LAST_US, filled
 from birthmark.features import CREATES
+from birthmark.features.told import TOLD, told_of
 from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.answers.arrow_messages import refuse_compressed
+from birthmark.serving.answers.histories import PLACES, freshness, with_histories
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark_native import MEMBERS, MOST_FILES, Member
@@ -29,6 +32,9 @@ _TYPES: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
     "text": _TEXT,
     "time": (pa.types.is_timestamp,),
     "bytes": _BYTES,
+    "opaque": _BYTES,
+    "path": (*_BYTES, *_TEXT),
+    "inode": (pa.types.is_integer,),
 }
 
 
@@ -44,17 +50,21 @@ def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes,
     """Return a stream of what the model answers to one, a boolean column for each predicate.
 
     With the `three` answers, each has two columns more: ``KEY answer`` (a dictionary of yes, no and
-    unsure) and ``KEY probability``. The rows stay in their order. The table is the creates that
-    were asked about. Raises `ApiError` for what is no stream of such columns.
+    unsure) and ``KEY probability``; and there is a column ``told``. The rows stay in their order.
+    The table is the creates (``features.CREATES``) that were asked about, with what was seen before
+    them. Raises `ApiError` for what is no stream of such columns.
     """
-    asked = creates(body)
+    asked = with_histories(model.live, _asked(body))
     columns: dict[str, Any] = dict(model.answers(asked))
     if three:
         for key, said in model.said(asked).items():
             columns[f"{key} answer"] = pa.DictionaryArray.from_arrays(said.words, WORDS)
             columns[f"{key} probability"] = said.probabilities
-    told = {"model": model.version, "kind": model.kind, "point": model.point}
-    table = pa.table(columns).replace_schema_metadata(told)
+        columns["told"] = pa.DictionaryArray.from_arrays(told_of(asked), TOLD)
+    about = {"model": model.version, "kind": model.kind, "point": model.point}
+    if model.live is not None:
+        about["live"] = json.dumps(freshness(model.live))
+    table = pa.table(columns).replace_schema_metadata(about)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -64,12 +74,24 @@ def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes,
 
 def creates(body: bytes) -> pa.Table:
     """Return the creates (``features.CREATES``) that a stream of requests is about."""
+    return filled(_asked(body), CREATES)
+
+
+def _asked(body: bytes) -> pa.Table:
+    """Return the same, and whatever else names their directories."""
     asked = _read(body)
-    known = {member.column: _cast(asked, member) for member in _MEMBERS.values()}
-    table = filled(pa.table(known), CREATES)
+    known = {_column(member): _cast(asked, member) for member in _MEMBERS.values()}
     for member in _MEMBERS.values():
-        _check_values(member, table[member.column])
-    return table
+        _check_values(member, known[_column(member)])
+    return pa.table(known)
+
+
+def _column(member: Member) -> str:
+    return member.column or member.name
+
+
+def _type(member: Member) -> pa.DataType:
+    return CREATES.field(member.column).type if member.column else PLACES[member.name]
 
 
 def _read(body: bytes) -> pa.Table:
@@ -97,7 +119,7 @@ def _check_columns(schema: pa.Schema) -> None:
         member = _MEMBERS[name]
         may_lack = found == pa.null() and not member.needed
         if not may_lack and not any(is_type(found) for is_type in _TYPES[member.kind]):
-            _refuse(f"expected {CREATES.field(member.column).type}, found {found}", name)
+            _refuse(f"expected {_type(member)}, found {found}", name)
         if pa.types.is_timestamp(found) and found.tz is None:
             _refuse(f"expected times with a time zone, found {found}", name)
     if "name" not in schema.names:
@@ -105,7 +127,7 @@ def _check_columns(schema: pa.Schema) -> None:
 
 
 def _cast(asked: pa.Table, member: Member) -> pa.Array:
-    wanted = CREATES.field(member.column).type
+    wanted = _type(member)
     if member.name not in asked.column_names:
         return pa.nulls(len(asked), wanted)
     try:
@@ -127,6 +149,11 @@ def _check_values(member: Member, values: pa.ChunkedArray) -> None:
                 _require(pc.invert(found), name, "a name in its directory, without / and NUL")
         case "number":
             _require(pc.less_equal(values, most), name, f"at most {most}")
+        case "path":
+            _require(_is_within(pc.binary_length(values), 1, most), name, f"1 to {most} bytes")
+            _require(pc.invert(pc.match_substring(values, b"\0")), name, "a path, without NUL")
+        case "opaque":
+            _require(_is_within(pc.binary_length(values), 1, most), name, f"1 to {most} bytes")
         case "text":
             _require(_is_within(pc.utf8_length(values), 1, most), name, f"1 to {most} characters")
         case "time":

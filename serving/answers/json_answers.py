@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from birthmark.features.told import TOLD, told_of
 from birthmark.predictor.models import model_set
+from birthmark.serving.answers.histories import freshness, with_histories
 from birthmark.serving.messages import responses
 from birthmark.serving.messages.requests import Files
 from birthmark.serving.messages.responses import (
@@ -20,9 +22,10 @@ from birthmark.serving.models.hint_image import Hints
 from birthmark.serving.models.loaded import LoadedModel
 
 
-def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int]:
-    """Return the JSON that answers a body of files, from the model's compiled image; and how many.
+def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int, bytes]:
+    """Return the JSON that answers a body of files, from the model's compiled image.
 
+    And how many there are, and what the live history told of them (`histories.as_they_were`).
     Raises `InvalidRequestError` for what is not JSON and for what is not such files.
     """
     return model.answerer.json(body)
@@ -45,12 +48,16 @@ def explain_list(model: LoadedModel, files: Files) -> ListExplained:
 
 
 def _answered(model: LoadedModel) -> Answered:
-    return {"model": model.version, "kind": model.kind, "point": model.point}
+    answered: Answered = {"model": model.version, "kind": model.kind, "point": model.point}
+    if model.live is not None:
+        answered["live"] = freshness(model.live)
+    return answered
 
 
 def _explain(model: LoadedModel, files: Files) -> list[Explanation]:
-    explained = model.trained.explain(files.creates, model.kind, model.point)
-    said = _said(model, files.creates)
+    creates = with_histories(model.live, files.asked)
+    explained = model.trained.explain(creates, model.kind, model.point)
+    said = _said(model, creates)
     return [
         {
             **name,  # type: ignore[typeddict-item]  # one of the members for a name
@@ -67,8 +74,9 @@ def _explain(model: LoadedModel, files: Files) -> list[Explanation]:
 def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
     """Yield what is said of each create."""
     columns = model.said(creates)
-    for row in range(len(creates)):
+    for row, told in enumerate(told_of(creates)):
         yield {
+            "told": TOLD[told],
             "answers": {key: said.word(row) for key, said in columns.items()},
             "probabilities": {key: said.probability(row) for key, said in columns.items()},
         }

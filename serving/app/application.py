@@ -33,6 +33,7 @@ from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.service.service import Service
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import Registry
+from birthmark_native import SharedHistory
 
 Work = Callable[[], Awaitable[object] | None]
 """What is done time and again, beside the requests."""
@@ -95,6 +96,14 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
+def live_history(settings: Settings) -> SharedHistory | None:
+    """Return what tells of creates as `settings` say, if anything does."""
+    if settings.history is None:
+        return None
+    limits = settings.history_age, settings.history_lag, settings.history_loss
+    return SharedHistory(settings.history, *limits)
+
+
 @asynccontextmanager
 async def _running(
     settings: Settings, metrics: Metrics, limits: Limits, tokens: Tokens | None
@@ -102,10 +111,11 @@ async def _running(
     """Yield what answers requests, while what runs beside them does."""
     registry = Registry(settings.registry)
     room = Room.of(size(settings.region))
-    slot = ModelSlot(registry, settings.model, settings.point, room, metrics)
+    live = live_history(settings)
+    slot = ModelSlot(registry, settings.model, settings.point, room, metrics, live)
     await slot.refresh()
     with logged(settings, metrics.registry) as log:
-        service = Service(settings, slot, metrics, limits, log, tokens)
+        service = Service(settings, slot, metrics, limits, log, tokens, live=live)
         page = Page(service, registry)
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),

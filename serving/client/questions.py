@@ -40,7 +40,12 @@ class Known(Attributes, total=False):
     """What may be known of a file, besides that."""
 
     directory: Name
+    directory_handle: bytes
+    directory_system: bytes
+    directory_inode: int
+    directory_path: Name
     history: bytes
+    name_history: bytes
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Prediction:
     """What a file will become; where nobody answered, no to everything.
 
     `model`, `kind` and `point` tell what answered, and are None where nothing did; then `why` says
-    why not.
+    why not. `told` is what was known of earlier files (``features.TOLD``).
     """
 
     answered: bool
@@ -59,6 +64,7 @@ class Prediction:
     why: str | None = None
     answers: Mapping[str, str] = field(default_factory=dict)
     probabilities: Mapping[str, float | None] = field(default_factory=dict)
+    told: str = "nothing"
 
     def yes(self, predicate: str) -> bool:
         """Return the answer by a predicate's key; no where nobody answered.
@@ -244,9 +250,9 @@ def _file(name: Name, known: Mapping[str, Any]) -> dict[str, Any]:
     file: dict[str, Any] = {**written("name", in_bytes(name))}
     for member, value in known.items():
         kind = _KINDS.get(member)
-        if kind == "name":
+        if kind in ("name", "path"):
             file |= written(member, in_bytes(value))
-        elif kind == "bytes":
+        elif kind in ("bytes", "opaque"):
             file[member] = b64encode(value).decode()
         elif isinstance(value, datetime):
             file[member] = value.isoformat()
@@ -280,7 +286,12 @@ def _prediction(body: bytes) -> Prediction:
     answers, probabilities = found.get("answers", {}), found.get("probabilities", {})
     if not isinstance(answers, dict) or not isinstance(probabilities, dict):
         raise ValueError("expected answers and probabilities by predicate")
-    return Prediction(True, yes, **told, answers=answers, probabilities=probabilities)
+    rests_on = found.get("told", "nothing")
+    if not isinstance(rests_on, str):
+        raise ValueError("expected what the answer rests on")
+    return Prediction(
+        True, yes, **told, answers=answers, probabilities=probabilities, told=rests_on
+    )
 
 
 def _predictions(body: bytes, rows: int) -> Predictions:
@@ -300,7 +311,7 @@ def _predictions(body: bytes, rows: int) -> Predictions:
 def _is_told(field: pa.Field) -> bool:
     import pyarrow as pa
 
-    if field.name.endswith(" answer"):
+    if field.name.endswith(" answer") or field.name == "told":
         return bool(pa.types.is_dictionary(field.type))
     return bool(field.type == (pa.float64() if field.name.endswith(" probability") else pa.bool_()))
 

@@ -56,10 +56,10 @@ async def predictions(request: Request) -> Response:
     model = service.model()
     if arrow_answers.are_meant(request.scope["headers"]):
         answer, asked = await run_in_threadpool(arrow_answers.answer, model, body, three)
-        service.logged.stream(model, body, len(asked))
+        service.logged.stream(model, asked)
         return Answer(answer, arrow_answers.MEDIA_TYPE)
-    answer, files = await _answered(predict, model, body)
-    service.logged.predictions(model, body, files)
+    answer, files, seen = await _answered(predict, model, body)
+    service.logged.predictions(model, body, files, seen)
     return Answer(answer)
 
 

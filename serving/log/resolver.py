@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.serving.answers import arrow_answers
+from birthmark.data.schema import filled
+from birthmark.features import CREATES
+from birthmark.serving.answers.histories import as_they_were
 from birthmark.serving.log.prediction_log import Served
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark_native import HINTS, requested
@@ -22,13 +24,15 @@ class Resolver:
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
 
-    def json(self, bodies: Sequence[bytes]) -> Served:
-        """Return what was asked by bodies of files in JSON."""
-        return served(self.model, pa.Table.from_batches([requested(list(bodies))]))
+    def json(self, asked: Sequence[tuple[bytes, bytes]]) -> Served:
+        """Return what was asked by bodies of files in JSON, each with what was seen of these."""
+        table = pa.Table.from_batches([requested([body for body, _ in asked])])
+        seen = b"".join(seen for _, seen in asked)
+        return served(self.model, as_they_were(filled(table, CREATES), seen))
 
-    def arrow(self, bodies: Sequence[bytes]) -> Served:
-        """Return what was asked by streams in Arrow's format."""
-        return served(self.model, pa.concat_tables(map(arrow_answers.creates, bodies)))
+    def arrow(self, asked: Sequence[pa.Table]) -> Served:
+        """Return what was asked by streams in Arrow's format, as they were answered."""
+        return served(self.model, pa.concat_tables(asked))
 
     def hints(self, asked: Sequence[tuple[bytes, int]]) -> Served:
         """Return what was asked by bodies of one create each, and the verdicts on these.

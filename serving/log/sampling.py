@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from prometheus_client import CollectorRegistry, Counter
 
 from birthmark.serving.models.loaded import LoadedModel
@@ -23,15 +24,15 @@ class LogSampler:
         self._log = log
         self._resolver: Resolver | None = None
 
-    def predictions(self, model: LoadedModel, body: bytes, files: int) -> None:
-        """Take note of a body of so many `files` that was answered."""
+    def predictions(self, model: LoadedModel, body: bytes, files: int, seen: bytes) -> None:
+        """Take note of a body of so many `files` that was answered, told what was `seen`."""
         if self._log is not None and self._log.sampled():
-            self._log.offer(self._of(model).json, body, files, len(body))
+            self._log.offer(self._of(model).json, (body, seen), files, len(body) + len(seen))
 
-    def stream(self, model: LoadedModel, body: bytes, files: int) -> None:
-        """Take note of a stream of so many `files` in Arrow's format that was answered."""
+    def stream(self, model: LoadedModel, asked: pa.Table) -> None:
+        """Take note of creates (`features.CREATES`) that were answered."""
         if self._log is not None and self._log.sampled():
-            self._log.offer(self._of(model).arrow, body, files, len(body))
+            self._log.offer(self._of(model).arrow, asked, len(asked), asked.nbytes)
 
     def hint(self, model: LoadedModel, body: bytes, verdict: int) -> None:
         """Take note of a create, and of the verdict on it."""

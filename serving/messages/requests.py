@@ -36,13 +36,19 @@ _PERCENT = r"%(?:0[1-9A-Fa-f]|2[0-9A-Ea-e]|[13-9A-Fa-f][0-9A-Fa-f])"  # neither 
 class Files:
     """The files that a request's body is about.
 
-    ``creates`` has a row for each (``features.CREATES``), and ``names`` the member that holds its
-    name, as it was sent. They are ``listed``, or one that stands alone.
+    ``asked`` has a row for each: columns of ``features.CREATES``, and whatever else names its
+    directory. ``names`` has the member that holds its name, as it was sent. They are ``listed``, or
+    one that stands alone.
     """
 
-    creates: pa.Table
+    asked: pa.Table
     names: list[dict[str, str]]
     listed: bool
+
+    @property
+    def creates(self) -> pa.Table:
+        """What is asked about, as ``features.CREATES``."""
+        return filled(self.asked, CREATES)
 
 
 class Choice(Strict):
@@ -62,7 +68,7 @@ def parse(body: bytes) -> Files:
     """
     creates, names, listed = files_of(body)
     echoes = [{member: from_json(name)} for member, name in names]
-    return Files(filled(pa.Table.from_batches([creates]), CREATES), echoes, listed)
+    return Files(pa.Table.from_batches([creates]), echoes, listed)
 
 
 def parsed(model: type[_Model], body: bytes) -> _Model:
@@ -138,11 +144,19 @@ def _values(member: Member, form: str) -> list[dict[str, Any]]:
             number = {"type": "integer", "minimum": 0, "maximum": member.most}
             octal = text | {"pattern": rf"^0?[0-7]{{1,{len(f'{member.most:o}')}}}$"}
             return [number, octal] if member.octal else [number]
+        case "path", "_base64":
+            return [text | {"minLength": 4, "format": "path-base64"}]
+        case "path", "_percent":
+            return [text | {"minLength": 1, "pattern": rf"^(?:[^%\x00]|%2[Ff]|{_PERCENT})+$"}]
+        case "path", _:
+            return [text | {"minLength": 1, "maxLength": member.most, "pattern": r"^[^\x00]+$"}]
+        case "inode", _:
+            return [{"type": "integer", "minimum": 0, "maximum": member.most}]
         case "text", _:
             return [text | {"minLength": 1, "maxLength": member.most}]
         case "time", _:
             return [text | {"format": "date-time"}]
-        case "bytes", _:
+        case "bytes" | "opaque", _:
             return [text | {"format": f"{member.name}-base64"}]
     raise AssertionError(f"{member.name}: no request tells of {member.kind}")
 

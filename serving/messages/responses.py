@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Union
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from birthmark.features.told import Told
 from birthmark.predictor import KINDS, Kind, Point
 
 if TYPE_CHECKING:
@@ -45,11 +46,13 @@ class Said(TypedDict):
 
     A `yes` keeps the bound on false positives at the bounded point, a `no` that on false negatives;
     `unsure` is what is neither. They do not contradict each other. A probability is null where the
-    model was not calibrated.
+    model was not calibrated. `told` is what was known of earlier files: those in this `directory`,
+    by this user (`caller`), of this `name`, or `nothing`.
     """
 
     answers: dict[str, Literal["yes", "no", "unsure"]]
     probabilities: dict[str, float | None]
+    told: Told
 
 
 class Prediction(Named, Said):
@@ -67,12 +70,27 @@ class Explanation(Named, Said):
     predicates: dict[str, Answer]
 
 
+class Live(TypedDict):
+    """How fresh the live history is: seconds since its last update, and behind the traffic.
+
+    `why` is why nothing is told from it, a word; then the others are null.
+    """
+
+    age: float | None
+    lag: float | None
+    why: str | None
+
+
 class Answered(TypedDict):
-    """The version, the kind and the point of the model that every prediction here is from."""
+    """The version, the kind and the point of the model that every prediction here is from.
+
+    `live` is there where the service has a live history.
+    """
 
     model: str
     kind: Kind
     point: Point
+    live: NotRequired[Live]
 
 
 class OneResponse(Answered):

@@ -20,26 +20,35 @@ from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.models.shared_images import shared
 from birthmark.training.registry.published import Published
-from birthmark_native import Answerer, Tally
+from birthmark_native import Answerer, SharedHistory, Tally
 
 log = logging.getLogger(__name__)
 
 
 @dataclass
 class Tallies:
-    """How often each predicate, and each hint, was answered no and yes."""
+    """How often each predicate, and each hint, was answered no and yes.
+
+    ``told``: how many answers rested on something else than each word of ``features.TOLD``, and
+    how many on it.
+    """
 
     predictions: Tally = field(default_factory=Tally)
     hints: Tally = field(default_factory=Tally)
+    told: Tally = field(default_factory=Tally)
 
 
 @dataclass(frozen=True)
 class LoadedModel(Published):
-    """A published version that answers; its hints are for a region with so much `room`."""
+    """A published version that answers; its hints are for a region with so much `room`.
+
+    `live` tells what was seen before a create whose asker does not tell it.
+    """
 
     room: Room = USUAL_ROOM
     counts: bool = False
     tallies: Tallies = field(default_factory=Tallies)
+    live: SharedHistory | None = None
 
     @cached_property
     def trained(self) -> TrainedModel:
@@ -118,7 +127,13 @@ class LoadedModel(Published):
         told = (self.version, self.kind, self.point)
         images = [_array(level) for level in levels]
         return Answerer(
-            _array(content), told, list(self.abstaining), tally, list(described), images
+            _array(content),
+            told,
+            list(self.abstaining),
+            (tally, self.tallies.told),
+            list(described),
+            images,
+            self.live,
         )
 
 

@@ -16,6 +16,7 @@ from birthmark.training.registry import bounds
 from birthmark.training.registry.abstentions import ABSTAINING
 from birthmark.training.registry.bounds import BOUNDS
 from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark_native import SharedHistory
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,7 @@ class ModelSlot:
         point: Point | None,
         room: Room,
         metrics: Metrics,
+        live: SharedHistory | None = None,
     ) -> None:
         self.model: LoadedModel | None = None
         self.changed = asyncio.Event()
@@ -46,6 +48,7 @@ class ModelSlot:
         self._registry = registry
         self._wanted = kind, point, room
         self._metrics = metrics
+        self._live = live
         self._seen: Hashable = None
         self._seen_bounds: Hashable = None
         self._refreshing = asyncio.Lock()
@@ -129,6 +132,7 @@ class ModelSlot:
         self._seen_bounds = seen
 
     def _load(self) -> LoadedModel:
-        model = load_model(self._registry, *self._wanted, tallies=self._metrics.tallies)
+        tallies = self._metrics.tallies
+        model = load_model(self._registry, *self._wanted, tallies=tallies, live=self._live)
         _ = model.hints  # compiled here, so that no request waits for it
         return model

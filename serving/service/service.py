@@ -14,6 +14,7 @@ from birthmark.serving.models.hint_image import Hints
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.settings import Settings
+from birthmark_native import SharedHistory
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Service:
     limits: Limits
     logged: LogSampler = field(default_factory=LogSampler)
     tokens: Tokens | None = None
+    live: SharedHistory | None = None
     reporting: SerialQueue = field(default_factory=SerialQueue)
     scraping: SerialQueue = field(default_factory=SerialQueue)
 

@@ -94,7 +94,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = declared.read_text()
     assert BEFORE_CLIENT in text
     text = text.replace(BEFORE_CLIENT, "Kind::Text { most: 3 }").replace(
-        "[Member; 11]", "[Member; 12]"
+        "[Member; 15]", "[Member; 16]"
     )
     text = text.replace('    Member {\n        name: "is_directory",', NEW)
     declared.write_text(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from datetime import UTC, datetime
@@ -26,6 +27,15 @@ from birthmark_native import HINTS, MEMBERS, InvalidRequestError, Member
 HEADERS = "".join((INCLUDE / name).read_text() for name in ("birthmark.h", "birthmark_hint.h"))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
 TOLD = [member for member in MEMBERS if member.files]
+UNLOGGED = {
+    *("history", "name_history", "directory_handle"),
+    *("directory_system", "directory_inode", "directory_path"),
+}
+"""What the log does without."""
+
+
+def written(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def extremes(member: Member) -> tuple[object, object] | None:
@@ -34,6 +44,10 @@ def extremes(member: Member) -> tuple[object, object] | None:
         return None
     if member.kind == "number":
         return member.most, member.most + 1
+    if member.kind == "inode":
+        return member.most, member.most + 1
+    if member.kind == "opaque":
+        return written(b"a" * member.most), written(b"a" * (member.most + 1))
     if member.kind == "bytes":
         return "A" * (-(-member.most // 3) * 4 - 1) + "=", "AAAA"
     return "a" * member.most, "a" * (member.most + 1)
@@ -56,11 +70,16 @@ def test_json_takes_a_member_up_to_its_limit(member: Member) -> None:
 @pytest.mark.parametrize("member", limited(), ids=lambda member: str(member.name))
 def test_arrow_takes_a_member_up_to_its_limit(member: Member) -> None:
     assert member.most is not None
-    wide = {"number": pa.int64(), "text": pa.utf8()}.get(member.kind, pa.binary())
-    for beyond in (0, 1):
+    wide = {"number": pa.int64(), "inode": pa.uint64(), "text": pa.utf8()}
+    for beyond in (0, 1) if member.kind != "inode" else (0,):
         size = member.most + beyond
-        value = size if member.kind == "number" else "a" * size
-        table = pa.table({"name": pa.array([b"a"]), member.name: pa.array([value], wide)})
+        value = size if member.kind in ("number", "inode") else "a" * size
+        table = pa.table(
+            {
+                "name": pa.array([b"a"]),
+                member.name: pa.array([value], wide.get(member.kind, pa.binary())),
+            }
+        )
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
@@ -79,11 +98,11 @@ def test_the_table_of_creates_has_the_columns_that_are_declared() -> None:
     assert found == declared
     logged = {field.name: field.type for field in PREDICTIONS}
     for member in TOLD:
-        if member.name != "history":  # which the log does without
+        if member.name not in UNLOGGED:
             name = {"time": "create_time"}.get(member.name, str(member.column))
             assert logged[name] == CREATES.field(str(member.column)).type
-    (history,) = [member for member in MEMBERS if member.name == "history"]
-    assert history.most == HISTORY_BYTES
+    histories = [member for member in MEMBERS if member.name in ("history", "name_history")]
+    assert {history.most for history in histories} == {HISTORY_BYTES}
 
 
 def test_the_document_describes_the_members_that_are_declared() -> None:
@@ -107,16 +126,17 @@ def test_clients_know_the_members_that_are_declared() -> None:
 
 
 def test_what_a_client_writes_of_every_member_is_read() -> None:
-    values = {"name": b"\xff", "text": "a", "time": datetime.now(UTC), "number": 7}
+    values = {"name": b"\xff", "text": "a", "time": datetime.now(UTC), "number": 7, "inode": 7}
+    values |= {"path": b"/\xff"}
     known = {
-        member.name: values.get(member.kind, bytes(member.most or 0))
+        member.name: values.get(member.kind, bytes(min(member.most or 0, 999)))
         for member in TOLD
         if member.name != "name"
     }
     body = prediction(b"\xfe", known).body  # type: ignore[arg-type]  # each of its own type
     assert body is not None
-    (row,) = parse(body).creates.to_pylist()
-    assert {member.name for member in TOLD if row[str(member.column)] is None} == set()
+    (row,) = parse(body).asked.to_pylist()
+    assert {member.name for member in TOLD if row[member.column or member.name] is None} == set()
 
 
 def test_verdicts_have_the_bits_that_are_declared() -> None:

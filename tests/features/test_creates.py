@@ -7,6 +7,7 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import CREATES, HISTORY_BYTES, from_files, from_names, from_requests
+from birthmark.features.creates import of_names
 from tests.builders.lives import table
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
@@ -40,7 +41,7 @@ def test_a_file_life_and_a_request_with_the_same_facts_are_the_same_create():
     from_life = from_files(life(FILES, **born(KNOWN)))
     assert from_life.schema.equals(CREATES, check_metadata=True)
     assert from_life.equals(from_requests([KNOWN]))
-    assert from_life.to_pylist() == [KNOWN]
+    assert from_life.to_pylist() == [KNOWN | {"name_history": None}]
 
 
 def test_a_name_life_and_a_request_with_the_same_facts_are_the_same_create():
@@ -80,12 +81,21 @@ def test_nothing_that_is_learned_after_the_create_changes_it():
 
 def test_the_columns_are_those_that_design_allows():
     shown = {"name", "dir_fh", "dir_name", "mode", "uid", "gid", "group", "client", "time"}
-    assert set(CREATES.names) == shown | {"history"}
+    assert set(CREATES.names) == shown | {"history", "name_history"}
 
 
 def test_the_history_of_a_table_without_one_is_unknown():
     known = {key: value for key, value in KNOWN.items() if key != "history"}
-    assert from_files(life(FILES, **born(known))).to_pylist() == [KNOWN | {"history": None}]
+    untold = {"history": None, "name_history": None}
+    assert from_files(life(FILES, **born(known))).to_pylist() == [KNOWN | untold]
+
+
+def test_predicates_about_names_see_what_was_seen_of_names():
+    one, other = bytes(HISTORY_BYTES), bytes([1]) * HISTORY_BYTES
+    requests = [{"name": b"a", "history": one}, {"name": b"a", "name_history": other}]
+    creates = from_requests([*requests, requests[0] | requests[1], {"name": b"a"}])
+    assert of_names(creates)["history"].to_pylist() == [one, other, other, None]
+    assert of_names(creates).schema == creates.schema
 
 
 def test_what_a_request_does_not_say_is_null():

@@ -59,13 +59,13 @@ class Shared:
         self.history.follow(files.slice(0, half))
         self.creates = creates_of(files.slice(half, ROWS))
         self.writer = SharedHistoryWriter(path, 100_000, 10_000, "0.1.0")
-        self.writer.put_all(self.history._keeper)
+        self.writer.put_all("file", self.history.keeper)
         self.commit()
         self.writer.publish()
         self.reader = reading(path)
 
     def commit(self, lag: float = 0.0, loss: float = 0.0, state: str = "following") -> None:
-        self.writer.commit(self.history._keeper.clock, lag, loss, state)
+        self.writer.commit(self.history.keeper.clock, lag, loss, state)
 
 
 def reading(path: Path) -> SharedHistory:
@@ -78,7 +78,7 @@ def shared_day(tmp_path_factory: pytest.TempPathFactory) -> Shared:
 
 
 def told_of(history: History, creates: pa.RecordBatch) -> list[bytes]:
-    told: list[bytes] = history._keeper.at(creates).to_pylist()
+    told: list[bytes] = history.keeper.at(creates).to_pylist()
     return told
 
 
@@ -111,7 +111,8 @@ def test_a_create_alone_is_told_what_it_is_told_among_others(shared_day: Shared)
     time = pc.cast(shared_day.creates["time"], pa.int64())[7].as_py()
     told = shared_day.reader.tell(**row | {"time": time})
     answer = shared_day.reader.at(shared_day.creates.slice(7, 1))
-    assert told == (answer["history"][0].as_py(), "directory", None)
+    both = (answer["history"][0].as_py(), answer["name_history"][0].as_py())
+    assert told == (both, "directory", None)
 
 
 def test_a_directory_is_known_by_inode_and_path_and_lends_its_name(shared_day: Shared):
@@ -130,17 +131,20 @@ def test_a_directory_is_known_by_inode_and_path_and_lends_its_name(shared_day: S
         return answer["told"], answer["history"]
 
     expected = told_of(shared_day.history, creates.slice(row, 1))[0]
-    assert told(dir_path=pa.array([b"/home/ann/"], pa.large_binary())) == ("directory", expected)
+    assert told(directory_path=pa.array([b"/home/ann/"], pa.large_binary())) == (
+        "directory",
+        expected,
+    )
     assert told(dir_fh=pa.array([handle], pa.large_binary())) == ("directory", expected)
     of_knfsd = told(dir_fh=pa.array([knfsd], pa.large_binary()))
     inode = {
-        "dir_system": pa.array([b"u" * 16], pa.large_binary()),
-        "dir_fileid": pa.array([7], pa.uint64()),
+        "directory_system": pa.array([b"u" * 16], pa.large_binary()),
+        "directory_inode": pa.array([7], pa.uint64()),
     }
     assert told(**inode) == of_knfsd != ("directory", expected)
     shared_day.writer.remove_path(b"/home/ann")
     shared_day.commit()
-    level, _ = told(dir_path=pa.array([b"/home/ann"], pa.large_binary()))
+    level, _ = told(directory_path=pa.array([b"/home/ann"], pa.large_binary()))
     assert level == "caller"
 
 
@@ -162,9 +166,10 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
     writer.commit(5, 0.5, 0.02, "following")
     assert reader.tell(b"a") == (None, "nothing", "lossy")
     writer.commit(5, 0.5, 0.01, "following")
-    history, told, why = reader.tell(b"a")
-    assert history is not None
-    assert (len(history), told, why) == (HISTORY_BYTES, "name", None)
+    histories, told, why = reader.tell(b"a")
+    assert histories is not None
+    assert {len(history) for history in histories} == {HISTORY_BYTES}
+    assert (told, why) == ("name", None)
     status = reader.status()
     assert 0 <= status.pop("age") < HOUR
     assert status.pop("updated") > 0
@@ -188,22 +193,22 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
     writer.commit(5, 0.5, 0.0, "stopped")
     unknown = {name: pa.nulls(1, kind) for name, kind in KNOWN.items()}
     answers = reader.at(pa.record_batch(unknown))
-    assert answers.to_pylist() == [{"history": None, "told": "nothing", "why": "stopped"}]
+    assert answers.to_pylist() == [{"history": None, "name_history": None, "told": "nothing", "why": "stopped"}]
 
 
 def test_rows_of_a_history_are_put_and_removed(tmp_path: Path, shared_day: Shared):
     path = tmp_path / "history"
     writer = SharedHistoryWriter(path, 100_000, 1, "")
-    known = shared_day.history._keeper.to_batch()
+    known = shared_day.history.keeper.to_batch()
     for start in range(0, len(known), 1000):
-        writer.put(known.slice(start, 1000))
-    writer.commit(shared_day.history._keeper.clock, 0.0, 0.0, "following")
+        writer.put("file", known.slice(start, 1000))
+    writer.commit(shared_day.history.keeper.clock, 0.0, 0.0, "following")
     writer.publish()
     reader = reading(path)
     assert reader.status()["keys"] == len(known)
     answers = reader.at(shared_day.creates)
     assert answers["history"].to_pylist() == told_of(shared_day.history, shared_day.creates)
-    writer.remove(known["key"].cast(pa.uint64()))
+    writer.remove("file", known["key"].cast(pa.uint64()))
     writer.commit(0, 0.0, 0.0, "following")
     assert reader.status()["keys"] == 0
     history = History()

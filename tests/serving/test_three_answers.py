@@ -62,7 +62,7 @@ def url(started: Callable[..., Any], registry: Path, tmp_path: Path) -> Iterator
 
 
 def asked(model: LoadedModel, **file: Any) -> dict[str, Any]:
-    answer, _ = predict(model, json.dumps(file).encode())
+    answer, *_ = predict(model, json.dumps(file).encode())
     found: dict[str, Any] = json.loads(answer)["prediction"]
     return found
 
@@ -136,7 +136,9 @@ def test_levels_that_tell_the_answers_are_asked_alone(model: LoadedModel) -> Non
 
     def answers(described: dict[str, Any], abstaining: list[str]) -> dict[str, str]:
         told = ("v", "rules", "bounded")
-        asked = Answerer(blank, told, abstaining, Tally(), [json.dumps(described)], levels)
+        asked = Answerer(
+            blank, told, abstaining, (Tally(), Tally()), [json.dumps(described)], levels
+        )
         found: dict[str, str] = json.loads(asked.json(b'{"name": "conftest.c"}')[0])["prediction"][
             "predicates"
         ]
@@ -155,7 +157,7 @@ def test_levels_of_other_predicates_are_refused(model: LoadedModel) -> None:
     image = pa.array(list(content), pa.uint8())
     described = '{"predicates": [], "worlds": []}'
     with pytest.raises(ValueError, match="expected images of the levels described"):
-        Answerer(image, ("v", "rules", "bounded"), [], Tally(), [described], [])
+        Answerer(image, ("v", "rules", "bounded"), [], (Tally(), Tally()), [described], [])
 
 
 def test_a_client_is_told_over_http(url: str) -> None:

@@ -6,10 +6,13 @@ use super::{Fault, File, Levels, Tally};
 use arrow_array::{BooleanArray, RecordBatch};
 use birthmark_contract::create::Asked;
 use birthmark_contract::hints::{asked_of, HINTS};
-use birthmark_image::{predict, Answers, Create, Image};
+use birthmark_contract::told::Told;
+use birthmark_image::{predict, Answers, Create, Creates, Image, Needs};
 use birthmark_learn::certainty::{Said, Word, STEPS};
+use birthmark_live::{Clocks, Facts, Live, Seen, WhyNot};
 use birthmark_trace::columns::ColumnError;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What an answer says of the model that gives it.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +25,27 @@ pub struct Model {
     pub point: String,
 }
 
+/// What answers are counted in.
+#[derive(Clone, Copy)]
+pub struct Tallies<'a> {
+    /// By predicate.
+    pub answers: &'a Tally,
+    /// By what an answer rested on.
+    pub told: &'a Tally,
+}
+
+/// The answer to a body.
+#[derive(Debug, Default)]
+pub struct Answered {
+    /// In JSON.
+    pub json: Vec<u8>,
+    /// How many files it is about.
+    pub files: u64,
+    /// What the live history told of each file, both subjects one after the other: zeros where it
+    /// told nothing. Empty if there is no live history.
+    pub seen: Vec<u8>,
+}
+
 /// Answers files in JSON by one image.
 pub struct Answerer {
     image: Image,
@@ -32,6 +56,10 @@ pub struct Answerer {
     predicates: Vec<Predicate>,
     /// What says how sure it is; none of hints.
     levels: Option<Levels>,
+    /// By [`Told`].
+    told: [Counted; Told::ALL.len()],
+    /// What tells of a create that does not tell itself what was seen before it.
+    live: Option<Arc<Live>>,
 }
 
 struct Predicate {
@@ -48,8 +76,9 @@ impl Answerer {
         image: Image,
         model: &Model,
         abstaining: &[String],
-        tally: &Tally,
+        tallies: Tallies,
         levels: Option<Levels>,
+        live: Option<Arc<Live>>,
     ) -> serde_json::Result<Self> {
         let mut head = serde_json::to_vec(model)?;
         head.pop();
@@ -61,11 +90,12 @@ impl Answerer {
             open[place / 64] |= u64::from(!abstains) << (place % 64);
             let mut member = serde_json::to_vec(key)?;
             member.push(b':');
-            let counted = tally.of(key);
+            let counted = tallies.answers.of(key);
             let hint = HINTS.iter().position(|hint| hint.key == *key).map_or(0, |bit| 1 << bit);
             predicates.push(Predicate { member, hint, counted });
         }
-        Ok(Answerer { image, open, head, predicates, levels })
+        let told = Told::ALL.map(|told| tallies.told.of(told.word()));
+        Ok(Answerer { image, open, head, predicates, levels, told, live })
     }
 
     /// The image.
@@ -73,12 +103,12 @@ impl Answerer {
         &self.image
     }
 
-    /// The answer to a body of one file or a list, and how many files that is.
+    /// The answer to a body of one file or a list.
     ///
     /// # Errors
     ///
     /// If the body is not as it should be.
-    pub fn json(&self, body: &[u8]) -> Result<(Vec<u8>, u64), Fault> {
+    pub fn json(&self, body: &[u8]) -> Result<Answered, Fault> {
         let mut counts = Counts::of(self);
         let mut written = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
         written.extend(&self.head);
@@ -89,14 +119,37 @@ impl Answerer {
         if written.last() == Some(&b',') {
             written.pop();
         }
-        written.extend(if shape == Shape::List { &b"]}"[..] } else { b"}" });
+        if shape == Shape::List {
+            written.push(b']');
+        }
+        self.write_live(&counts, &mut written);
+        written.push(b'}');
         counts.add();
-        Ok((written, counts.all))
+        Ok(Answered { json: written, files: counts.all, seen: counts.seen })
+    }
+
+    /// Writes how fresh what was told is, or why nothing was.
+    fn write_live(&self, counts: &Counts, to: &mut Vec<u8>) {
+        let Some(live) = &self.live else { return };
+        let state =
+            counts.live.unwrap_or_else(|| live.with(|history| history.look(|view| view.facts())));
+        to.extend(b",\"live\":");
+        to.extend(in_json(state).as_bytes());
     }
 
     /// Writes the answer to one file, and a comma.
     fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) {
-        let create = file.create();
+        let (mut create, mut seen) = (file.create(), Seen::default());
+        if let Some(live) = self.live.as_ref().filter(|_| create.history.is_none()) {
+            let state = live.tell(&file.asked(), &mut seen).map(|found| found.facts);
+            if state.is_ok() {
+                create.history = Some(&seen.files);
+                create.name_history = Some(&seen.names);
+            }
+            counts.live = Some(state);
+        }
+        let told = create.told();
+        counts.told[told as usize] += 1;
         let answers = match &self.levels {
             Some(levels) => {
                 self.opened(levels.say(&create, |create| self.answers(create), &mut counts.said))
@@ -120,8 +173,14 @@ impl Answerer {
                 write_probability(said[place].probability, to);
             });
         }
+        to.extend(b",\"told\":\"");
+        to.extend(told.word().as_bytes());
         counts.all += 1;
-        to.extend(b"},");
+        if self.live.is_some() {
+            counts.seen.extend(seen.files);
+            counts.seen.extend(seen.names);
+        }
+        to.extend(b"\"},");
     }
 
     /// Writes a member with a value for each predicate, whose place `write` is told.
@@ -200,7 +259,15 @@ impl Answerer {
             let yes = column.true_count() as u64;
             add(&self.predicates[place].counted, yes, creates.num_rows() as u64);
         }
+        if counted {
+            self.count_told(told_of(creates)?);
+        }
         Ok(columns)
+    }
+
+    fn count_told(&self, told: [u64; Told::ALL.len()]) {
+        let all = told.iter().sum();
+        self.told.iter().zip(told).for_each(|(counted, this)| add(counted, this, all));
     }
 
     /// Calls `take` with what is said of each row of a table of creates, predicate by predicate.
@@ -216,6 +283,28 @@ impl Answerer {
     ) -> Option<Result<(), ColumnError>> {
         let levels = self.levels.as_ref()?;
         Some(levels.say_all(creates, |create| self.answers(create), self.image.needs(), take))
+    }
+}
+
+/// How many of a table's creates were told each.
+fn told_of(creates: &RecordBatch) -> Result<[u64; Told::ALL.len()], ColumnError> {
+    let columns = Creates::of(creates, Needs { history: true, ..Needs::default() })?;
+    let mut told = [0; Told::ALL.len()];
+    for row in 0..creates.num_rows() {
+        told[columns.create(row).told() as usize] += 1;
+    }
+    Ok(told)
+}
+
+/// How a follower is doing; times in seconds.
+pub fn in_json(state: Result<Facts, WhyNot>) -> String {
+    match state {
+        Ok(Facts { report, updated, .. }) => {
+            let age = Clocks::now().monotonic.saturating_sub(updated.monotonic);
+            let [age, lag] = [age as f64, report.lag as f64].map(|micros| micros / 1e6);
+            format!(r#"{{"age":{age:.3},"lag":{lag:.3},"why":null}}"#)
+        }
+        Err(why) => format!(r#"{{"age":null,"lag":null,"why":"{}"}}"#, why.word()),
     }
 }
 
@@ -251,16 +340,28 @@ struct Counts<'a> {
     yes: Vec<u64>,
     all: u64,
     said: Vec<Said>,
+    told: [u64; Told::ALL.len()],
+    live: Option<Result<Facts, WhyNot>>,
+    seen: Vec<u8>,
 }
 
 impl<'a> Counts<'a> {
     fn of(answerer: &'a Answerer) -> Self {
-        Counts { answerer, yes: vec![0; answerer.predicates.len()], all: 0, said: Vec::new() }
+        Counts {
+            answerer,
+            yes: vec![0; answerer.predicates.len()],
+            all: 0,
+            said: Vec::new(),
+            told: Default::default(),
+            live: None,
+            seen: Vec::new(),
+        }
     }
 
     fn add(&self) {
         for (predicate, yes) in self.answerer.predicates.iter().zip(&self.yes) {
             add(&predicate.counted, *yes, self.all);
         }
+        self.answerer.count_told(self.told);
     }
 }

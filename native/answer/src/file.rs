@@ -1,9 +1,10 @@
 //! One create that is asked about.
 
 use super::{Fault, Value};
-use birthmark_contract::create::{at, Asked, FORMS, MEMBERS, VALUE_BYTES};
+use birthmark_contract::create::{at, Asked as Of, FORMS, MEMBERS, VALUE_BYTES};
 use birthmark_image::{hour, Create};
 use birthmark_learn::encode::fnv1a;
+use birthmark_live::{Asked, Place};
 use serde::de::{Error, MapAccess};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -13,6 +14,12 @@ const NUMBERS: [usize; 3] = [at("mode"), at("uid"), at("gid")];
 const CLIENT: usize = at("client");
 const TIME: usize = at("time");
 const HISTORY: usize = at("history");
+const NAME_HISTORY: usize = at("name_history");
+const DIRECTORY: usize = at("directory");
+const HANDLE: usize = at("directory_handle");
+const SYSTEM: usize = at("directory_system");
+const INODE: usize = at("directory_inode");
+const PATH: usize = at("directory_path");
 const IS_DIRECTORY: usize = at("is_directory");
 
 /// A bit for each form of each member.
@@ -31,7 +38,7 @@ pub struct File<'a> {
 impl<'de> File<'de> {
     /// Reads an object; where that fails for what is in it, `fault` says why.
     pub fn read<A: MapAccess<'de>>(
-        asked: Asked,
+        asked: Of,
         map: &mut A,
         fault: &mut Option<Fault>,
     ) -> Result<Self, A::Error> {
@@ -54,7 +61,7 @@ impl<'de> File<'de> {
 
     fn take(
         &mut self,
-        asked: Asked,
+        asked: Of,
         member: &str,
         json: &'de str,
         sent: &mut Sent,
@@ -99,6 +106,28 @@ impl<'de> File<'de> {
         }
     }
 
+    fn bytes(&self, place: usize) -> Option<&[u8]> {
+        match &self.values[place] {
+            Some(Value::Name(name, _)) => Some(&**name),
+            Some(Value::Bytes(bytes)) => Some(&**bytes),
+            _ => None,
+        }
+    }
+
+    fn text(&self, place: usize) -> Option<&str> {
+        match &self.values[place] {
+            Some(Value::Text(text)) => Some(&**text),
+            _ => None,
+        }
+    }
+
+    fn time(&self) -> Option<i64> {
+        match self.values[TIME] {
+            Some(Value::Time(time)) => Some(time),
+            _ => None,
+        }
+    }
+
     fn number(&self, place: usize) -> Option<u32> {
         match self.values[place] {
             Some(Value::Number(number)) => Some(number),
@@ -113,26 +142,41 @@ impl<'de> File<'de> {
 
     /// The same as the image is asked.
     pub fn create(&self) -> Create<'_> {
-        let bytes = |place: usize| match &self.values[place] {
-            Some(Value::Name(name, _)) => Some(&**name),
-            Some(Value::Bytes(bytes)) => Some(&**bytes),
-            _ => None,
-        };
-        let client = match &self.values[CLIENT] {
-            Some(Value::Text(client)) => Some(fnv1a(client.as_bytes())),
-            _ => None,
-        };
-        let hour = match self.values[TIME] {
-            Some(Value::Time(time)) => Some(hour(time)),
-            _ => None,
-        };
+        let client = self.text(CLIENT).map(|client| fnv1a(client.as_bytes()));
         let [mode, uid, gid] = NUMBERS.map(|place| self.number(place));
         Create {
-            name: bytes(NAME),
-            history: bytes(HISTORY),
+            name: self.bytes(NAME),
+            history: self.bytes(HISTORY),
+            name_history: self.bytes(NAME_HISTORY),
             values: [mode, uid, gid, client],
-            hour,
+            hour: self.time().map(hour),
         }
+    }
+
+    /// The same as a live history is asked; the first way to name a directory that is there counts.
+    pub fn asked(&self) -> Asked<'_> {
+        let [mode, uid, _] = NUMBERS.map(|place| self.number(place));
+        Asked {
+            name: self.bytes(NAME),
+            place: self.place(),
+            dir_name: self.bytes(DIRECTORY),
+            mode,
+            uid,
+            client: self.text(CLIENT),
+            time: self.time(),
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        let inode = match self.values[INODE] {
+            Some(Value::Inode(inode)) => {
+                self.bytes(SYSTEM).map(|system| Place::Inode(system, inode))
+            }
+            _ => None,
+        };
+        let path = || self.bytes(PATH).map(Place::Path);
+        let handle = self.bytes(HANDLE).map(Place::Handle);
+        handle.or(inode).or_else(path).unwrap_or_default()
     }
 }
 

@@ -4,6 +4,7 @@ use super::reader::{Reader, Shape};
 use super::{Fault, File, Value};
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, StringBuilder, TimestampMicrosecondBuilder, UInt32Builder,
+    UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::ArrowError;
@@ -20,6 +21,7 @@ pub struct Table {
 enum Column {
     Bytes(BinaryBuilder),
     Number(UInt32Builder),
+    Inode(UInt64Builder),
     Text(StringBuilder),
     Time(TimestampMicrosecondBuilder),
     Flag(BooleanBuilder),
@@ -63,7 +65,10 @@ impl Table {
 impl Column {
     fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Name { .. } | Kind::Bytes { .. } | Kind::Handle => Column::Bytes(<_>::default()),
+            Kind::Name { .. } | Kind::Path { .. } | Kind::Bytes { .. } | Kind::Opaque { .. } => {
+                Column::Bytes(<_>::default())
+            }
+            Kind::Inode => Column::Inode(<_>::default()),
             Kind::Number { .. } => Column::Number(<_>::default()),
             Kind::Text { .. } => Column::Text(<_>::default()),
             Kind::Time => Column::Time(<_>::default()),
@@ -79,6 +84,8 @@ impl Column {
             (Column::Bytes(column), _) => column.append_null(),
             (Column::Number(column), Some(Value::Number(number))) => column.append_value(*number),
             (Column::Number(column), _) => column.append_null(),
+            (Column::Inode(column), Some(Value::Inode(number))) => column.append_value(*number),
+            (Column::Inode(column), _) => column.append_null(),
             (Column::Text(column), Some(Value::Text(text))) => column.append_value(text),
             (Column::Text(column), _) => column.append_null(),
             (Column::Time(column), Some(Value::Time(time))) => column.append_value(*time),
@@ -91,6 +98,7 @@ impl Column {
         match self {
             Column::Bytes(mut column) => Arc::new(column.finish()),
             Column::Number(mut column) => Arc::new(column.finish()),
+            Column::Inode(mut column) => Arc::new(column.finish()),
             Column::Text(mut column) => Arc::new(column.finish()),
             Column::Time(mut column) => Arc::new(column.finish().with_timezone("UTC")),
             Column::Flag(mut column) => Arc::new(column.finish()),

@@ -1,5 +1,6 @@
 use super::file::find;
 use super::{check_object, Fault, Kind, Reader, Value};
+use base64::prelude::{Engine, BASE64_STANDARD as BASE64};
 use birthmark_contract::create::{Asked, Kind as Of, MEMBERS};
 
 fn read(member: &str, json: &str) -> Option<Value<'static>> {
@@ -83,7 +84,15 @@ fn the_limits_are_those_that_are_declared() {
             }
             Of::Number { most, .. } => (format!("{most}"), format!("{}", u64::from(most) + 1)),
             Of::Flag => ("true".to_owned(), "1".to_owned()),
-            Of::Time | Of::Bytes { .. } | Of::Handle => continue,
+            Of::Path { most } => {
+                (format!("{:?}", "/".repeat(most)), format!("{:?}", "/".repeat(most + 1)))
+            }
+            Of::Inode => (format!("{}", u64::MAX), format!("{}0", u64::MAX)),
+            Of::Opaque { most } => {
+                let written = |count| format!("{:?}", BASE64.encode(vec![7; count]));
+                (written(most), written(most + 1))
+            }
+            Of::Time | Of::Bytes { .. } => continue,
         };
         assert!(read(member.name, &legal).is_some(), "{}", member.name);
         assert!(read(member.name, &beyond).is_none(), "{}", member.name);

@@ -42,6 +42,8 @@ pub enum Value<'a> {
     Time(i64),
     /// Bytes.
     Bytes(Vec<u8>),
+    /// A number of 64 bits.
+    Inode(u64),
     /// Yes or no.
     Flag(bool),
 }
@@ -55,6 +57,13 @@ impl<'a> Value<'a> {
     pub fn read(kind: Kind, form: usize, json: &'a str) -> Result<Self, Box<Fault>> {
         match kind {
             Kind::Name { most } => Ok(Value::Name(name(form, text(json)?, most)?, json)),
+            Kind::Path { most } => {
+                let path = bytes(form, text(json)?, most)?;
+                match memchr::memchr(0, &path) {
+                    None => Ok(Value::Bytes(path.into_owned())),
+                    Some(_) => fault("a path, without NUL"),
+                }
+            }
             Kind::Number { most, octal } => number(json, most, octal).map(Value::Number),
             Kind::Text { most } => {
                 let text = text(json)?;
@@ -68,12 +77,19 @@ impl<'a> Value<'a> {
                 Ok(bytes) if bytes.len() == len => Ok(Value::Bytes(bytes)),
                 _ => fault(format!("{len} bytes in base64")),
             },
+            Kind::Opaque { most } => match BASE64.decode(&*text(json)?) {
+                Ok(bytes) if (1..=most).contains(&bytes.len()) => Ok(Value::Bytes(bytes)),
+                _ => fault(format!("1 to {most} bytes in base64")),
+            },
+            Kind::Inode => match json.parse() {
+                Ok(number) => Ok(Value::Inode(number)),
+                Err(_) => fault(format!("a whole number from 0 to {}", u64::MAX)),
+            },
             Kind::Flag => match json {
                 "true" => Ok(Value::Flag(true)),
                 "false" => Ok(Value::Flag(false)),
                 _ => fault("true or false"),
             },
-            Kind::Handle => fault("no such member"),
         }
     }
 }
@@ -96,20 +112,26 @@ fn text(json: &str) -> Result<Cow<'_, str>, Box<Fault>> {
 }
 
 fn name(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Box<Fault>> {
-    let name = match form {
+    let name = bytes(form, text, most)?;
+    match memchr::memchr2(b'/', 0, &name) {
+        None => Ok(name),
+        Some(_) => fault("a name in its directory, without / and NUL"),
+    }
+}
+
+/// The bytes of a name or a path, by its form.
+fn bytes(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Box<Fault>> {
+    let bytes = match form {
         0 => in_bytes(text),
         1 => match BASE64.decode(&*text) {
-            Ok(name) => name.into(),
+            Ok(bytes) => bytes.into(),
             Err(error) => return fault(format!("base64: {error}")),
         },
         _ => from_percent(text)?,
     };
-    if !(1..=most).contains(&name.len()) {
-        return fault(format!("1 to {most} bytes, found {}", name.len()));
-    }
-    match memchr::memchr2(b'/', 0, &name) {
-        None => Ok(name),
-        Some(_) => fault("a name in its directory, without / and NUL"),
+    match bytes.len() {
+        len if (1..=most).contains(&len) => Ok(bytes),
+        len => fault(format!("1 to {most} bytes, found {len}")),
     }
 }
 

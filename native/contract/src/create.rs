@@ -18,6 +18,11 @@ pub const HISTORY_BYTES: usize = 176;
 /// The longest name, bytes: NFSv3 sets no limit (RFC 1813 section 2.4).
 const NAME: Kind = Kind::Name { most: 1024 };
 const WORD: Kind = Kind::Number { most: u32::MAX, octal: false };
+const HISTORY: Kind = Kind::Bytes { len: HISTORY_BYTES };
+/// The longest file handle, bytes: that of NFSv4 (RFC 7530 section 3.1).
+const HANDLE: Kind = Kind::Opaque { most: 128 };
+/// What an export is mounted by is no longer (RFC 1813 section 5.1.1).
+const PATH: Kind = Kind::Path { most: 1024 };
 
 /// What a member's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +51,18 @@ pub enum Kind {
         /// How many.
         len: usize,
     },
-    /// Bytes that only traces know.
-    Handle,
+    /// 1 byte to `most`; in requests base64.
+    Opaque {
+        /// In bytes.
+        most: usize,
+    },
+    /// A path: 1 byte to `most`, without NUL.
+    Path {
+        /// In bytes.
+        most: usize,
+    },
+    /// A whole number of 64 bits.
+    Inode,
     /// Yes or no; what is left out is no.
     Flag,
 }
@@ -77,7 +92,7 @@ pub struct Member {
 const USUAL: Member = Member {
     name: "",
     column: None,
-    kind: Kind::Handle,
+    kind: WORD,
     needed: false,
     files: true,
     hints: true,
@@ -88,7 +103,7 @@ const USUAL: Member = Member {
 const UNTOLD: Member = Member { files: false, hints: false, ..USUAL };
 
 /// What may be known, in the order of the table's columns.
-pub const MEMBERS: &[Member; 11] = &[
+pub const MEMBERS: &[Member; 15] = &[
     Member {
         name: "name",
         column: Some("name"),
@@ -103,11 +118,13 @@ pub const MEMBERS: &[Member; 11] = &[
         ..USUAL
     },
     Member {
-        name: "dir_fh",
+        name: "directory_handle",
         column: Some("dir_fh"),
-        kind: Kind::Handle,
+        kind: HANDLE,
+        hints: false,
         meaning: "the handle of the directory it is born in",
-        ..UNTOLD
+        told: &["its directory's NFS file handle, in base64"],
+        ..USUAL
     },
     Member {
         name: "directory",
@@ -172,10 +189,44 @@ pub const MEMBERS: &[Member; 11] = &[
     Member {
         name: "history",
         column: Some("history"),
-        kind: Kind::Bytes { len: HISTORY_BYTES },
+        kind: HISTORY,
         hints: false,
         meaning: "what was seen before: `features.HISTORY`; null: unknown",
         told: &["what was seen before it, in base64"],
+        ..USUAL
+    },
+    Member {
+        name: "name_history",
+        column: Some("name_history"),
+        kind: HISTORY,
+        hints: false,
+        meaning: "what was seen of names, for predicates about them; null: as `history`",
+        told: &["what was seen of names before it, in base64"],
+        ..USUAL
+    },
+    Member {
+        name: "directory_system",
+        kind: Kind::Opaque { most: 64 },
+        hints: false,
+        told: &["its directory's file system, as file handles have it, in base64"],
+        ..USUAL
+    },
+    Member {
+        name: "directory_inode",
+        kind: Kind::Inode,
+        hints: false,
+        told: &["the directory's number in that file system"],
+        ..USUAL
+    },
+    Member {
+        name: "directory_path",
+        kind: PATH,
+        hints: false,
+        told: &[
+            "its directory's path, from the topmost directory that the follower knows",
+            "or that path in base64",
+            "or that path, bytes as %XX",
+        ],
         ..USUAL
     },
     Member {
@@ -209,7 +260,7 @@ impl Member {
     /// What is put after its name, for each form that it may have.
     pub const fn forms(&self) -> &'static [&'static str] {
         match self.kind {
-            Kind::Name { .. } => &FORMS,
+            Kind::Name { .. } | Kind::Path { .. } => &FORMS,
             _ => &[""],
         }
     }
@@ -260,7 +311,7 @@ pub const fn assert_told(names: &[&str], asked: Asked) {
 const _: () = {
     let mut place = 0;
     while place < MEMBERS.len() {
-        if let Kind::Name { most } = MEMBERS[place].kind {
+        if let Kind::Name { most } | Kind::Path { most } = MEMBERS[place].kind {
             assert!(VALUE_BYTES >= 18 * most + 2);
         }
         place += 1;

@@ -81,6 +81,7 @@ fn create(bytes: &[u8]) -> Option<Create<'_>> {
     Some(Create {
         name: (!known(7)).then_some(name),
         history: (!known(6)).then_some(history),
+        name_history: None,
         values: [value(0), value(1), value(2), value(3)],
         hour: known(4).then_some(fixed[1]),
     })

@@ -2,10 +2,9 @@
 //! endless loop, and no answer but from words that are there. And any bytes as a file handle.
 #![no_main]
 
-use birthmark_learn::history::BYTES;
 use birthmark_live::header::Layout;
 use birthmark_live::words::{Words, WordsMut};
-use birthmark_live::{handles, Asked, Limits, Lookup, Place, Reader, WhyNot};
+use birthmark_live::{handles, Asked, Limits, Lookup, Place, Reader, Seen, WhyNot};
 use libfuzzer_sys::fuzz_target;
 use std::sync::atomic::AtomicU64;
 
@@ -48,7 +47,7 @@ fn look(memory: Memory, words: &[u64]) {
             .count()
     });
     assert!(matches!(found, Ok(_) | Err(WhyNot::Busy | WhyNot::Damaged)));
-    let mut told = [0; BYTES];
+    let mut told = Seen::default();
     let name = words.first().map(|word| word.to_le_bytes()).unwrap_or_default();
     let asked =
         Asked { name: Some(&name), place: Place::Path(b"/"), uid: Some(0), ..Asked::default() };

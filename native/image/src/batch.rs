@@ -99,6 +99,7 @@ pub struct Creates<'a> {
     owner: Option<[&'a UInt32Array; 3]>,
     client: Option<&'a StringArray>,
     history: Option<&'a BinaryArray>,
+    name_history: Option<&'a BinaryArray>,
     time: Option<&'a TimestampMicrosecondArray>,
 }
 
@@ -110,12 +111,14 @@ impl<'a> Creates<'a> {
     /// If one is missing or of another type.
     pub fn of(creates: &'a RecordBatch, needs: Needs) -> Result<Self, ColumnError> {
         let source = Source::Table(creates);
+        let of_names = needs.history && creates.column_by_name("name_history").is_some();
         let owner = || Ok([source.array("mode")?, source.array("uid")?, source.array("gid")?]);
         Ok(columns!(source, "", Creates {
             name;
             owner: needs.owner.then(owner).transpose()?,
             client: source.needed(needs.client, "client")?,
             history: source.needed(needs.history, "history")?,
+            name_history: source.needed(of_names, "name_history")?,
             time: source.needed(needs.hour, "time")?,
         }))
     }
@@ -127,6 +130,7 @@ impl<'a> Creates<'a> {
         Create {
             name: bytes(self.name, row),
             history: self.history.and_then(|history| bytes(history, row)),
+            name_history: self.name_history.and_then(|history| bytes(history, row)),
             values: [mode, uid, gid, client.map(|client| fnv1a(client.as_bytes()))],
             hour: self.time.and_then(|time| get(time, row)).map(hour),
         }

@@ -9,6 +9,8 @@ pub struct Create<'a> {
     pub name: Option<&'a [u8]>,
     /// What was seen before it (`features.HISTORY`).
     pub history: Option<&'a [u8]>,
+    /// What was seen of names; where that is not known, `history` stands for it.
+    pub name_history: Option<&'a [u8]>,
     /// Mode, uid, gid, and [`birthmark_learn::encode::fnv1a`] of the client's text.
     pub values: [Option<u32>; 4],
     /// The hour of the day, UTC.
@@ -19,6 +21,11 @@ impl Create<'_> {
     /// How much its history tells.
     pub fn told(&self) -> Told {
         self.history.map_or(Told::Nothing, Told::of)
+    }
+
+    /// The same create, as predicates about names see it.
+    pub fn of_name(&self) -> Self {
+        Create { history: self.name_history.or(self.history), ..*self }
     }
 }
 

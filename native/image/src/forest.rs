@@ -123,6 +123,12 @@ impl Forest {
         self.groups.iter().for_each(|group| group.lookup(&row, told, answers));
     }
 
+    /// The places of the predicates that it answers.
+    pub fn predicates(&self) -> impl Iterator<Item = usize> + '_ {
+        let outputs = self.groups.iter().flat_map(|group| &group.outputs);
+        outputs.map(|output| output.predicate)
+    }
+
     /// Adds what the features come from, and what thresholds go by.
     pub fn add_needs(&self, needs: &mut Needs) {
         let mut outputs = self.groups.iter().flat_map(|group| &group.outputs);

@@ -71,6 +71,17 @@ pub struct Predicate {
     pub abstains: bool,
 }
 
+impl Predicate {
+    /// Whether it is about names, and not about files; images of levels have the level first.
+    fn is_about_names(&self) -> bool {
+        let key = match self.key.split_once(' ') {
+            Some((level, key)) if level.bytes().all(|byte| byte.is_ascii_digit()) => key,
+            _ => &self.key,
+        };
+        key.starts_with("name:")
+    }
+}
+
 /// A checked image.
 #[derive(Debug)]
 pub struct Image {
@@ -84,6 +95,8 @@ enum Section {
     Rules(Rules),
     Trees(Trees),
     Forest(Forest),
+    /// Of predicates about names.
+    NameForest(Forest),
 }
 
 impl Image {
@@ -118,8 +131,9 @@ impl Image {
         let count = predicates.len();
         let sections = directory
             .rows(format::SECTION_ENTRY as usize)
-            .map(|entry| Section::read(block, entry, count));
-        Some(Image { sections: sections.collect::<Option<_>>()?, predicates, steps })
+            .map(|entry| Some(Section::read(block, entry, count)?.of_subject(&predicates)));
+        let sections = sections.collect::<Option<_>>()?;
+        Some(Image { sections, predicates, steps })
     }
 
     /// The predicates, in the order of the answers' bits.
@@ -141,6 +155,7 @@ impl Image {
                 Section::Rules(rules) => rules.lookup(create, &mut answers),
                 Section::Trees(trees) => trees.lookup(create, &mut answers),
                 Section::Forest(forest) => forest.lookup(create, &mut answers),
+                Section::NameForest(forest) => forest.lookup(&create.of_name(), &mut answers),
             }
         }
         answers
@@ -153,7 +168,9 @@ impl Image {
             match section {
                 Section::Rules(_) => {}
                 Section::Trees(_) => needs.owner = true,
-                Section::Forest(forest) => forest.add_needs(&mut needs),
+                Section::Forest(forest) | Section::NameForest(forest) => {
+                    forest.add_needs(&mut needs);
+                }
             }
         }
         needs
@@ -171,12 +188,24 @@ impl Section {
         }
     }
 
+    /// The same, by what its predicates are about: those of a section are of one subject.
+    fn of_subject(self, predicates: &[Predicate]) -> Self {
+        match self {
+            Section::Forest(forest)
+                if forest.predicates().all(|place| predicates[place].is_about_names()) =>
+            {
+                Section::NameForest(forest)
+            }
+            section => section,
+        }
+    }
+
     /// The steps that a lookup takes in it, at most.
     fn steps(&self) -> u64 {
         match self {
             Section::Rules(rules) => rules.steps(),
             Section::Trees(trees) => trees.steps(),
-            Section::Forest(forest) => forest.steps(),
+            Section::Forest(forest) | Section::NameForest(forest) => forest.steps(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a lookup costs, alone and beside a writer:
 //! `cargo run --release -p birthmark-live --example speed [DIRECTORY]`, best on tmpfs.
 
-use birthmark_learn::history::{Create, Namer, Record, BYTES};
+use birthmark_learn::history::{Create, Namer, Record};
 use birthmark_live::{
-    Asked, Limits, Lookup, Place, Publisher, Report, SharedHistory, State, WhyNot,
+    Asked, Limits, Lookup, Place, Publisher, Report, Seen, SharedHistory, State, WhyNot,
 };
 use rustix::time::{clock_gettime, ClockId};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn processor() -> f64 {
 fn measure(how: &str, path: &Path) {
     let mut history = SharedHistory::new(path, LIMITS);
     let creates: Vec<Given> = (0..100_000).map(|at| given(at * 7907 % CREATES)).collect();
-    let (mut lookup, mut told, mut busy) = (Lookup::default(), [0; BYTES], 0);
+    let (mut lookup, mut told, mut busy) = (Lookup::default(), Seen::default(), 0);
     let mut times = Vec::with_capacity(LOOKUPS);
     let began = processor();
     for at in 0..LOOKUPS {

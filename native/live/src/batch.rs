@@ -1,8 +1,8 @@
 //! Many creates at once, as Arrow columns.
 
-use super::file::SharedHistory;
 use super::freshness::WhyNot;
-use super::lookup::{Asked, Lookup, Place};
+use super::live::Live;
+use super::lookup::{Asked, Place, Seen};
 use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::types::{Int8Type, UInt64Type};
 use arrow_array::{
@@ -14,42 +14,43 @@ use birthmark_learn::history::{Create, Creates, Error, BYTES};
 use birthmark_trace::columns::{bytes, get, Source};
 use std::sync::Arc;
 
-/// Tells each create what was seen before it: `history` (null where there is nothing to tell from),
-/// `told`, the word of its [`Told`], and `why`, that of [`WhyNot`] where that is nothing.
+/// Tells each create what was seen before it: `history` and `name_history` (null where there is
+/// nothing to tell from), `told`, the word of its [`Told`], and `why`, that of [`WhyNot`] where that
+/// is nothing.
 ///
-/// The columns are those of a history's creates (`features/history.py`). `dir_system` and
-/// `dir_fileid`, or `dir_path`, may be there as well: the first of the three ways in which a row
-/// tells its directory counts.
-pub fn tell(
-    history: &mut SharedHistory,
-    lookup: &mut Lookup,
-    creates: &RecordBatch,
-) -> Result<RecordBatch, Error> {
+/// The columns are those of a history's creates (`features/history.py`). `directory_system` and
+/// `directory_inode`, or `directory_path`, may be there as well: the first of the three ways in
+/// which a row tells its directory counts.
+pub fn tell(live: &Live, creates: &RecordBatch) -> Result<RecordBatch, Error> {
     let (places, creates) = (Places::new(creates)?, Creates::new(creates, "time")?);
     let rows = creates.rows();
-    let mut told = [0; BYTES];
-    let mut histories = FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32);
+    let mut seen = Seen::default();
+    let [mut histories, mut of_names] =
+        [(); 2].map(|()| FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32));
     let (mut levels, mut whys) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     for row in 0..rows {
         let create = creates.row(row);
         let Create { name, dir_name, mode, uid, client, .. } = create;
         let (place, time) = (places.row(&create, row), get(creates.time, row));
         let asked = Asked { name, place, dir_name, mode, uid, client, time };
-        match lookup.tell(history, &asked, &mut told) {
+        match live.tell(&asked, &mut seen) {
             Ok(found) => {
-                histories.append_value(told)?;
+                histories.append_value(seen.files)?;
+                of_names.append_value(seen.names)?;
                 levels.push(found.told as i8);
                 whys.push(None);
             }
             Err(why) => {
                 histories.append_null();
+                of_names.append_null();
                 levels.push(Told::Nothing as i8);
                 whys.push(Some(why as i8));
             }
         }
     }
-    let columns: [(&str, ArrayRef); 3] = [
+    let columns: [(&str, ArrayRef); 4] = [
         ("history", Arc::new(histories.finish())),
+        ("name_history", Arc::new(of_names.finish())),
         ("told", words(Int8Array::from(levels), &Told::ALL.map(Told::word))?),
         ("why", words(Int8Array::from(whys), &WhyNot::ALL.map(WhyNot::word))?),
     ];
@@ -71,10 +72,11 @@ impl<'a> Places<'a> {
     fn new(batch: &'a RecordBatch) -> Result<Places<'a>, Error> {
         let source = Source::Table(batch);
         let has = |name| batch.column_by_name(name).is_some();
-        let inode = has("dir_system") || has("dir_fileid");
+        let [system, inode, path] = ["directory_system", "directory_inode", "directory_path"];
+        let by_inode = has(system) || has(inode);
         Ok(Places {
-            inode: source.needed(inode, "dir_system")?.zip(source.needed(inode, "dir_fileid")?),
-            path: source.needed(has("dir_path"), "dir_path")?,
+            inode: source.needed(by_inode, system)?.zip(source.needed(by_inode, inode)?),
+            path: source.needed(has(path), path)?,
         })
     }
 

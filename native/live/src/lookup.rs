@@ -7,7 +7,7 @@ use super::header::Facts;
 use super::reader::View;
 use super::words::Words;
 use birthmark_contract::told::Told;
-use birthmark_learn::history::{Create, Namer, Names, BYTES, BYTES_PER_KEY};
+use birthmark_learn::history::{Create, Namer, Names, Subject, BYTES, BYTES_PER_KEY};
 
 /// How an asker names a create's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,20 @@ pub struct Asked<'a> {
     pub time: Option<i64>,
 }
 
+/// What was seen before a create: of files, and of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Seen {
+    pub files: [u8; BYTES],
+    pub names: [u8; BYTES],
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { files: [0; BYTES], names: [0; BYTES] }
+    }
+}
+
 /// Of what a create was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -66,10 +80,10 @@ impl Lookup {
         &mut self,
         history: &mut SharedHistory,
         asked: &Asked,
-        told: &mut [u8; BYTES],
+        seen: &mut Seen,
     ) -> Result<Answer, WhyNot> {
         let question = self.question(asked);
-        history.look(|view| question.answer(view, told))
+        history.look(|view| question.answer(view, seen))
     }
 
     /// What is to be looked up for a create.
@@ -96,23 +110,37 @@ pub struct Question {
 
 impl Question {
     /// Tells what is there.
-    pub fn answer<W: Words>(&self, view: &View<'_, W>, told: &mut [u8; BYTES]) -> Answer {
+    pub fn answer<W: Words>(&self, view: &View<'_, W>, seen: &mut Seen) -> Answer {
         let mut names = self.names;
         if let Some(directory) = self.alias.and_then(|alias| view.directory(alias)) {
             names.dir = names.dir.or(Some(directory.dir));
             names.dir_shape = names.dir_shape.or(directory.shape);
         }
-        view.expect(&names.keys());
-        let caller = names.caller();
-        names.previous = caller.map(|caller| view.record(caller).shape);
         let facts = view.facts();
         let time = self.time.unwrap_or(facts.report.trace_clock);
-        for (key, told) in names.keys().into_iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
-            match key {
-                Some(key) => view.record(key).tell(time, told),
-                None => told.fill(0),
-            }
+        tell(view, Subject::File, names, time, &mut seen.files);
+        // the table of names, which their history is learned from, knows no directory's own name
+        tell(view, Subject::Name, Names { dir_shape: None, ..names }, time, &mut seen.names);
+        Answer { told: Told::of(&seen.files), facts }
+    }
+}
+
+/// Tells what is known of one subject under the keys of a create.
+fn tell<W: Words>(
+    view: &View<'_, W>,
+    subject: Subject,
+    mut names: Names,
+    time: i64,
+    told: &mut [u8; BYTES],
+) {
+    let of_subject = |key: Option<u64>| key.map(|key| subject.key(key));
+    view.expect(&names.keys().map(of_subject));
+    names.previous = of_subject(names.caller()).map(|caller| view.record(caller).shape);
+    let keys = names.keys().map(of_subject);
+    for (key, told) in keys.into_iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
+        match key {
+            Some(key) => view.record(key).tell(time, told),
+            None => told.fill(0),
         }
-        Answer { told: Told::of(told), facts }
     }
 }

@@ -3,7 +3,7 @@
 use birthmark_contract::told::Told;
 use birthmark_learn::history::{hash, Keys, Namer, Record, KEYS};
 use birthmark_live::header::HeaderError;
-use birthmark_live::lookup::{Asked, Lookup, Place};
+use birthmark_live::lookup::{Asked, Lookup, Place, Seen};
 use birthmark_live::{
     alias, file, CreateError, Directory, Limits, OpenError, Publisher, Report, SharedHistory,
     State, WhyNot,
@@ -212,9 +212,10 @@ fn a_directory_is_found_by_whatever_it_is_called() {
     let mut history = SharedHistory::new(&path, LIMITS);
     let mut tell = |place, uid, client| {
         let asked = Asked { name: Some(b"a"), place, uid, client, ..Asked::default() };
-        let mut bytes = [0; 176];
-        let told = Lookup::default().tell(&mut history, &asked, &mut bytes).unwrap();
-        (told.told, bytes)
+        let mut seen = Seen::default();
+        let told = Lookup::default().tell(&mut history, &asked, &mut seen).unwrap();
+        assert_eq!(seen.names.iter().filter(|byte| **byte > 1).count(), 0);
+        (told.told, seen.files)
     };
     let (told, by_handle) = tell(Place::Handle(b"handle"), Some(9), None);
     assert_eq!(told, Told::Directory);

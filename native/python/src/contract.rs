@@ -31,7 +31,9 @@ impl From<create::Member> for Member {
             Kind::Text { most } => ("text", Some(most as u64)),
             Kind::Time => ("time", None),
             Kind::Bytes { len } => ("bytes", Some(len as u64)),
-            Kind::Handle => ("handle", None),
+            Kind::Opaque { most } => ("opaque", Some(most as u64)),
+            Kind::Path { most } => ("path", Some(most as u64)),
+            Kind::Inode => ("inode", Some(u64::MAX)),
             Kind::Flag => ("flag", None),
         };
         Member {

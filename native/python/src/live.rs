@@ -3,34 +3,31 @@
 use super::arrays::{whole, Batch, Column};
 use super::errors::{raise, raise_at, NO_LIMIT, NO_STATE};
 use super::history::HistoryKeeper;
+use super::lives::{subject_of, PyLiveHistory};
 use arrow_array::types::UInt64Type;
 use arrow_pyarrow::PyArrowType;
 use birthmark_contract::told::Told;
-use birthmark_learn::history::{records, Namer, BYTES};
+use birthmark_learn::history::{records, Namer, Subject};
 use birthmark_live::handles::{self, Inode};
 use birthmark_live::{
-    alias, batch, Asked, Clocks, Facts, Limits, Lookup, Place, Publisher, Report, SharedHistory,
-    State, WhyNot,
+    alias, batch, Asked, Clocks, Facts, Limits, Live, Place, Publisher, Report, Seen, State, WhyNot,
 };
+use birthmark_tables::lives::directories::Directory;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 const MICROS: f64 = 1e6;
 
-/// What a create's asker is told: the history, the word of the level, and why that is nothing.
-type Answer<'py> = (Option<Bound<'py, PyBytes>>, &'static str, Option<&'static str>);
+/// What was seen of files, and of names.
+type Histories<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+/// What a create's asker is told: the histories, the word of the level, and why that is nothing.
+type Answer<'py> = (Option<Histories<'py>>, &'static str, Option<&'static str>);
 
 #[pyclass(name = "SharedHistory", frozen)]
 pub struct PySharedHistory {
-    state: Mutex<(SharedHistory, Lookup)>,
-}
-
-impl PySharedHistory {
-    fn state(&self) -> MutexGuard<'_, (SharedHistory, Lookup)> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    pub(crate) live: Arc<Live>,
 }
 
 #[pymethods]
@@ -39,15 +36,11 @@ impl PySharedHistory {
     fn new(path: PathBuf, max_age: f64, max_lag: f64, max_loss: f64) -> PyResult<PySharedHistory> {
         let [age, lag, loss] = [max_age, max_lag, max_loss].map(micros);
         let limits = Limits { age: age?, lag: lag?, loss: loss? };
-        let state = Mutex::new((SharedHistory::new(&path, limits), Lookup::default()));
-        Ok(PySharedHistory { state })
+        Ok(PySharedHistory { live: Arc::new(Live::new(&path, limits)) })
     }
 
     fn at(&self, py: Python<'_>, creates: Batch) -> PyResult<Batch> {
-        let told = py.detach(|| {
-            let (history, lookup) = &mut *self.state();
-            batch::tell(history, lookup, &creates.0)
-        });
+        let told = py.detach(|| batch::tell(&self.live, &creates.0));
         told.map(PyArrowType).map_err(raise)
     }
 
@@ -76,29 +69,32 @@ impl PySharedHistory {
             (None, None, None) => Place::Unknown,
         };
         let asked = Asked { name: Some(name), place, dir_name, mode, uid, client, time };
-        let mut told = [0; BYTES];
-        let (history, lookup) = &mut *self.state();
-        match lookup.tell(history, &asked, &mut told) {
-            Ok(found) => (Some(PyBytes::new(py, &told)), found.told.word(), None),
+        let mut seen = Seen::default();
+        match self.live.tell(&asked, &mut seen) {
+            Ok(found) => {
+                let histories = (PyBytes::new(py, &seen.files), PyBytes::new(py, &seen.names));
+                (Some(histories), found.told.word(), None)
+            }
             Err(why) => (None, Told::Nothing.word(), Some(why.word())),
         }
     }
 
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (history, _) = &mut *self.state();
-        let why = history.look(|_| ()).err();
         let status = PyDict::new(py);
-        status.set_item("why", why.map(WhyNot::word))?;
-        status.set_item("says", why.map(WhyNot::sentence))?;
-        if let Ok(reader) = history.reader() {
-            status.set_item("follower", reader.follower())?;
-            status.set_item("generation", reader.generation())?;
-            status.set_item("updates", reader.updates())?;
-            if let Ok(facts) = reader.facts() {
-                add_facts(&status, &facts)?;
+        self.live.with(|history| {
+            let why = history.look(|_| ()).err();
+            status.set_item("why", why.map(WhyNot::word))?;
+            status.set_item("says", why.map(WhyNot::sentence))?;
+            if let Ok(reader) = history.reader() {
+                status.set_item("follower", reader.follower())?;
+                status.set_item("generation", reader.generation())?;
+                status.set_item("updates", reader.updates())?;
+                if let Ok(facts) = reader.facts() {
+                    add_facts(&status, &facts)?;
+                }
             }
-        }
-        Ok(status)
+            Ok(status.clone())
+        })
     }
 }
 
@@ -146,22 +142,46 @@ impl PySharedHistoryWriter {
         Ok(PySharedHistoryWriter { publisher, path, namer: Namer::default() })
     }
 
-    fn put(&mut self, known: Batch) -> PyResult<()> {
+    fn mirror(&mut self, py: Python<'_>, mut live: PyRefMut<'_, PyLiveHistory>) {
+        let live = &mut live.live;
+        py.detach(|| {
+            let writer = self.publisher.writer();
+            for subject in Subject::ALL {
+                let changed = live.take_changed(subject);
+                changed.forgotten.iter().for_each(|key| writer.remove(subject.key(*key)));
+                for (key, record) in &changed.records {
+                    writer.put(subject.key(*key), record);
+                }
+            }
+            let now = live.history(Subject::File).clock();
+            for Directory { handle, called } in live.take_directories() {
+                let (name, path) = called.map(|called| (called.name, called.path)).unzip();
+                let shape = self.namer.shape(name.as_deref());
+                writer.call(&handle, path.as_deref(), shape, now);
+            }
+        });
+    }
+
+    fn put(&mut self, subject: &str, known: Batch) -> PyResult<()> {
+        let subject = subject_of(subject)?;
         for (key, record) in records(&known.0).map_err(raise)? {
-            self.publisher.writer().put(key, &record);
+            self.publisher.writer().put(subject.key(key), &record);
         }
         Ok(())
     }
 
-    fn put_all(&mut self, history: &HistoryKeeper) {
+    fn put_all(&mut self, subject: &str, history: &HistoryKeeper) -> PyResult<()> {
+        let subject = subject_of(subject)?;
         for (key, record) in history.history().records() {
-            self.publisher.writer().put(key, &record);
+            self.publisher.writer().put(subject.key(key), &record);
         }
+        Ok(())
     }
 
-    fn remove(&mut self, keys: Column) -> PyResult<()> {
-        let keys = whole::<UInt64Type>(keys, "keys")?;
-        keys.values().iter().for_each(|&key| self.publisher.writer().remove(key));
+    fn remove(&mut self, subject: &str, keys: Column) -> PyResult<()> {
+        let (subject, keys) = (subject_of(subject)?, whole::<UInt64Type>(keys, "keys")?);
+        let writer = self.publisher.writer();
+        keys.values().iter().for_each(|&key| writer.remove(subject.key(key)));
         Ok(())
     }
 

@@ -67,7 +67,16 @@ impl LivesBuilder {
 
 #[pyclass(name = "LiveHistory")]
 pub struct PyLiveHistory {
-    live: LiveHistory,
+    pub(crate) live: LiveHistory,
+}
+
+/// The subject of a word.
+pub fn subject_of(word: &str) -> PyResult<Subject> {
+    match word {
+        "file" => Ok(Subject::File),
+        "name" => Ok(Subject::Name),
+        _ => Err(NO_SUBJECT.because(format_args!("{word:?}, expected file or name"))),
+    }
 }
 
 #[pymethods]
@@ -137,17 +146,16 @@ impl PyLiveHistory {
         self.live.take_outcomes().map(PyArrowType).map_err(raise)
     }
 
+    fn discard(&mut self) {
+        self.live.discard();
+    }
+
     #[getter]
     fn dropped(&mut self) -> u64 {
         self.live.lives().dropped()
     }
 
     fn history(&self, subject: &str) -> PyResult<HistoryKeeper> {
-        let subject = match subject {
-            "file" => Subject::File,
-            "name" => Subject::Name,
-            _ => return Err(NO_SUBJECT.because(format_args!("{subject:?}, expected file or name"))),
-        };
-        Ok(HistoryKeeper { history: self.live.history(subject).clone() })
+        Ok(HistoryKeeper { history: self.live.history(subject_of(subject)?).clone() })
     }
 }

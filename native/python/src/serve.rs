@@ -4,11 +4,14 @@ use super::arrays::{columns, Batch, Column};
 use super::certainty::Columns;
 use super::errors::{raise, BROKEN, NO_BYTES, NO_CERTAINTY, OTHER_LEVELS};
 use super::invalid::invalid;
+use super::live::PySharedHistory;
 use arrow_array::cast::AsArray;
 use arrow_array::make_array;
 use arrow_array::types::UInt8Type;
 use arrow_pyarrow::PyArrowType;
-use birthmark_answer::{self as answer, Answerer, Fault, Levels, Model, Shape, Table, Tally};
+use birthmark_answer::{
+    self as answer, Answered, Answerer, Fault, Levels, Model, Shape, Table, Tallies, Tally,
+};
 use birthmark_contract::create::Asked;
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
@@ -38,6 +41,9 @@ impl PyTally {
     }
 }
 
+/// An answer in JSON, of how many files, and what the live history told of them.
+type Answer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
+
 #[pyclass(name = "Answerer", frozen)]
 pub struct PyAnswerer {
     answerer: Answerer,
@@ -46,15 +52,19 @@ pub struct PyAnswerer {
 #[pymethods]
 impl PyAnswerer {
     #[new]
-    #[pyo3(signature = (image, model, abstaining, tally, certainty=Vec::new(), levels=Vec::new()))]
+    #[pyo3(signature = (
+        image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None
+    ))]
+    #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         image: Column,
         model: (String, String, String),
         abstaining: Vec<String>,
-        tally: &PyTally,
+        tallies: (PyRef<'_, PyTally>, PyRef<'_, PyTally>),
         certainty: Vec<String>,
         levels: Vec<Column>,
+        live: Option<PyRef<'_, PySharedHistory>>,
     ) -> PyResult<PyAnswerer> {
         let image = open(py, image)?;
         let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
@@ -63,7 +73,10 @@ impl PyAnswerer {
         let levels = told.then(|| read_levels(&keys, &certainty, &abstaining, images));
         let (model, kind, point) = model;
         let model = Model { model, kind, point };
-        let answerer = Answerer::new(image, &model, &abstaining, &tally.tally, levels.transpose()?);
+        let tallies = Tallies { answers: &tallies.0.tally, told: &tallies.1.tally };
+        let live = live.map(|live| live.live.clone());
+        let answerer =
+            Answerer::new(image, &model, &abstaining, tallies, levels.transpose()?, live);
         Ok(PyAnswerer { answerer: answerer.map_err(|error| BROKEN.because(error))? })
     }
 
@@ -72,9 +85,9 @@ impl PyAnswerer {
         keys_of(self.answerer.image())
     }
 
-    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<(Bound<'py, PyBytes>, u64)> {
-        let answer = read(py, body.len(), || self.answerer.json(body));
-        answer.map(|(answer, files)| (PyBytes::new(py, &answer), files))
+    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<Answer<'py>> {
+        let Answered { json, files, seen } = read(py, body.len(), || self.answerer.json(body))?;
+        Ok((PyBytes::new(py, &json), files, PyBytes::new(py, &seen)))
     }
 
     fn hint(&self, py: Python<'_>, body: &[u8]) -> PyResult<u8> {

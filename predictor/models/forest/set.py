@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from birthmark.features.creates import of_names
 from birthmark.features.encoding import Encoding
 from birthmark.features.told import TOLD
 from birthmark.predictor.answers.operating_points import Scores
@@ -18,6 +19,7 @@ from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
 from birthmark.predictor.models.forest.sections import by_forest, sections_of
 from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
 from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.predicates.predicate import is_about_names
 
 
 class ForestModels(ModelSet[CreateForest]):
@@ -61,10 +63,9 @@ class ForestModels(ModelSet[CreateForest]):
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
         """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
         asked = list(self if keys is None else keys)
-        columns = self.columns(creates)
         found: dict[str, Scores] = {}
         for encoding, forests in self._by_encoding(asked):
-            matrix = encoding.transform(columns)
+            matrix = encoding.transform(self._seen(creates, forests))
             for own in forests:
                 every = own.forest.predict(matrix)
                 found |= {key: every[:, place] for place, key in enumerate(own.keys)}
@@ -72,9 +73,9 @@ class ForestModels(ModelSet[CreateForest]):
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the leaves, and the columns that moved the scores most."""
-        columns = self.columns(creates)
-        rows: list[dict[str, tuple[float, dict[str, Any]]]] = [{} for _ in range(len(columns))]
+        rows: list[dict[str, tuple[float, dict[str, Any]]]] = [{} for _ in range(len(creates))]
         for encoding, forests in self._by_encoding(list(self)):
+            columns = self._seen(creates, forests)
             matrix = encoding.transform(columns)
             for own in forests:
                 for answers, row, create in zip(rows, matrix, columns.to_pylist(), strict=True):
@@ -102,6 +103,12 @@ class ForestModels(ModelSet[CreateForest]):
         for own in read_forests(directory, keys):
             models._add(own, parameters)
         return models
+
+    def _seen(self, creates: pa.Table, forests: Iterable[SharedForest]) -> pa.Table:
+        """Return the columns that forests of one encoding, and so of one subject, see."""
+        keys = (key for own in forests for key in own.keys)
+        about_names = all(is_about_names(key) for key in keys)
+        return self.columns(of_names(creates) if about_names else creates)
 
     def _add(self, own: SharedForest, parameters: Mapping[str, Any]) -> None:
         for output, key in enumerate(own.keys):

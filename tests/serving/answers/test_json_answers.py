@@ -112,13 +112,15 @@ def test_what_is_read_is_answered_under_its_names(model: Any, files: list[str]) 
         with pytest.raises(InvalidRequestError):
             predict(model, body)
         return
-    answer, count = predict(model, body)
+    answer, count, seen = predict(model, body)
+    assert not seen, "there is no live history"
     said = json.loads(answer)["predictions"]
     assert count == len(said) == len(read)
     columns = model.answers(table(read), counted=False)
     for row, (file, prediction) in enumerate(zip(read, said, strict=True)):
         answers = prediction.pop("predicates")
         words, likely = prediction.pop("answers"), prediction.pop("probabilities")
+        assert prediction.pop("told") == "nothing"
         assert prediction == file.echo()
         assert words == {key: "yes" if yes == "yes" else "unsure" for key, yes in answers.items()}
         assert likely == dict.fromkeys(answers), "a model that was not calibrated knows none"

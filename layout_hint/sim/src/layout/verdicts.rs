@@ -97,6 +97,7 @@ impl Asking {
         let known = image::Create {
             name: Some(name),
             history: None,
+            name_history: None,
             values: [create.mode, create.uid, create.gid, None],
             hour: create.hour,
         };

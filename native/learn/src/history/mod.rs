@@ -39,7 +39,30 @@ use birthmark_trace::columns::{get, ColumnError};
 use births::Lives;
 use outcomes::Outcomes;
 pub use outcomes::{Outcome, YOUNG};
+use serde::{Deserialize, Serialize};
 use store::{Slot, Store};
+
+/// What lives are of: each has a history of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Subject {
+    File,
+    Name,
+}
+
+impl Subject {
+    /// Both, in their order.
+    pub const ALL: [Subject; 2] = [Subject::File, Subject::Name];
+
+    /// A key of this subject's history, told apart from the same key of the other's.
+    #[inline]
+    pub fn key(self, key: u64) -> u64 {
+        match self {
+            Subject::File => key,
+            Subject::Name => !key,
+        }
+    }
+}
 
 /// How many bytes tell a history.
 pub const BYTES: usize = birthmark_contract::create::HISTORY_BYTES;

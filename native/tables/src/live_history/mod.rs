@@ -7,6 +7,7 @@
 mod saved;
 mod tables;
 
+use crate::lives::directories::Directory;
 use crate::lives::events::{Event, Subject, What};
 use crate::lives::{Error, Lives};
 use arrow_array::RecordBatch;
@@ -87,6 +88,12 @@ impl LiveHistory {
         self.of(subject).history.take_changed()
     }
 
+    /// The directories that were used or given a name since the last call
+    /// ([`Lives::take_directories`]).
+    pub fn take_directories(&mut self) -> Vec<Directory> {
+        self.lives.take_directories()
+    }
+
     /// The births since the last call, each with its history.
     pub fn take_births(&mut self) -> Result<RecordBatch, Error> {
         let births = std::mem::take(&mut self.births);
@@ -97,6 +104,12 @@ impl LiveHistory {
     pub fn take_outcomes(&mut self) -> Result<RecordBatch, Error> {
         let outcomes = std::mem::take(&mut self.outcomes);
         Ok(tables::outcomes(&outcomes)?)
+    }
+
+    /// Lets births and outcomes go that were not taken.
+    pub fn discard(&mut self) {
+        self.births.clear();
+        self.outcomes.clear();
     }
 
     fn of(&mut self, subject: Subject) -> &mut Followed {

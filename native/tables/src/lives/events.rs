@@ -27,13 +27,7 @@ use serde::{Deserialize, Serialize};
 /// The number of a birth that is not told.
 pub const UNTOLD: u64 = u64::MAX;
 
-/// What a life is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub enum Subject {
-    File,
-    Name,
-}
+pub use history::Subject;
 
 /// Something that came to be known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -259,6 +253,10 @@ impl Lives {
 
     /// Notes that a file was born, if that is to be told.
     pub(super) fn file_born(&mut self, slot: Slot) {
+        let inode = self.inodes.get(slot);
+        if let Some(origin) = &inode.life.origin {
+            self.directories.used(inode.server, &origin.dir);
+        }
         let told = |events: &mut Box<Events>| events.file_born(self.inodes.get(slot));
         if let Some(number) = self.events.as_mut().and_then(told) {
             if let Some(birth) = &mut self.inodes.get_mut(slot).life.birth {

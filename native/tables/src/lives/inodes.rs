@@ -129,6 +129,11 @@ impl Inodes {
         self.hasher.hash_one((dir.hash, name))
     }
 
+    /// The slots of the files in memory.
+    pub fn slots(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.slab.iter().map(|(slot, _)| slot)
+    }
+
     /// Finds a file by its handle.
     #[inline]
     pub fn by_handle(&mut self, key: &Key) -> Option<Slot> {

@@ -21,6 +21,7 @@
 
 mod births;
 mod columns;
+pub mod directories;
 mod early;
 mod ends;
 pub mod events;
@@ -50,6 +51,7 @@ use birthmark_trace::columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Interner;
 use birthmark_trace::schema::Op;
 use columns::Columns;
+use directories::Named;
 use events::Events;
 use gaps::{Gaps, Unanswered};
 use inodes::{Inodes, Key};
@@ -101,6 +103,8 @@ pub struct Lives {
     names: Ended<NameRow>,
     /// What is told of births and outcomes, if it is.
     events: Option<Box<Events>>,
+    /// What is told of directories, if it is.
+    directories: Named,
     finished: bool,
 }
 

@@ -1,5 +1,6 @@
 //! Lives as a snapshot, from which they go on as if nothing had happened.
 
+use super::directories::Named;
 use super::gaps::Gaps;
 use super::inodes::Inodes;
 use super::losses::Ended;
@@ -56,6 +57,7 @@ impl Lives {
             files,
             names,
             events,
+            directories: Named::default(),
             finished: false,
         })
     }

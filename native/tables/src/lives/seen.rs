@@ -187,7 +187,9 @@ impl Lives {
         for name in &mut found.names {
             name.last_seen = name.last_seen.max(op.at);
         }
-        Some(self.inodes.insert(found))
+        let slot = self.inodes.insert(found);
+        self.directories.named(&self.inodes, slot);
+        Some(slot)
     }
 
     /// Gives a file a name.
@@ -211,6 +213,7 @@ impl Lives {
         }
         let born = birth.is_some();
         self.inodes.add_name(slot, life);
+        self.directories.named(&self.inodes, slot);
         if born {
             self.name_born(slot, self.inodes.get(slot).names.len() - 1);
         }

@@ -140,7 +140,7 @@ impl Pcap {
         let live = input.live;
         let bytes = input.glimpse(size, HEADER);
         let followed = bytes.len() == size
-            || (live && bytes.len() < size + HEADER)
+            || (live && (size..size + HEADER).contains(&bytes.len()))
             || bytes.get(size..).and_then(|b| self.header(b)).is_some();
         if !followed {
             let within = &bytes[..size.min(bytes.len())];

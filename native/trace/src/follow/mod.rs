@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// How long a source that has nothing is waited for before what came is given, and how long rows
 /// are gathered while more comes.
-pub const PATIENCE: Duration = Duration::from_millis(100);
+pub const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Rows handed on so long ago, in microseconds of the trace's time, change no more: their calls
 /// are forgotten.

@@ -1,0 +1,70 @@
+"""The live history of a follower, as the service's workers read it (``native/live``)."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.settings import Following
+from birthmark_native import LiveHistory, SharedHistoryWriter
+
+RECENT = 300_000_000
+"""What was lost counts for so many microseconds of the trace's time."""
+
+NAMES = 3
+"""A directory is called by its handle, its inode and its path."""
+
+SLACK = 1_000_000
+"""Of a source that has nothing, all is there that is this much older than now, in microseconds."""
+
+
+class Mirror:
+    """Keeps a file, which workers read, as a live history is.
+
+    ``history`` is that which is mirrored. The file is there for readers from the first ``update``
+    on.
+    """
+
+    def __init__(self, path: Path, history: LiveHistory, settings: Following) -> None:
+        self.history = history
+        keys, names = 2 * settings.history_keys, NAMES * settings.history_directories
+        self._writer = SharedHistoryWriter(path, keys, names, version("birthmark"))
+        self._losses: deque[tuple[int, float, float]] = deque()
+        self._clock = 0
+        self._heard = time.monotonic()
+
+    def lost(self, batch: pa.RecordBatch) -> None:
+        """Take rows of the loss table."""
+        seen = pc.add(pc.add(batch["calls"], batch["replies"]), batch["orphans"])
+        columns = (batch["time"].cast(pa.int64()), seen, batch["lost"])
+        self._losses.extend(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+
+    def heard(self, clock: int) -> None:
+        """Take note that the history knows the trace until a time, microseconds since the epoch."""
+        self._clock = max(clock, self._clock)
+        self._heard = time.monotonic()
+
+    def idle(self) -> None:
+        """Take note that nothing came: what was to become known meanwhile is."""
+        if self._clock:
+            passed = round((time.monotonic() - self._heard) * 1e6)
+            self.history.advance(self._clock + passed - SLACK)
+
+    def update(self, lag: float, state: str) -> None:
+        """Let readers see all that is known by now; ``lag`` is in seconds (`Status`)."""
+        self._writer.mirror(self.history)
+        self.history.discard()
+        self._writer.commit(self._clock, max(lag, 0.0), self._share_lost(), state)
+        self._writer.publish()
+
+    def _share_lost(self) -> float:
+        while self._losses and self._losses[0][0] < self._clock - RECENT:
+            self._losses.popleft()
+        seen, lost = (sum(each[column] for each in self._losses) for column in (1, 2))
+        return lost / (seen + lost) if lost else 0.0

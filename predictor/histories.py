@@ -1,0 +1,38 @@
+"""What a saved model's births were told of earlier ones, as it stood at their end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from birthmark.features.history import History
+from birthmark.predictor import parts
+
+SUBJECTS = ("file", "name")
+"""Those that have a history."""
+
+
+def save(directory: Path, histories: Mapping[str, History]) -> list[str]:
+    """Write the history of each subject; return the files' names."""
+    for subject, history in histories.items():
+        parts.write_table(directory / _file(subject), history.to_table())
+    return [_file(subject) for subject in histories]
+
+
+def load(directory: Path) -> dict[str, History]:
+    """Return the saved histories by subject.
+
+    Raises ``DamagedModelError``, naming the file, for what is none.
+    """
+    return {subject: _load(directory / _file(subject)) for subject in SUBJECTS}
+
+
+def _file(subject: str) -> str:
+    return f"history-{subject}.arrow"
+
+
+def _load(path: Path) -> History:
+    try:
+        return History.from_table(parts.read_table(path, None))
+    except ValueError as error:
+        raise parts.DamagedModelError(path, f"a history ({error})") from error

@@ -1,0 +1,150 @@
+"""A follower's live history, as its readers see it, is that of the operations handed on so far."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from birthmark.data.datasets.tables import read_files
+from birthmark.data.follow import state
+from birthmark.data.follow.run import Follower, follow
+from birthmark.data.settings import Following
+from birthmark_native import HistoryKeeper, LiveHistory, SharedHistory
+from tests.builders.followed import packets, split
+from tests.data.follow.test_resume import KilledError, killer
+
+ASKED = {
+    "name": pa.large_binary(),
+    "dir_fh": pa.large_binary(),
+    "dir_name": pa.large_binary(),
+    "mode": pa.uint32(),
+    "uid": pa.uint32(),
+    "client": pa.utf8(),
+    "time": pa.timestamp("us", "UTC"),
+}
+
+
+@pytest.fixture
+def creates(whole: Path) -> pa.RecordBatch:
+    """Return what was born in the capture, as somebody asks about it after the capture's end."""
+    files = read_files(whole / "ingested")
+    files = files.filter(files["birth_seen"])
+    files = files.append_column("time", files["born"])
+    (batch,) = (
+        pa.table({n: files[n].cast(t) for n, t in ASKED.items()}).combine_chunks().to_batches()
+    )
+    late = pa.repeat(pc.add(pc.max(batch["time"]), timedelta(hours=1)), len(batch))
+    return batch.set_column(6, "time", late)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Following:
+    (tmp_path / "run").mkdir(mode=0o700)
+    return Following(hour_seconds=60, history=tmp_path / "run" / "history", history_keys=10_000)
+
+
+def reading(settings: Following) -> SharedHistory:
+    assert settings.history is not None
+    return SharedHistory(settings.history, max_age=60.0, max_lag=1e12, max_loss=1.0)
+
+
+class Beside:
+    """What a live history knows that is given all that a follower hands on."""
+
+    def __init__(self) -> None:
+        self.live = LiveHistory(HistoryKeeper(10_000), HistoryKeeper(10_000))
+        self.live.loss_told(True)
+        self.operations = 0
+
+    def __call__(self, batch: pa.RecordBatch) -> None:
+        self.live.update(batch)
+        self.operations += len(batch)
+
+
+def until_quiet(follower: Follower) -> Iterator[None]:
+    """Go on until all is read that a pipe, which stays open, has."""
+    quiet = 0
+    while quiet < 3:
+        before = follower.status.operations
+        assert follower.go_on()
+        quiet = quiet + 1 if follower.status.operations == before else 0
+        yield
+
+
+def test_readers_are_told_what_the_history_of_all_operations_tells(
+    whole: Path, tmp_path: Path, settings: Following, creates: pa.RecordBatch
+) -> None:
+    beside, (source, sink) = Beside(), os.pipe()
+    header, all_packets = packets(whole / "whole.pcap")
+    no_names = pa.nulls(len(creates), pa.large_binary())
+    asked = {"file": creates, "name": creates.set_column(2, "dir_name", no_names)}
+    told = []
+    with Follower(f"/dev/fd/{source}", tmp_path / "out", settings, beside) as follower:
+        reader = reading(settings)
+        assert reader.tell(b"a")[2] == "starting"
+        os.write(sink, header)
+        for at in range(0, len(all_packets), 1000):
+            os.write(sink, b"".join(all_packets[at : at + 1000]))
+            for _ in until_quiet(follower):
+                pass
+            answers = reader.at(creates)
+            assert set(answers["why"].to_pylist()) == {None}
+            for column, subject in (("history", "file"), ("name_history", "name")):
+                expected = beside.live.history(subject).at(asked[subject])
+                assert answers[column].to_pylist() == expected.to_pylist()
+            told.append(answers["history"].to_pylist())
+        assert reader.status()["clock"] == follower.status.clock
+    assert len(told) > 2
+    assert told[0] != told[-1]
+    assert reader.tell(b"a")[2] == "stopped"
+    os.close(source)
+    os.close(sink)
+
+
+def test_a_directory_lends_its_name_and_is_known_by_its_path(
+    whole: Path, tmp_path: Path, settings: Following, creates: pa.RecordBatch
+) -> None:
+    nameless = creates.set_column(2, "dir_name", pa.nulls(len(creates), pa.large_binary()))
+    with Follower(
+        whole / "whole.pcap", tmp_path / "out", settings.model_copy(update={"until_idle": 0.5})
+    ) as follower:
+        for _ in until_quiet(follower):
+            pass
+        reader = reading(settings)
+        with_names = reader.at(creates)["history"].to_pylist()
+        assert reader.at(nameless)["history"].to_pylist() == with_names
+        assert len(set(creates["dir_name"].to_pylist())) > 3
+
+
+def test_a_follower_that_was_killed_knows_what_one_knows_that_was_not(
+    whole: Path, tmp_path: Path, settings: Following
+) -> None:
+    split(whole / "whole.pcap", tmp_path / "captures", [101] * 30)
+    known = []
+    for out, most in (("killed", 700), ("whole", 10**9)):
+        how = settings.model_copy(update={"until_idle": 0.01})
+
+        with suppress(KilledError):
+            follow(tmp_path / "captures", tmp_path / out, how, killer(most))
+        follow(tmp_path / "captures", tmp_path / out, how)
+        last = state.newest(tmp_path / out)
+        assert last is not None
+        kept = LiveHistory.load(state.lives(tmp_path / out, last))
+        known.append([kept.history(subject).to_batch() for subject in ("file", "name")])
+    assert known[0] == known[1]
+    assert all(batch.num_rows > 100 for batch in known[0])
+
+
+def test_without_a_file_for_it_no_history_is_kept(whole: Path, tmp_path: Path) -> None:
+    follow(whole / "whole.pcap", tmp_path / "out", Following(until_idle=0.01))
+    last = state.newest(tmp_path / "out")
+    assert last is not None
+    with pytest.raises(ValueError, match="begins with"):
+        LiveHistory.load(state.lives(tmp_path / "out", last))
