@@ -1,0 +1,275 @@
+"""The service tells creates what was seen before them, from the live history of a follower."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from birthmark.data import lives
+from birthmark.data.samples import DAYS
+from birthmark.features import CREATES, from_files
+from birthmark.features.told import TOLD, told_of
+from birthmark.predictor.labels import births
+from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.answers.arrow_answers import MEDIA_TYPE
+from birthmark.serving.client import Client
+from birthmark.serving.settings import Settings
+from birthmark.training.registry.versions import Registry
+from birthmark_native import HistoryKeeper, LiveHistory, SharedHistoryWriter
+from tests.serving.services import served, settings_for
+
+MANIFEST = {"serve": "forest", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
+ROWS = 200
+ASKED = {
+    "name": pa.large_binary(),
+    "dir_fh": pa.large_binary(),
+    "dir_name": pa.large_binary(),
+    "mode": pa.uint32(),
+    "uid": pa.uint32(),
+    "client": pa.utf8(),
+    "time": pa.timestamp("us", "UTC"),
+}
+
+
+@dataclass
+class Served:
+    """A service with a live history of half a day, and creates of the rest."""
+
+    client: httpx.Client
+    model: TrainedModel
+    live: LiveHistory
+    writer: SharedHistoryWriter
+    creates: pa.Table
+    log: Path
+
+    def commit(self, lag: float = 0.0, state: str = "following") -> None:
+        """Tell the workers how the follower is doing."""
+        self.writer.commit(self.live.history("file").clock, lag, 0.0, state)
+
+    def expected(self, told: pa.Table) -> dict[str, list[str]]:
+        """Return the answers to creates that are told what was seen before."""
+        answers = self.model.predict(told, "forest", "bounded")
+        words = {
+            key: ["yes" if yes else "no" for yes in own.to_pylist()] for key, own in answers.items()
+        }
+        return words
+
+    def told(self) -> pa.Table:
+        """Return the creates with the histories that the follower knows, of files and of names."""
+        batch = pa.table({n: self.creates[n].cast(t) for n, t in ASKED.items()})
+        (batch,) = batch.combine_chunks().to_batches()
+        no_names = pa.nulls(len(batch), pa.large_binary())
+        of_names = batch.set_column(2, "dir_name", no_names)
+        histories = {
+            "history": self.live.history("file").at(batch),
+            "name_history": self.live.history("name").at(of_names),
+        }
+        told = self.creates
+        for name, column in histories.items():
+            place = CREATES.get_field_index(name)
+            told = told.set_column(place, CREATES.field(name), column.cast(pa.binary()))
+        return told
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("live")
+    (folder / "run").mkdir(mode=0o700)
+    operations = pq.read_table(DAYS[0])
+    half = operations.slice(0, len(operations) // 2)
+    files, names = lives.tables(half.to_batches())
+    model = TrainedModel(trees=8, rounds=8).fit(files, names, kinds=("forest",))
+    Registry(folder / "registry").publish(model.save, MANIFEST)
+    live = LiveHistory(HistoryKeeper(100_000), HistoryKeeper(100_000))
+    for batch in half.to_batches():
+        live.update(batch)
+    later, _ = lives.tables(operations.to_batches())
+    born = births(later)
+    born = born.filter(pc.greater(born["born"], pc.max(half["time"]))).slice(0, ROWS)
+    writer = SharedHistoryWriter(folder / "run" / "history", 200_000, 10_000, "0.1.0")
+    writer.mirror(live)
+    settings = settings_for(
+        folder / "registry",
+        history=folder / "run" / "history",
+        history_age=1e6,
+        log_predictions=folder / "log",
+        log_minutes=0.0001,
+    )
+    with served(settings) as client:
+        found = Served(client, model, live, writer, from_files(born), folder / "log")
+        found.commit()
+        writer.publish()
+        yield found
+
+
+def body(row: dict[str, Any], *known: str) -> dict[str, Any]:
+    """Return a create as somebody asks about it who knows so much."""
+    file = {"name_base64": base64.b64encode(row["name"]).decode()}
+    file |= {name: row[name] for name in ("mode", "uid", "gid", "client")}
+    file["time"] = row["time"].isoformat()
+    if "handle" in known:
+        file["directory_handle"] = base64.b64encode(row["dir_fh"]).decode()
+    if "name" in known and row["dir_name"] is not None:
+        file["directory_base64"] = base64.b64encode(row["dir_name"]).decode()
+    return file
+
+
+def asked(service: Served, *known: str) -> dict[str, Any]:
+    rows = [body(row, *known) for row in service.creates.to_pylist()]
+    answer: dict[str, Any] = service.client.post("/v1/predictions", json=rows).json()
+    return answer
+
+
+def answers(found: dict[str, Any]) -> dict[str, list[str]]:
+    predictions = found["predictions"]
+    return {
+        key: [each["predicates"][key] for each in predictions]
+        for key in predictions[0]["predicates"]
+    }
+
+
+def test_an_answer_is_what_the_model_says_of_creates_told_by_the_follower(service: Served) -> None:
+    service.commit()
+    found, told = asked(service, "handle", "name"), service.told()
+    words = [TOLD[place] for place in told_of(told)]
+    assert [each["told"] for each in found["predictions"]] == words
+    assert words.count("directory") == ROWS
+    assert answers(found) == service.expected(told)
+    bare = service.expected(service.creates)
+    assert answers(found) != bare, "what was seen makes a difference"
+    assert 0 <= found["live"]["age"] < 60
+    assert found["live"]["why"] is None
+
+
+def test_predicates_about_names_are_told_what_was_seen_of_names(service: Served) -> None:
+    told = service.told()
+    place = CREATES.get_field_index("name_history")
+    without = told.set_column(place, CREATES.field(place), pa.nulls(ROWS, pa.binary()))
+    whole, files_alone = service.expected(told), service.expected(without)
+    differing = {key for key, words in whole.items() if words != files_alone[key]}
+    assert differing
+    assert all(key.startswith("name:") for key in differing)
+
+
+def test_one_create_is_answered_as_it_is_in_a_list_and_in_arrow(service: Served) -> None:
+    service.commit()
+    listed = asked(service, "handle")["predictions"]
+    (first, *_) = service.creates.to_pylist()
+    one = service.client.post("/v1/predictions", json=body(first, "handle")).json()
+    assert one["prediction"] == listed[0]
+    columns = ("name", "mode", "uid", "gid", "client", "time")
+    table = service.creates.select(columns).append_column(
+        "directory_handle", service.creates["dir_fh"]
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    response = service.client.post(
+        "/v1/predictions?answers=three",
+        content=sink.getvalue().to_pybytes(),
+        headers={"content-type": MEDIA_TYPE.decode()},
+    )
+    with pa.ipc.open_stream(response.content) as reader:
+        found = reader.read_all()
+    assert found["told"].to_pylist() == [each["told"] for each in listed]
+    for key in listed[0]["predicates"]:
+        words = ["yes" if yes else "no" for yes in found[key].to_pylist()]
+        assert words == [each["predicates"][key] for each in listed]
+    assert json.loads(found.schema.metadata[b"live"])["why"] is None
+
+
+def test_an_explanation_explains_what_was_answered(service: Served) -> None:
+    service.commit()
+    rows = [body(row, "handle") for row in service.creates.slice(0, 20).to_pylist()]
+    explained = service.client.post("/v1/explanations", json=rows).json()
+    for said, why in zip(
+        asked(service, "handle")["predictions"], explained["predictions"], strict=False
+    ):
+        assert why["told"] == said["told"] == "directory"
+        assert why["answers"] == said["answers"]
+        assert {key: each["answer"] for key, each in why["predicates"].items()} == said[
+            "predicates"
+        ]
+    assert explained["live"]["why"] is None
+
+
+def test_who_does_not_know_the_directory_is_told_of_the_caller(service: Served) -> None:
+    service.commit()
+    assert {each["told"] for each in asked(service)["predictions"]} == {"caller"}
+    with Client(str(service.client.base_url), deadline=20) as client:
+        assert client.predict(b"a.o").told == "name"
+        (first, *_) = service.creates.to_pylist()
+        known = {"uid": first["uid"], "client": first["client"]}
+        assert client.predict(b"a", **known).told == "caller"
+        found = client.predict(b"a", **known, directory_handle=first["dir_fh"])
+        assert found.told == "directory"
+
+
+def test_an_asker_who_tells_what_was_seen_is_believed(service: Served) -> None:
+    service.commit()
+    (row,) = service.told().slice(7, 1).to_pylist()
+    own = {name: base64.b64encode(row[name]).decode() for name in ("history", "name_history")}
+    service.commit(state="stopped")
+    told = service.client.post("/v1/predictions", json=body(row) | own).json()
+    service.commit()
+    live = service.client.post("/v1/predictions", json=body(row, "handle", "name")).json()
+    assert told["prediction"] == live["prediction"]
+    assert told["live"]["why"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("lag", "state", "why"),
+    [(0.0, "stopped", "stopped"), (60.0, "following", "behind"), (0.0, "starting", "starting")],
+)
+def test_without_a_history_that_may_be_told_the_answer_is_that_of_the_bare_create(
+    service: Served, lag: float, state: str, why: str
+) -> None:
+    service.commit(lag, state)
+    found = asked(service, "handle", "name")
+    assert found["live"] == {"age": None, "lag": None, "why": why}
+    assert {each["told"] for each in found["predictions"]} == {"nothing"}
+    assert answers(found) == service.expected(service.creates)
+
+
+def test_the_log_holds_what_was_answered_then(service: Served, eventually: Any) -> None:
+    service.commit()
+    found = answers(asked(service, "handle", "name"))
+    service.commit(state="stopped")  # before the log is written, nothing is told any more
+    other = answers(asked(service, "handle", "name"))
+
+    def logged() -> list[dict[str, list[str]]]:
+        tables = [pq.read_table(path) for path in sorted(service.log.glob("*/[!.]*.parquet"))]
+        if not tables:
+            return []
+        table = pa.concat_tables(tables, promote_options="default").sort_by("time")
+        last = [table.slice(len(table) - 2 * ROWS, ROWS), table.slice(len(table) - ROWS)]
+        return [
+            {
+                key: ["yes" if y else "no" for y in part[f"answer:{key}"].to_pylist()]
+                for key in found
+            }
+            for part in last
+        ]
+
+    assert eventually(lambda: logged() == [found, other])
+    assert found != other
+
+
+def test_without_a_live_history_answers_do_not_speak_of_one(
+    service: Served, tmp_path: Path
+) -> None:
+    settings = Settings.model_validate(settings_for(service.log.parent / "registry"))
+    with served(settings) as client:
+        found = client.post("/v1/predictions", json={"name": "a"}).json()
+    assert "live" not in found
+    assert found["prediction"]["told"] == "nothing"
