@@ -95,6 +95,14 @@ class Settings(Strict):
         le=1,
         description="share of the last minutes' traffic that it may lack to be told from",
     )
+    follow: Path | None = Field(
+        default=None,
+        description="folder, file or pipe to follow: a follower is begun, and begun again when it"
+        " fails; needs --followed and --history",
+    )
+    followed: Path | None = Field(
+        default=None, description="directory for the datasets that it makes"
+    )
     poll_seconds: float = Field(
         default=1.0, gt=0, description="time between looks for a newly published model, seconds"
     )
@@ -152,6 +160,12 @@ class Settings(Strict):
     idle_seconds: float = Field(
         default=75.0, gt=0, description="time after which a connection without requests is closed"
     )
+
+    @model_validator(mode="after")
+    def _follower(self) -> Self:
+        if self.follow and not (self.followed and self.history):
+            raise ValueError("follow: expected followed and history, too: where it is to write")
+        return self
 
     @model_validator(mode="after")
     def _certificate_and_key(self) -> Self:

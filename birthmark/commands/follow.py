@@ -40,6 +40,7 @@ def follow(
         str | None,
         typer.Option(help="registry whose published model's history the live one goes on from"),
     ] = None,
+    end_with: Annotated[int | None, typer.Option(hidden=True, metavar="PROCESS")] = None,
     as_json: Json = False,
 ) -> None:
     """Follow a server's traffic as it happens, into datasets hour by hour.
@@ -47,8 +48,11 @@ def follow(
     It ends with the pipe, by --until-idle, or by SIGTERM or SIGINT; SIGUSR1 prints how it is.
     """
     from birthmark.data.common.durable import LockedError
+    from birthmark.data.common.orphans import end_with as watch
     from birthmark.data.follow.run import Follower
 
+    if end_with is not None:
+        watch(end_with, signal.SIGTERM)
     with (
         exits(BUSY, LockedError),
         Follower(source, out, how, histories=_histories(registry)) as follower,
@@ -71,10 +75,14 @@ def _histories(registry: str | None) -> Histories | None:
     if registry is None:
         return None
     from birthmark.predictor import histories
-    from birthmark.training.registry.published import read_published
+    from birthmark.training.registry.published import NoModelError, read_published
     from birthmark.training.registry.versions import Registry
 
-    found = histories.load(read_published(Registry(registry)).directory)
+    try:
+        found = histories.load(read_published(Registry(registry)).directory)
+    except NoModelError as error:
+        warn([f"{error}; the live history begins with nothing"])
+        return None
     return found["file"].keeper, found["name"].keeper
 
 

@@ -29,6 +29,9 @@ SPARE_MEMORY = 300
 FOLLOW_MEMORY = 900
 """What the follower may take at most, in MB: what it needs, and pages of files."""
 
+HISTORY = Path("/run/birthmark-follow/history")
+"""Where the follower keeps the live history."""
+
 _WORKERS = re.compile(rf"^\s*{variable('workers')}\s*=\s*[\"']?(\d+)[\"']?\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
@@ -175,6 +178,7 @@ class Site:
             "environment": self.environment,
             "followed": self.followed,
             "source": self.source,
+            "history": HISTORY,
             "follow_memory": FOLLOW_MEMORY,
             "workers": self.workers,
             "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,

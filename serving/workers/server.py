@@ -24,6 +24,7 @@ from birthmark.serving.http.unix_listener import UnixListener
 from birthmark.serving.metrics.multiprocess import METRICS
 from birthmark.serving.models.shared_images import SHARED
 from birthmark.serving.settings import Settings, mistaken
+from birthmark.serving.workers.follower import followed
 from birthmark.serving.workers.supervisor import BEGIN_SECONDS, Server, Workers
 from birthmark.serving.workers.worker import application
 
@@ -60,7 +61,11 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
     # SIGTERM ends it as Ctrl-C does. uvicorn takes both while it serves, and raises them again
     # when it has stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt), listen(settings) as listener:
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        listen(settings) as listener,
+        followed(settings),
+    ):
         say(f"Birthmark answers at {url(listener, settings.ssl_certfile is not None)}")
         if settings.workers == 1:
             Server(config(settings)).run(sockets=[listener])

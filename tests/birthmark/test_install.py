@@ -123,8 +123,13 @@ def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None
     of_source = site(tmp_path)
     (start,) = directives(made("systemd", of_source)["birthmark-follow.service"].text)["ExecStart"]
     assert start.split()[1:4] == ["follow", "/srv/captures", "/srv/birthmark/followed"]
+    serve = directives(made("systemd", of_source)["birthmark.service"].text)
+    (history,) = (each for each in serve["Environment"] if each.startswith("BIRTHMARK_HISTORY="))
+    assert f"--history {history.partition('=')[2]}" in start, "the service reads what is written"
     lone = read_config(of_source.config).model_copy(update={"follow": None})
-    assert "birthmark-follow.service" not in made("systemd", replace(of_source, settings=lone))
+    units = made("systemd", replace(of_source, settings=lone))
+    assert "birthmark-follow.service" not in units
+    assert "BIRTHMARK_HISTORY" not in units["birthmark.service"].text
 
 
 def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) -> None:
