@@ -176,6 +176,11 @@ class Following(Strict):
         ge=100,
         description="number of keys of each, files and names, that the live history has room for",
     )
+    history_births: int = Field(
+        default=250_000,
+        ge=1,
+        description="number of births of each whose outcomes the live history waits for",
+    )
     history_directories: int = Field(
         default=50_000,
         ge=1,

@@ -177,7 +177,8 @@ class Follower:
             return LivesBuilder(self._settings.max_live)
         keys = self._settings.history_keys
         files, names = histories or (HistoryKeeper(keys), HistoryKeeper(keys))
-        return LiveHistory(files, names, self._settings.max_live)
+        how = self._settings
+        return LiveHistory(files, names, how.max_live, max_awaited=how.history_births)
 
     def _resumed(self, before: State) -> tuple[state.Place, state.Place, int]:
         """Take up what an earlier follower left; return from where to read."""

@@ -76,9 +76,9 @@ def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
     columns = model.said(creates)
     for row, told in enumerate(told_of(creates)):
         yield {
-            "told": TOLD[told],
             "answers": {key: said.word(row) for key, said in columns.items()},
             "probabilities": {key: said.probability(row) for key, said in columns.items()},
+            "told": TOLD[told],
         }
 
 

@@ -112,6 +112,7 @@ async def _running(
     registry = Registry(settings.registry)
     room = Room.of(size(settings.region))
     live = live_history(settings)
+    metrics.tell_of(live)
     slot = ModelSlot(registry, settings.model, settings.point, room, metrics, live)
     await slot.refresh()
     with logged(settings, metrics.registry) as log:

@@ -17,12 +17,15 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from birthmark.features.told import TOLD
 from birthmark.serving.log import service_log
 from birthmark.serving.messages.error_responses import NOSNIFF, failed
 from birthmark.serving.metrics.hook_reports import Reports
+from birthmark.serving.metrics.live_history import LiveStatus
 from birthmark.serving.metrics.multiprocess import METRICS
 from birthmark.serving.models.loaded import LoadedModel, Tallies
 from birthmark.training.statistics.standing import Standing
+from birthmark_native import SharedHistory
 
 OTHER = "other"
 """The route of a request for a path that the service does not have."""
@@ -59,6 +62,14 @@ class Metrics:
             ["hint", "answer"],
             registry=self.registry,
         )
+        self._told = Counter(
+            "birthmark_told",
+            "Creates answered, by what they were told of earlier files",
+            ["told"],
+            registry=self.registry,
+        )
+        for told in TOLD:
+            self._told.labels(told)
         self._loads = Counter(
             "birthmark_model_loads",
             "Published models that were loaded, or could not be",
@@ -74,6 +85,8 @@ class Metrics:
         )
         self._model = _Model(stale_days)
         self.registry.register(self._model)
+        self._live = LiveStatus()
+        self.registry.register(self._live)
         self.tallies = Tallies()
         # Where workers add up what they count, prometheus_client does so in files.
         self._shared = os.environ.get(METRICS)
@@ -97,6 +110,12 @@ class Metrics:
             for key, counts in tally.take().items():
                 for answer, count in zip(("no", "yes"), counts, strict=True):
                     counter.labels(key, answer).inc(count)
+        for told, (_, count) in self.tallies.told.take().items():
+            self._told.labels(told).inc(count)
+
+    def tell_of(self, live: SharedHistory | None) -> None:
+        """Tell from now on how the live history is doing, if there is one."""
+        self._live.history = live
 
     def model_loaded(self, model: LoadedModel) -> None:
         """Count a load, and tell which model answers now."""
@@ -138,8 +157,8 @@ class Metrics:
             return self.registry
         every = CollectorRegistry()
         MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
-        every.register(self._model)
-        every.register(self.reports)
+        for each in (self._model, self._live, self.reports):
+            every.register(each)
         return every
 
 

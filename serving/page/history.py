@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from birthmark.features.told import TOLD
 from birthmark.serving.page.totals import Totals
 
 MINUTES = 24 * 60
@@ -24,7 +25,8 @@ class Sample:
     """What was counted in the `seconds` until `until`: about 0.5 KiB, packed.
 
     `buckets` are requests by the `ends` of the histogram's buckets, and `counts` the answers no and
-    yes of each of `keys`; both names are shared among samples.
+    yes of each of `keys`; both names are shared among samples. `told` are the creates answered, by
+    what they were told of earlier files, in the order of ``features.TOLD``.
     """
 
     until: datetime
@@ -33,6 +35,7 @@ class Sample:
     buckets: array[int]
     keys: tuple[str, ...]
     counts: array[int]
+    told: array[int]
 
     @property
     def requests(self) -> int:
@@ -85,9 +88,10 @@ class History:
                 found.answers[key], self._last.answers.get(key, (0.0, 0.0)), strict=True
             )
         ]
+        told = [found.told.get(each, 0.0) - self._last.told.get(each, 0.0) for each in TOLD]
         buckets = [one - below for one, below in zip(up_to, [0.0, *up_to], strict=False)]
-        until = datetime.now(UTC)
-        return Sample(until, now - self._at, ends, _whole(buckets), keys, _whole(counts))
+        until, seconds = datetime.now(UTC), now - self._at
+        return Sample(until, seconds, ends, _whole(buckets), keys, _whole(counts), _whole(told))
 
 
 def _whole(counts: Sequence[float]) -> array[int]:

@@ -16,12 +16,14 @@ class Totals:
     """Counts since the service began, of all its workers.
 
     `seconds` are requests to `ASKED` by the upper ends of the histogram's buckets, each with those
-    below it; `answers` are no and yes by predicate; `failed` are requests of any route that ended
+    below it; `answers` are no and yes by predicate; `told` are creates answered, by what they were
+    told of earlier files (``features.TOLD``); `failed` are requests of any route that ended
     in an error of the service; `rows` are those of the prediction log by outcome, none without one.
     """
 
     seconds: dict[float, float] = field(default_factory=dict)
     answers: dict[str, tuple[float, float]] = field(default_factory=dict)
+    told: dict[str, float] = field(default_factory=dict)
     rows: dict[str, float] = field(default_factory=dict)
     failed: float = 0.0
     shed: float = 0.0
@@ -31,6 +33,7 @@ def totals(metrics: Metrics) -> Totals:
     """Return what `metrics` have counted until now."""
     seconds: dict[float, float] = {}
     answers: dict[str, list[float]] = {}
+    told: dict[str, float] = {}
     rows: dict[str, float] = {}
     failed = shed = 0.0
     for sample in chain.from_iterable(family.samples for family in metrics.families()):
@@ -44,9 +47,11 @@ def totals(metrics: Metrics) -> Totals:
             case "birthmark_predictions_total":
                 held = answers.setdefault(labels["predicate"], [0.0, 0.0])
                 held[labels["answer"] == "yes"] += value
+            case "birthmark_told_total":
+                told[labels["told"]] = value
             case "birthmark_shed_total":
                 shed += value
             case "birthmark_log_rows_total":
                 rows[labels["outcome"]] = value
     pairs = {key: (no, yes) for key, (no, yes) in answers.items()}
-    return Totals(dict(sorted(seconds.items())), pairs, rows, failed, shed)
+    return Totals(dict(sorted(seconds.items())), pairs, told, rows, failed, shed)

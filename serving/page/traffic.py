@@ -1,10 +1,12 @@
-"""Requests, latency and share of yes over the last day, as they are drawn."""
+"""Requests, latency, share of yes and what was told over the last day, as they are drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from birthmark.data.common.percentages import percent
+from birthmark.features.told import TOLD
 from birthmark.serving.page import charts
 from birthmark.serving.page.history import Sample, quantile
 
@@ -54,6 +56,26 @@ def predicates(samples: Sequence[Sample], known: Sequence[str]) -> list[dict[str
     return found
 
 
+def told(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return how many creates were answered, and of how many was told what, over time and in all.
+
+    Shares are in percent of the creates.
+    """
+    groups = [_told(group) for group in _groups(samples)]
+    every = _told(samples)
+    creates = sum(every)
+    rows = [
+        {
+            "told": each,
+            "creates": every[place],
+            "share": percent(every[place], creates),
+            "line": charts.segments([percent(own[place], sum(own)) for own in groups], 100.0),
+        }
+        for place, each in enumerate(TOLD)
+    ]
+    return {"creates": creates, "rows": rows, "share": percent(creates - every[-1], creates)}
+
+
 def _groups(samples: Sequence[Sample]) -> list[Sequence[Sample]]:
     """Return samples that are drawn as one point each: as many together as make few enough."""
     size = -(-len(samples) // charts.STEPS)
@@ -73,6 +95,10 @@ def _answers(group: Sequence[Sample]) -> Mapping[str, tuple[int, int]]:
             held = found.get(key, (0, 0))
             found[key] = (held[0] + no, held[1] + yes)
     return found
+
+
+def _told(group: Sequence[Sample]) -> list[int]:
+    return [sum(sample.told[place] for sample in group) for place in range(len(TOLD))]
 
 
 def _share(counts: tuple[int, int] | None) -> float | None:

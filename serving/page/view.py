@@ -57,7 +57,9 @@ class Page:
         card = versions.card(self.registry, model.version) if model else None
         samples, counted = self.history.now()
         troubles += self.audits.unreadable
-        facts = Facts(settings, model, slot.failure, counted, audits, card, troubles, slot.away)
+        live = self._live()
+        reasons = slot.failure, counted, audits, card, troubles, slot.away, live
+        facts = Facts(settings, model, *reasons)
         known = model.answerer.predicates if model else []
         return {
             "now": datetime.now(UTC),
@@ -70,6 +72,9 @@ class Page:
             "traffic": traffic.traffic(samples),
             "predicates": traffic.predicates(samples, known),
             "states": _states(model, card),
+            "live": live,
+            "limits": settings,
+            "told": traffic.told(samples),
             "audits": audits,
             "bounds": summary(audited.standings(audits)) if audits else "nothing was audited yet",
             "audited": audited.drawn(audits),

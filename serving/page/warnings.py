@@ -38,7 +38,8 @@ class Facts:
     """All that warnings are drawn from.
 
     `failure` is why the published model could not be loaded, `card` what the card of `model` says,
-    `troubles` are places of the registry that cannot be read, and `away` is why none of it can be.
+    `troubles` are places of the registry that cannot be read, and `away` is why none of it can be;
+    `live` is the status of the live history, if there is to be one.
     """
 
     settings: Settings
@@ -49,6 +50,7 @@ class Facts:
     card: Mapping[str, Any] | None
     troubles: Sequence[str]
     away: str | None = None
+    live: Mapping[str, Any] | None = None
 
 
 def warnings(facts: Facts) -> list[Concern]:
@@ -138,6 +140,9 @@ def _above(figure: Figure, audit: Audited) -> str:
 
 def _of_the_service(facts: Facts) -> Iterator[Concern]:
     totals = facts.totals
+    if facts.live is not None and facts.live["why"] is not None:
+        text = f"tells nothing; answers rest on what their askers tell: {facts.live['says']}"
+        yield Concern("warning", "The live history", text)
     if totals.failed:
         text = "failed since the service began; its log says how"
         yield Concern("warning", counted(round(totals.failed), "requests"), text)

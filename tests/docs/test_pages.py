@@ -56,6 +56,7 @@ def options() -> dict[str, set[str]]:
             found[name] = {
                 option
                 for parameter in command.params
+                if not getattr(parameter, "hidden", False)
                 for option in (*parameter.opts, *parameter.secondary_opts)
                 if option.startswith("--")
             }

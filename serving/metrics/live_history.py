@@ -1,0 +1,88 @@
+"""How the live history is doing, for Prometheus: read when the metrics are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from birthmark_native import SharedHistory
+
+WHYS = (
+    "absent",
+    "damaged",
+    "other_version",
+    "busy",
+    "starting",
+    "stopped",
+    "stale",
+    "behind",
+    "lossy",
+)
+"""Why nothing may be told from a live history: the words of ``SharedHistory.status``."""
+
+_MICROSECONDS = 1e6
+
+_GAUGES = {
+    "birthmark_live_age_seconds": ("age", 1.0, "Time since the live history was last updated"),
+    "birthmark_live_lag_seconds": ("lag", 1.0, "Time by which its follower was behind then"),
+    "birthmark_live_loss_ratio": ("loss", 1.0, "Share of the last minutes' operations it lacks"),
+    "birthmark_live_clock_time_seconds": (
+        "clock",
+        _MICROSECONDS,
+        "When the last operation that it knows of happened, Unix time",
+    ),
+}
+"""By name: the member of the status, how many of its units are one of the metric's, a meaning."""
+
+_KEPT = ("keys", "aliases")
+
+
+class LiveStatus(Collector):
+    """Tells Prometheus how a live ``history`` is doing; nothing while there is none.
+
+    What a history that is absent or damaged does not tell is left out.
+    """
+
+    def __init__(self) -> None:
+        self.history: SharedHistory | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what there is to know of it."""
+        if self.history is None:
+            return
+        status = self.history.status()
+        told = status["why"] is None
+        yield GaugeMetricFamily("birthmark_live_told", "Whether creates are told from it", told)
+        yield _why(status["why"])
+        for name, (member, units, meaning) in _GAUGES.items():
+            if member in status:
+                yield GaugeMetricFamily(name, meaning, status[member] / units)
+        if "updates" in status:
+            meaning = "Updates of it since its follower began"
+            yield CounterMetricFamily("birthmark_live_updates", meaning, status["updates"])
+        if "keys" in status:
+            yield from _kept(status)
+
+
+def _why(why: str | None) -> Metric:
+    """Return a sample for each reason that there may be."""
+    found = GaugeMetricFamily(
+        "birthmark_live_why", "Whether this is why nothing is told from it", labels=["why"]
+    )
+    for word in WHYS:
+        found.add_metric([word], word == why)
+    return found
+
+
+def _kept(status: Mapping[str, Any]) -> Iterator[Metric]:
+    kept = GaugeMetricFamily("birthmark_live_kept", "What it has room for", labels=["what"])
+    gave_way = CounterMetricFamily(
+        "birthmark_live_gave_way", "What it had no room for any more", labels=["what"]
+    )
+    for what in _KEPT:
+        kept.add_metric([what], status[what])
+        gave_way.add_metric([what], status[f"{what}_gave_way"])
+    yield from (kept, gave_way)
