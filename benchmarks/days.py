@@ -16,6 +16,7 @@ from birthmark.data.workloads import Workload
 from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
 from birthmark.features import History, from_directories, from_files, from_names
+from birthmark.predictor.parameters import DEFAULTS
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.training.learn.train import Lives
 
@@ -78,5 +79,5 @@ class Known:
         """Return the creates of ``births``, row by row."""
         if subject == "directory":
             return from_directories(births)
-        told = births.append_column("history", self._histories[subject].follow(births))
+        told = births.append_column("history", self._histories[subject].follow(births, DEFAULTS.behind))
         return from_files(told) if subject == "file" else from_names(told)

@@ -36,6 +36,7 @@ from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limit, Slice, choose
 from birthmark.predictor.models.forest.forest import SPLIT_BYTES
 from birthmark.predictor.models.forest.model import LOOKED_AT, CreateForest
+from birthmark.predictor.parameters import DEFAULTS
 
 Scorer = Callable[[Any], Any]
 Learner = Callable[[Any, Any, int], tuple[Scorer, float]]
@@ -123,7 +124,7 @@ def lives(paths: list[Path], history: History) -> pa.Table:
     every = []
     for path in paths:
         files = births(read_files(path))
-        every.append(files.append_column("history", history.follow(files)))
+        every.append(files.append_column("history", history.follow(files, DEFAULTS.behind)))
     return pa.concat_tables(every).unify_dictionaries()
 
 

@@ -122,8 +122,11 @@ class History:
     def __init__(self, max_keys: int = MAX_KEYS) -> None:
         self._keeper = HistoryKeeper(max_keys)
 
-    def follow(self, lives: pa.Table) -> pa.ChunkedArray:
+    def follow(self, lives: pa.Table, behind: float = 0.0) -> pa.ChunkedArray:
         """Return the history of each row of a files or names table at its birth, and learn them.
+
+        What is told is what was known ``behind`` seconds before the birth: by who follows the
+        traffic, and is as far behind it. Times that have passed are until the birth all the same.
 
         The rows may have any order; the result (binary) has theirs, and is null where the birth was
         not seen and for what is no regular file. Call it again with the lives of the next period:
@@ -140,7 +143,7 @@ class History:
             else:
                 columns[column] = _column(lives, sources.get(column, column), kind)
         columns["born"] = pc.if_else(_births(lives), columns["born"], pa.scalar(None, TIME))
-        return _binary(self._keeper.follow(_batch(columns)))
+        return _binary(self._keeper.follow(_batch(columns), round(behind * 1e6)))
 
     def at(self, creates: pa.Table) -> pa.ChunkedArray:
         """Return the history of each create (``features.CREATES``) as it stands; learn nothing.

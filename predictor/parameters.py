@@ -42,6 +42,12 @@ class Parameters(Strict):
     seed: int = Field(
         default=0, ge=0, lt=2**32, description="forest model: seed of its random numbers"
     )
+    behind: float = Field(
+        default=0.02,
+        ge=0,
+        description="time before a create of which what was seen is told no more: by which a"
+        " follower is behind the traffic, s",
+    )
     calibration: float = Field(
         default=0.2,
         ge=0,

@@ -97,7 +97,7 @@ class TrainedModel:
         self.models = {kind: _set_of(kind)() for kind in kinds}
         self.histories = {"file": History(), "name": History()}
         for subject, lives in (("file", files), ("name", names)):
-            self._learn(learner, subject, _told(births(lives), self.histories[subject]))
+            self._learn(learner, subject, self._told(births(lives), self.histories[subject]))
         if any(predicate.subject == "directory" for predicate in self.predicates.values()):
             self._learn(learner, "directory", directories(files))
         self.heat = Heat().fit(files)
@@ -127,8 +127,12 @@ class TrainedModel:
         model stays as it is.
         """
         if subject != "directory":
-            lives = _told(lives, History.from_table(self.histories[subject].to_table()))
+            lives = self._told(lives, History.from_table(self.histories[subject].to_table()))
         return _CREATES[subject](lives)
+
+    def _told(self, lives: pa.Table, history: History) -> pa.Table:
+        told = history.follow(lives, self.parameters["behind"])
+        return lives.append_column("history", told)
 
     def follow(self, files: pa.Table, names: pa.Table) -> None:
         """Add the births of a later period to the history of those after it; train nothing."""
@@ -267,10 +271,6 @@ def _points(sets: dict[str, ModelSet[Any]]) -> dict[str, Any]:
         }
         for kind, models in sets.items()
     }
-
-
-def _told(lives: pa.Table, history: History) -> pa.Table:
-    return lives.append_column("history", history.follow(lives))
 
 
 def _order(models: ModelSet[Any], keys: Iterable[str]) -> None:

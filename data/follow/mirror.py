@@ -49,12 +49,13 @@ class Mirror:
         """Take note that the history knows the trace until a time, microseconds since the epoch."""
         self._clock = max(clock, self._clock)
         self._heard = time.monotonic()
+        self.history.advance(self._clock)
 
     def idle(self) -> None:
         """Take note that nothing came: what was to become known meanwhile is."""
         if self._clock:
             passed = round((time.monotonic() - self._heard) * 1e6)
-            self.history.advance(self._clock + passed - SLACK)
+            self.history.advance(self._clock + max(1, passed - SLACK))
 
     def update(self, lag: float, state: str) -> None:
         """Let readers see all that is known by now; ``lag`` is in seconds (`Status`)."""

@@ -114,7 +114,7 @@ class Oracle:
         self.records: dict[Any, Record] = {}
         self.previous: dict[Any, bytes] = {}
 
-    def follow(self, lives: pa.Table) -> list[bytes | None]:
+    def follow(self, lives: pa.Table, behind: int = 0) -> list[bytes | None]:
         rows = _rows(lives)
         end = max((row["observed_until"] for row in rows), default=0)
         born = [i for i, row in enumerate(rows) if row["birth_seen"] and row["kind"] == "file"]
@@ -122,15 +122,18 @@ class Oracle:
         born.sort(key=lambda i: [_ordered(rows[i][column]) for column in order])
         events = []
         for place, i in enumerate(born):
-            events.append((rows[i]["born"], place, -1, i, None))
-            events += [(at, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
+            events.append((rows[i]["born"], place, -2, i, None))
+            events.append((rows[i]["born"] + behind, place, -1, i, None))
+            events += [(at + behind, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
         events.sort(key=lambda event: event[:3])
         told: list[bytes | None] = [None] * len(rows)
         keys: dict[int, list[Any]] = {}
-        for at, _, what, i, fact in events:
-            if what == -1:
+        for time, _, what, i, fact in events:
+            at = time - behind
+            if what == -2:
+                told[i] = self.tell(keys_of(rows[i], self.previous), time)
+            elif what == -1:
                 keys[i] = keys_of(rows[i], self.previous)
-                told[i] = self.tell(keys[i], at)
                 self.bear(rows[i], keys[i], at)
             elif at <= max(end, rows[born[-1]]["born"]):
                 self.learn(keys[i], at, what, fact)

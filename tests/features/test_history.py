@@ -66,13 +66,26 @@ def test_every_byte_has_a_name_of_its_own_and_a_meaning():
     assert all(meaning for _, meaning in HISTORY)
 
 
+@pytest.mark.parametrize("behind", [0, 0.05, 700])
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_what_is_told_on_the_samples_is_what_the_oracle_tells(days, subject):
+def test_what_is_told_on_the_samples_is_what_the_oracle_tells(days, subject, behind):
     history, slow = History(), oracle.Oracle()
     for day in (day.slice(0, 1500) for day in days[subject]):
-        told = history.follow(day)
-        assert told.to_pylist() == slow.follow(day)
+        told = history.follow(day, behind)
+        assert told.to_pylist() == slow.follow(day, round(behind * SECOND))
         assert len(told) - told.null_count > 100
+
+
+def test_who_is_behind_is_told_what_was_known_then_and_how_long_ago_it_was():
+    rows = [file(b"a", 0, 1), file(b"a", 10, fh=b"second")]
+    told = {
+        behind: History().follow(files_of(*rows), behind)[1].as_py() for behind in (0, 8, 9.5, 11)
+    }
+    born, died, passed = (BYTE[f"name.{each}"] for each in ("births", "since_death", "since_birth"))
+    assert told[8] == told[0]
+    assert told[9.5][died] == 0 < told[0][died], "the death is not known yet"
+    assert told[9.5][passed] == told[0][passed]
+    assert [told[behind][born] for behind in (9.5, 11)] == [told[0][born], 1]
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)

@@ -86,3 +86,16 @@ def test_rows_of_bytes_forget_as_creates_do(told: Told) -> None:
     assert len(COLUMNS) > len(HISTORY)
     forget(rows, told)
     assert np.array_equal(rows, encoding.transform(forgotten(creates, told)))
+
+
+@pytest.mark.parametrize("told", get_args(Told))
+def test_rows_of_bytes_forget_what_was_told_alone_where_all_else_is_known(told: Told) -> None:
+    chance = np.random.default_rng(3)
+    rows = chance.integers(2, 256, (20, len(COLUMNS))).astype(np.uint8)
+    known = np.arange(20) % 2 == 1
+    some, lacking = rows.copy(), rows.copy()
+    forget(some, told, still_known=known)
+    forget(lacking, told)
+    assert np.array_equal(some[~known], lacking[~known])
+    assert np.array_equal(some[known, HISTORY_BYTES:], rows[known, HISTORY_BYTES:])
+    assert np.array_equal(some[:, :HISTORY_BYTES], lacking[:, :HISTORY_BYTES])

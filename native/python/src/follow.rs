@@ -14,10 +14,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Pieces decoded ahead of who takes them.
 const AHEAD: usize = 2;
+/// How often it is told that nothing came.
+const QUIET: Duration = Duration::from_millis(100);
 
 type PlaceTuple = (String, i64, u64);
 
@@ -60,6 +62,7 @@ impl Follower {
         let (sender, items) = bounded(AHEAD);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
+        let mut sent = Instant::now();
         thread::spawn(move || loop {
             if stopped.load(Ordering::Relaxed) {
                 follow.stop();
@@ -71,6 +74,11 @@ impl Follower {
                 missed: follow.missed(),
                 format: follow.format(),
             });
+            let nothing = |item: &Item| item.piece.is_nothing() && item.refused.is_empty();
+            if item.as_ref().is_ok_and(nothing) && sent.elapsed() < QUIET {
+                continue;
+            }
+            sent = Instant::now();
             let last = item.as_ref().map_or(true, |item| item.piece.ended);
             if sender.send(item).is_err() || last {
                 return;

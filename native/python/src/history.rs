@@ -42,8 +42,9 @@ impl HistoryKeeper {
         self.history.clock()
     }
 
-    fn follow(&mut self, py: Python<'_>, lives: Batch) -> PyResult<Column> {
-        given(py.detach(|| self.history.follow(&lives.0)))
+    #[pyo3(signature = (lives, behind = 0))]
+    fn follow(&mut self, py: Python<'_>, lives: Batch, behind: i64) -> PyResult<Column> {
+        given(py.detach(|| self.history.follow(&lives.0, behind.max(0))))
     }
 
     fn at(&self, py: Python<'_>, creates: Batch) -> PyResult<Column> {

@@ -82,7 +82,9 @@ mod tests {
     fn bear(history: &mut History, awaited: &mut Awaited, name: &[u8], at: i64) -> Vec<u8> {
         let mut told = vec![0; BYTES];
         let create = Create { name: Some(name), uid: Some(1), ..Create::default() };
-        history.bear(awaited, Namer::default().names(&create), at, &mut told);
+        let names = Namer::default().names(&create);
+        history.tell(names, at, &mut told);
+        history.bear(awaited, names, at);
         told
     }
 

@@ -40,6 +40,7 @@ use births::Lives;
 use outcomes::Outcomes;
 pub use outcomes::{Outcome, YOUNG};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use store::{Slot, Store};
 
 /// What lives are of: each has a history of its own.
@@ -91,6 +92,40 @@ pub struct History {
     clock: i64,
 }
 
+/// Lives that a history learns as they come to be known.
+struct Replay<'a> {
+    history: &'a mut History,
+    outcomes: Outcomes<'a>,
+    awaited: Awaited,
+    /// Births that are not known yet, and how many are.
+    unknown: VecDeque<(Names, i64)>,
+    known: usize,
+}
+
+impl<'a> Replay<'a> {
+    fn new(history: &'a mut History, outcomes: Outcomes<'a>) -> Replay<'a> {
+        let awaited = Awaited::new(usize::MAX);
+        Replay { history, outcomes, awaited, unknown: VecDeque::new(), known: 0 }
+    }
+
+    /// Takes in the births, and what became of them, until a time.
+    fn know(&mut self, until: i64) {
+        while let Some((names, at)) = self.unknown.pop_front_if(|(_, at)| *at <= until) {
+            self.learn(at);
+            self.history.bear(&mut self.awaited, names, at);
+            self.known += 1;
+        }
+        self.learn(until);
+    }
+
+    /// Takes in what became by a time of the births that are known.
+    fn learn(&mut self, until: i64) {
+        while let Some(outcome) = self.outcomes.next_before(until, self.known) {
+            self.history.learn(&self.awaited, &outcome);
+        }
+    }
+}
+
 impl History {
     /// A history of which nothing is known, that keeps so many keys.
     pub fn new(most: usize) -> Result<History, Error> {
@@ -100,27 +135,28 @@ impl History {
         Ok(History { store: Store::new(most), clock: i64::MIN })
     }
 
-    /// The history of each of the lives at its birth (null where there is nothing to tell); then
-    /// that of later births knows them.
-    pub fn follow(&mut self, lives: &RecordBatch) -> Result<FixedSizeBinaryArray, Error> {
+    /// The history of each of the lives at its birth (null where there is nothing to tell), as it
+    /// was known so many microseconds before; then that of later births knows them.
+    pub fn follow(
+        &mut self,
+        lives: &RecordBatch,
+        behind: i64,
+    ) -> Result<FixedSizeBinaryArray, Error> {
         let lives = Lives::new(lives)?;
         let order = lives.in_order();
-        let mut outcomes = Outcomes::new(&lives, &order);
         let mut told = vec![0; order.len() * BYTES];
-        let mut awaited = Awaited::new(usize::MAX);
         let mut namer = Namer::default();
+        let mut replay = Replay::new(self, Outcomes::new(&lives, &order));
         for (place, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let row = order[place] as usize;
             let born = lives.born(row);
-            while let Some(outcome) = outcomes.next_before(born, place) {
-                self.learn(&awaited, &outcome);
-            }
+            replay.know(born.saturating_sub(behind));
             let names = namer.names(&lives.creates.row(row));
-            self.bear(&mut awaited, names, born, told);
+            replay.history.tell(names, born, told);
+            replay.unknown.push_back((names, born));
         }
-        while let Some(outcome) = outcomes.next_before(lives.end, order.len()) {
-            self.learn(&awaited, &outcome);
-        }
+        replay.know(order.last().map_or(i64::MIN, |row| lives.born(*row as usize)));
+        replay.learn(lives.end);
         self.advance(lives.end);
         scattered(&order, &told, lives.creates.rows())
     }
@@ -132,29 +168,30 @@ impl History {
         let mut told = vec![0; creates.rows() * BYTES];
         for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let time = get(creates.time, row).unwrap_or(self.clock);
-            let keys = self.placed(namer.names(&creates.row(row))).keys();
-            for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
-                if let Some(key) = key {
-                    self.store.get(*key).tell(time, told);
-                }
-            }
+            self.tell(namer.names(&creates.row(row)), time, told);
         }
         let order: Vec<u32> = (0..creates.rows() as u32).collect();
         scattered(&order, &told, order.len())
     }
 
-    /// Tells the history of a birth, counts it, and awaits what becomes of it.
-    ///
-    /// Births come in their order, as said above. `told` has [`BYTES`] bytes, all 0.
-    pub fn bear(&mut self, awaited: &mut Awaited, names: Names, at: i64, told: &mut [u8]) -> u64 {
+    /// Tells the history of a create at a time. `told` has [`BYTES`] bytes, all 0.
+    pub fn tell(&self, names: Names, at: i64, told: &mut [u8]) {
+        let keys = self.placed(names).keys();
+        for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
+            if let Some(key) = key {
+                self.store.get(*key).tell(at, told);
+            }
+        }
+    }
+
+    /// Counts a birth, and awaits what becomes of it. Births come in their order, as said above.
+    pub fn bear(&mut self, awaited: &mut Awaited, names: Names, at: i64) -> u64 {
         let names = self.placed(names);
         self.store.make_room(awaited.places());
         let mut places = [Slot::NONE; KEYS];
-        let told = told.chunks_exact_mut(BYTES_PER_KEY);
-        for ((key, place), told) in names.keys().iter().zip(&mut places).zip(told) {
+        for (key, place) in names.keys().iter().zip(&mut places) {
             if let Some(key) = key {
                 let (slot, record) = self.store.get_or_insert(*key);
-                record.tell(at, told);
                 record.bear(at);
                 *place = slot;
             }

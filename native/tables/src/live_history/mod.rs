@@ -147,7 +147,8 @@ impl LiveHistory {
         });
         let mut told = [0; BYTES];
         let followed = self.of(event.subject);
-        followed.history.bear(&mut followed.awaited, names, event.at, &mut told);
+        followed.history.tell(names, event.at, &mut told);
+        followed.history.bear(&mut followed.awaited, names, event.at);
         self.births.push(Told { event, history: told });
     }
 }

@@ -6,7 +6,7 @@
 //! hosts write to tell nobody of changes.
 
 use super::head::Head;
-use super::{Next, Place, Source, PATIENCE};
+use super::{Next, Place, Source};
 use crate::input::Input;
 use crate::source::{decompress, Compression};
 use hashbrown::HashMap;
@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// How often a folder, and the end of its last file, is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A file is known again by so many bytes from its first record on: the record's time is in them.
 const KNOWN_BY: u64 = 64;
@@ -96,7 +99,7 @@ impl Source for Folder {
             if self.idle.ended() {
                 return Ok(Next::End);
             }
-            thread::sleep(PATIENCE);
+            thread::sleep(LOOK);
             return Ok(Next::Nothing);
         };
         self.idle.since = None;
@@ -215,7 +218,7 @@ fn live(mut input: Input) -> Input {
 }
 
 impl Read for Tail {
-    /// Gives what is there; at the end of a file that may grow, after [`PATIENCE`], `WouldBlock`.
+    /// Gives what is there; at the end of a file that may grow, after [`LOOK`], `WouldBlock`.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.written_over()? {
             held(&self.listing).missed += 1;
@@ -226,7 +229,7 @@ impl Read for Tail {
             let ended = self.ended()?;
             n = self.file.read(out)?; // what was written before the next one was begun
             if n == 0 && !ended {
-                thread::sleep(PATIENCE);
+                thread::sleep(LOOK);
                 return Err(io::ErrorKind::WouldBlock.into());
             }
         }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// How long a source that has nothing is waited for before what came is given, and how long rows
 /// are gathered while more comes.
-pub const PATIENCE: Duration = Duration::from_millis(50);
+pub const PATIENCE: Duration = Duration::from_millis(10);
 
 /// Rows handed on so long ago, in microseconds of the trace's time, change no more: their calls
 /// are forgotten.
@@ -332,6 +332,17 @@ impl Follow {
 }
 
 impl Piece {
+    /// Whether it tells no more than that nothing came.
+    pub fn is_nothing(&self) -> bool {
+        let quiet = self.idle && !self.ended && !self.resumed;
+        let tables = [&self.gaps, &self.loss, &self.messages];
+        quiet
+            && self.rows.is_empty()
+            && self.settled.is_empty()
+            && self.damaged.is_empty()
+            && tables.iter().all(|table| table.num_rows() == 0)
+    }
+
     fn nothing(place: Place, idle: bool, ended: bool) -> Piece {
         let none = || RecordBatch::new_empty(std::sync::Arc::new(arrow_schema::Schema::empty()));
         Piece {
