@@ -78,9 +78,9 @@ def _why(why: str | None) -> Metric:
 
 
 def _kept(status: Mapping[str, Any]) -> Iterator[Metric]:
-    kept = GaugeMetricFamily("birthmark_live_kept", "What it has room for", labels=["what"])
+    kept = GaugeMetricFamily("birthmark_live_kept", "What it holds", labels=["what"])
     gave_way = CounterMetricFamily(
-        "birthmark_live_gave_way", "What it had no room for any more", labels=["what"]
+        "birthmark_live_gave_way", "What gave way for lack of room", labels=["what"]
     )
     for what in _KEPT:
         kept.add_metric([what], status[what])

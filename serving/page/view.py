@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from birthmark.data.common.percentages import shown
+from birthmark.features.told import Told
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.serving.answers.evidence import in_percent
 from birthmark.serving.answers.json_answers import explain_one
@@ -25,6 +26,14 @@ from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.environment import pages
 from birthmark.training.statistics.standing import Standing, summary
 from birthmark_native import InvalidRequestError
+
+LEVELS: dict[Told, str] = {
+    "directory": "called alike; of the same user; in the same directory",
+    "caller": "called alike; of the same user",
+    "name": "called alike",
+    "nothing": "none",
+}
+"""Of which earlier files an answer was told."""
 
 
 class Page:
@@ -57,9 +66,9 @@ class Page:
         card = versions.card(self.registry, model.version) if model else None
         samples, counted = self.history.now()
         troubles += self.audits.unreadable
-        live = self._live()
-        reasons = slot.failure, counted, audits, card, troubles, slot.away, live
-        facts = Facts(settings, model, *reasons)
+        live = None if self.service.live is None else self.service.live.status()
+        found = counted, audits, card, troubles
+        facts = Facts(settings, model, slot.failure, *found, slot.away, live)
         known = model.answerer.predicates if model else []
         return {
             "now": datetime.now(UTC),
@@ -68,19 +77,18 @@ class Page:
             "kinds": {name: kind.title for name, kind in KINDS.items()},
             "since": slot.since,
             "counted": self.history.since,
-            "workers": settings.workers,
             "traffic": traffic.traffic(samples),
             "predicates": traffic.predicates(samples, known),
             "states": _states(model, card),
             "live": live,
-            "limits": settings,
+            "settings": settings,
             "told": traffic.told(samples),
+            "levels": LEVELS,
             "audits": audits,
             "bounds": summary(audited.standings(audits)) if audits else "nothing was audited yet",
             "audited": audited.drawn(audits),
             "card": card,
             "versions": listed,
-            "logged": settings.log_predictions is not None,
         }
 
     def _asked(self, name: str) -> dict[str, Any]:
@@ -115,6 +123,15 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
     return found | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
 
 
+def _duration(seconds: float) -> str:
+    """Return a time as people read it, such as ``0.25 s`` or ``3.1 h``."""
+    units = {86_400: "days", 3600: "h", 60: "min"}
+    for unit, name in units.items():
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:,.1f} {name}"
+    return f"{seconds:.2f} s"
+
+
 @cache
 def _environment() -> Environment:
     environment = pages(
@@ -127,5 +144,6 @@ def _environment() -> Environment:
         "percent": shown,
         "minute": lambda time: time.strftime("%Y-%m-%d %H:%M"),
         "ms": lambda value: "–" if value is None else f"{value:,.3g} ms",
+        "duration": _duration,
     }
     return environment

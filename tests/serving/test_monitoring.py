@@ -14,8 +14,10 @@ import pytest
 import yaml
 
 from birthmark import serving
+from birthmark.features.told import TOLD
 from birthmark.serving.settings import Settings
 from tests import needs
+from tests.serving.live_histories import Follower, whys
 
 MONITORING = Path(serving.__file__).parent / "monitoring"
 ALERTS = MONITORING / "alerts.yml"
@@ -49,8 +51,13 @@ def told(
     """Return the values of the labels of every metric of a service that was asked all it can be."""
     directory = tmp_path_factory.mktemp("monitored")
     publish(directory / "registry", heat=True)
+    follower = Follower(directory / "run")
+    follower.says()
     settings = settings_for(
-        directory / "registry", point="bounded", log_predictions=directory / "log"
+        directory / "registry",
+        point="bounded",
+        log_predictions=directory / "log",
+        history=follower.path,
     )
     with served(settings) as client:
         yield samples(asked(client))
@@ -115,8 +122,14 @@ def test_labels_of_metrics_are_closed_sets(told: dict[str, dict[str, set[str]]])
         "route",
         "standing",
         "status",
+        "told",
         "version",
+        "what",
+        "why",
     }
+    assert labels["told"] == set(TOLD)
+    assert labels["why"] == set(whys())
+    assert labels["what"] == {"keys", "aliases"}
     assert labels["route"] >= {"other", "/v1/predictions"}
     every = set().union(*(labels[label] for label in labels.keys() - reported))
     assert not any(word in value for value in every for word in ("ada", "secret", "u1", "nas1"))
@@ -128,11 +141,16 @@ def test_alerts_say_what_is_wrong_and_what_to_do() -> None:
         assert rule["annotations"].keys() == {"summary", "description"}
 
 
+def prometheus(*arguments: str | Path) -> None:
+    """Run what comes with Prometheus, and show what it finds fault with."""
+    promtool = needs.program("promtool", "prometheus")
+    found = subprocess.run([promtool, *arguments], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
 @pytest.mark.deep
 def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
-    promtool = needs.program("promtool", "prometheus")
-    checked = subprocess.run([promtool, "check", "rules", ALERTS], capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    prometheus("check", "rules", ALERTS)
     series = {
         "BirthmarkDown": 'up{job="birthmark"}',
         "BirthmarkModelTooOld": "birthmark_model_created_time_seconds",
@@ -166,5 +184,44 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
     }
     path = tmp_path / "test.yml"
     path.write_text(yaml.safe_dump(test))
-    fired = subprocess.run([promtool, "test", "rules", path], capture_output=True, text=True)
-    assert fired.returncode == 0, fired.stdout + fired.stderr
+    prometheus("test", "rules", path)
+
+
+NOT_TOLD = {
+    # by minute: whether it is told, why not (s: stale, a: absent), and for which reason it fires
+    "for the first five minutes it does not": ("00000", "sssss", ""),
+    "then it does": ("000000", "ssssss", "stale"),
+    "whatever the reasons were": ("10000000", ".ssassaa", "absent"),
+    "but not where it was told meanwhile": ("000010000", "ssss.ssss", ""),
+    "and no longer once it is told": ("0000000001", "sssssssss.", ""),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("case", NOT_TOLD)
+def test_a_live_history_that_tells_nothing_for_five_minutes_is_alarming(
+    tmp_path: Path, case: str
+) -> None:
+    told, whys, fired = NOT_TOLD[case]
+    values = {
+        "birthmark_live_told": told,
+        'birthmark_live_why{why="stale"}': ["01"[why == "s"] for why in whys],
+        'birthmark_live_why{why="absent"}': ["01"[why == "a"] for why in whys],
+    }
+    expected = [{"labels": f'{{alertname="BirthmarkNotTold",why="{fired}"}}', "value": 1}]
+    test = {
+        "interval": "1m",
+        "input_series": [
+            {"series": series, "values": " ".join(each)} for series, each in values.items()
+        ],
+        "promql_expr_test": [
+            {
+                "expr": "count by (alertname, why) (ALERTS{alertstate='firing'})",
+                "eval_time": f"{len(told) - 1}m",
+                "exp_samples": expected if fired else [],
+            }
+        ],
+    }
+    path = tmp_path / "test.yml"
+    path.write_text(yaml.safe_dump({"rule_files": [str(ALERTS)], "tests": [test]}))
+    prometheus("test", "rules", path)

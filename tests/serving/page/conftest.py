@@ -18,6 +18,7 @@ from birthmark.training.config import Matching
 from birthmark.training.registry.versions import Registry
 from birthmark.training.statistics.standing import of_row
 from tests import needs
+from tests.serving.live_histories import Follower
 
 DAYS = 12
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
@@ -91,11 +92,12 @@ def audits(registry: Registry, version: str) -> None:
 
 @dataclass
 class Site:
-    """The service's URL, and what it has: a published version and audits."""
+    """The service's URL, and what it has: a published version, audits and a live history."""
 
     url: str
     version: str
     audit: str
+    follower: Follower
 
 
 @pytest.fixture(scope="session")
@@ -107,12 +109,17 @@ def site(
     registry = tmp_path_factory.mktemp("page") / "registry"
     version = publish(registry, heat=True, card=True)
     audits(Registry(registry), version)
-    with started(registry, registry.parent, "--stale-days", "1000") as service:
+    follower = Follower(registry.parent / "run", HOSTILE[:64])
+    follower.says(lag=0.125, loss=0.0005)
+    live = ("--history", str(follower.path), "--history-age", "100000")
+    with started(registry, registry.parent, "--stale-days", "1000", *live) as service:
         with service.client() as client:
             for number in range(60):
                 name = f"x{number}.lock" if number % 3 else f"page{number}.html"
-                assert client.post("/v1/predictions", json={"name": name}).status_code == 200
-        yield Site(service.url, version, f"home-202611{DAYS:02d}")
+                known = {} if number % 4 else {"uid": 7, "gid": 7, "client": "nas1"}
+                asked = client.post("/v1/predictions", json={"name": name} | known)
+                assert asked.status_code == 200
+        yield Site(service.url, version, f"home-202611{DAYS:02d}", follower)
 
 
 @pytest.fixture(scope="module")

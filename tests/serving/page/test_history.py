@@ -7,14 +7,15 @@ import pytest
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.page.history import MINUTES, History, quantile
 from birthmark.serving.page.totals import Totals, totals
-from birthmark.serving.page.traffic import predicates, traffic
+from birthmark.serving.page.traffic import predicates, told, traffic
 
 
 def counting() -> Iterator[Totals]:
     """Yield totals of a service that answers two requests between each two looks."""
     n = 0
     while True:
-        yield Totals({0.001: n, 0.002: 2 * n, float("inf"): 2 * n}, {"lock": (n, n)})
+        seconds = {0.001: n, 0.002: 2 * n, float("inf"): 2 * n}
+        yield Totals(seconds, {"lock": (n, n)}, {"directory": 3 * n, "nothing": n})
         n += 1
 
 
@@ -30,6 +31,7 @@ def test_a_sample_holds_what_was_counted_since_that_before() -> None:
     samples, counted = kept.now()
     assert [sample.requests for sample in samples] == [2, 2, 2]
     assert [sample.answers() for sample in samples] == [{"lock": (1, 1)}] * 3
+    assert [list(sample.told) for sample in samples] == [[3, 0, 0, 1]] * 3
     assert counted.answers == {"lock": (3, 3)}
 
 
@@ -45,6 +47,16 @@ def test_a_day_is_kept_and_no_more() -> None:
     (row,) = predicates(samples, ["lock"])
     assert (row["answers"], row["yes"]) == (2 * (MINUTES + 1), 0.5)
     assert len(row["line"][0]) <= 97
+    creates = told(samples)
+    assert (creates["creates"], creates["share"]) == (4 * (MINUTES + 1), 75)
+    assert [each["share"] for each in creates["rows"]] == [75, 0, 0, 25]
+    assert {y for _, y in creates["rows"][0]["line"][0]} == {25}
+
+
+def test_where_no_create_was_answered_no_share_is_told() -> None:
+    found = told(History(Totals).now()[0])
+    assert (found["creates"], found["share"]) == (0, None)
+    assert [(each["share"], each["line"]) for each in found["rows"]] == [(None, [])] * 4
 
 
 def test_quantiles_are_those_of_the_histogram() -> None:

@@ -97,6 +97,65 @@ def test_before_the_first_audit_no_bound_is_said_to_hold(
     assert "every bound" not in text
 
 
+def test_it_tells_how_the_follower_is_doing_and_what_creates_were_told(page: Page) -> None:
+    page.goto("/")
+    live = page.locator("section[aria-labelledby=live]")
+    text = live.inner_text()
+    assert "Of 60 creates answered in the same time, 100.00% were told something." in text
+    assert "0.12 s behind the traffic (at most 5.00 s)" in text
+    assert "0.05% of the last minutes’ operations (at most 1.00%)" in text
+    cells = [row.locator("th, td").all_inner_texts() for row in live.locator("tbody tr").all()]
+    assert [[row[0], row[2], row[3]] for row in cells] == [
+        ["directory", "0", "0.00%"],
+        ["caller", "15", "25.00%"],
+        ["name", "45", "75.00%"],
+        ["nothing", "0", "0.00%"],
+    ]
+    picture(page, "told")
+
+
+def test_it_warns_of_a_live_history_that_tells_nothing(page: Page, site: Any) -> None:
+    site.follower.says(lag=7.5)
+    try:
+        page.goto("/")
+        assert page.title() == "(3) Birthmark"
+        says = "The follower is too far behind the traffic."
+        warned = f"The live history tells nothing; answers rest on what their askers tell: {says}"
+        assert warned in page.locator(".warnings li.warning").last.inner_text()
+        text = page.inner_text("section[aria-labelledby=live]")
+        assert f"It tells nothing, and answers rest on what their askers tell. {says}" in text
+        assert "7.50 s behind the traffic" in text
+        picture(page, "untold")
+    finally:
+        site.follower.says(lag=0.125, loss=0.0005)
+
+
+def test_where_there_is_no_live_history_it_says_how_to_have_one(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        text = client.get("/").text
+    section = text.partition('<h2 id="live">')[2].partition("</section>")[0]
+    assert "There is none" in section
+    assert "birthmark serve --history FILE" in section
+    assert "<table" not in section
+    assert "tells nothing" not in text
+
+
+def test_a_live_history_that_is_not_there_yet_has_no_figures(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    missing = settings.registry.parent / "run" / "history"
+    with served(settings.model_copy(update={"history": missing})) as client:
+        text = client.get("/").text
+    assert text.count("There is no live history: no follower has made one.") == 2
+    section = text.partition('<h2 id="live">')[2].partition("</section>")[0]
+    assert "<dl>" not in section
+    assert "<table" in section
+
+
 def test_a_name_is_asked_about_by_keyboard_alone(page: Page) -> None:
     page.goto("/")
     for _ in range(3):
@@ -144,6 +203,7 @@ def test_a_hostile_name_is_shown_as_it_is(page: Page, seen: Any) -> None:
     page.wait_for_selector("[role=status]")
     assert page.input_value("#name") == HOSTILE
     assert HOSTILE in page.inner_text("section[aria-labelledby=drift]")
+    assert HOSTILE[:64] in page.inner_text("section[aria-labelledby=live]")
     assert page.locator("script, img").count() == 0
     assert seen.complaints == []
 

@@ -12,6 +12,7 @@ from birthmark.serving.page.totals import Totals
 from birthmark.serving.page.warnings import Concern, Facts, warnings
 from birthmark.serving.settings import Settings
 from birthmark.training.statistics.standing import Standing
+from birthmark_native import SharedHistory
 
 MANIFEST = {"created": "2020-01-01T00:00:00+00:00", "trained_on": {"generated": []}}
 
@@ -55,6 +56,22 @@ def test_a_bound_that_was_missed_today_is_told_of_though_nothing_abstains(
             " above it today, but not shown broken",
         )
     ]
+
+
+def test_a_live_history_that_tells_nothing_is_warned_of(
+    settings: Settings, model: LoadedModel
+) -> None:
+    young = settings.model_copy(update={"stale_days": 1e6})
+    facts = Facts(young, model, None, Totals(), [], None, [])
+    absent = SharedHistory(settings.registry / "history", 1, 1, 1).status()
+    assert said(replace(facts, live=absent)) == [
+        (
+            "warning",
+            "The live history tells nothing; answers rest on what their askers tell: There is no"
+            " live history: no follower has made one.",
+        )
+    ]
+    assert said(replace(facts, live={"why": None, "says": None})) == []
 
 
 def test_an_old_model_and_what_it_does_not_promise_are_told(

@@ -1,0 +1,48 @@
+"""A live history, and what writes it as a follower does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from birthmark_native import SharedHistory, SharedHistoryWriter
+
+CLOCK = 1_797_770_000_000_000
+"""When the last operation happened, microseconds since the epoch."""
+
+HANDLE = b"a directory's handle"
+
+
+class Follower:
+    """What mirrors a live history into `path`, in a folder that is new; nobody is born in it yet.
+
+    It says nothing until it is told to.
+    """
+
+    def __init__(self, folder: Path, version: str = "0.1.0") -> None:
+        folder.mkdir(mode=0o700)
+        self.path = folder / "history"
+        self._writer = SharedHistoryWriter(self.path, 100, 100, version)
+        self._writer.directory(HANDLE, name=b"ada", path=b"/home/ada", time=CLOCK)
+
+    def says(self, lag: float = 0.0, loss: float = 0.0, state: str = "following") -> None:
+        """Update the history, and let readers find it."""
+        self._writer.commit(CLOCK, lag, loss, state)
+        self._writer.publish()
+
+
+def whys() -> list[str]:
+    """Return all reasons for which nothing may be told, as answers have them."""
+    columns = {
+        "name": pa.large_binary(),
+        "dir_fh": pa.large_binary(),
+        "dir_name": pa.large_binary(),
+        "mode": pa.uint32(),
+        "uid": pa.uint32(),
+        "client": pa.utf8(),
+        "time": pa.timestamp("us", "UTC"),
+    }
+    none = pa.RecordBatch.from_pylist([], pa.schema(columns))
+    words: list[str] = SharedHistory("nowhere", 1, 1, 1).at(none)["why"].dictionary.to_pylist()
+    return words
