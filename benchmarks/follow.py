@@ -19,58 +19,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.ingest import DECODE, Run, timed
-from birthmark.data.common.arrays import Bytes, Ints
+from benchmarks.packets import Packets
 
 FOLLOW = [sys.executable, "-m", "birthmark", "follow", "-"]
-HEADER, RECORD = 24, 16
-"""Bytes of a pcap file's header, and of a packet's."""
-UNITS = {b"\xd4\xc3\xb2\xa1": 10**6, b"\x4d\x3c\xb2\xa1": 10**9}
-"""Fractions of a second that times are told in, by what a capture begins with."""
 TICK = 0.01
 """Packets are sent every so many seconds."""
-
-
-class Packets:
-    """The packets of a capture: where each begins, and when it passed."""
-
-    def __init__(self, path: Path) -> None:
-        self.content: Bytes = np.memmap(path, np.uint8, "r")
-        self.unit = UNITS.get(bytes(self.content[:4]), 0)
-        if not self.unit:
-            raise SystemExit(f"{path}: expected a little-endian pcap capture")
-        begins = list(self._begins())
-        self.begins: Ints = np.array(begins, dtype=np.int64)
-        numbers = self._numbers(self.begins[:-1])
-        self.seconds = numbers[:, 0] + numbers[:, 1] / self.unit
-        self.seconds -= self.seconds[0]
-
-    def _begins(self) -> Iterator[int]:
-        at = HEADER
-        while at + RECORD <= len(self.content):
-            yield at
-            at += RECORD + int.from_bytes(self.content[at + 8 : at + 12].tobytes(), "little")
-        yield at
-
-    def _numbers(self, begins: Ints) -> Ints:
-        places = begins[:, None] + np.arange(8)
-        return np.asarray(self.content[places].view("<u4").astype(np.int64))
-
-    def stamped(self, first: int, last: int, times: Any) -> bytes:
-        """Return the packets from ``first`` to before ``last``, which passed at ``times``."""
-        begin = self.begins[first]
-        part = self.content[begin : self.begins[last]].copy()
-        whole = np.floor(times)
-        stamps = np.column_stack([whole, (times - whole) * self.unit]).astype("<u4")
-        places = (self.begins[first:last] - begin)[:, None] + np.arange(8)
-        part[places] = stamps.view(np.uint8).reshape(-1, 8)
-        return part.tobytes()
 
 
 def followed(path: Path, out: Path) -> Run:
@@ -119,7 +78,7 @@ def _operations(path: Path, out: Path) -> int:
 
 def _play(packets: Packets, due: Any, to: Any) -> None:
     """Write packets when they are due."""
-    to.write(packets.content[:HEADER].tobytes())
+    to.write(packets.header)
     to.flush()
     time.sleep(2)  # the interpreter's start is no lag
     began, sent = time.time(), 0
