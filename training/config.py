@@ -24,9 +24,16 @@ from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.registry.versions import is_remote
 
+BEST = "best"
+"""What is served where training is to choose the kind (``predictor.fit.best_kind``)."""
+
 if TYPE_CHECKING:  # options are made of these settings without what learns
     from birthmark.data.prediction_log import Joining
     from birthmark.predictor import Predicate
+
+    Served = str
+else:
+    Served = Literal[(*get_args(Kind), BEST)]
 
 Matched = Literal["uid", "gid", "client", "dir_name"]
 """What a prediction and a life may have to agree in, besides the name, where both tell it."""
@@ -98,7 +105,10 @@ class Place(Strict):
 class Settings(Parameters):
     """How models are trained, and which of them answers."""
 
-    serve: Kind = Field(default="rules", description="kind of model that answers")
+    serve: Served = Field(
+        default=BEST,
+        description="kind of model that answers; best: the one that errs least on files held out",
+    )
     point: Point = Field(
         default=PROMISED, description="threshold of its answers: bounded, or the most accurate"
     )

@@ -27,6 +27,7 @@ _Version = Annotated[str, typer.Argument(metavar="VERSION", help="stored version
 _Any = Annotated[
     str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
+_RAW = ("serve", "point", "held_out_errors")  # what people are told in other words
 _Place = Annotated[Settings, Options(("registry",), variable=variable)]
 
 
@@ -62,9 +63,10 @@ def show_(place: _Place, version: _Any = None, as_json: Json = False) -> None:
         print_json({**row, "manifest": kept.manifest(version), "card": card})
         return
     told = {**row, "correct": _percent(row["correct"]), "serves": _serves(row, ", ")}
+    told["held out"] = _errors(row["held_out_errors"] or {})
     if card is not None:
         told |= _in_words(card) | {"card": str(kept.directory(version) / "card.html")}
-    fields({key: value for key, value in told.items() if key not in ("serve", "point")})
+    fields({key: value for key, value in told.items() if key not in _RAW})
 
 
 @app.command()
@@ -188,7 +190,9 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
     try:
         manifest = kept.manifest(version)
     except ValueError as error:
-        unknown = dict.fromkeys(("created", "serve", "point", "files", "correct"))
+        unknown = dict.fromkeys(
+            ("created", "serve", "point", "files", "held_out_errors", "correct")
+        )
         return {**row, **unknown, "state": [*state, "damaged"], "reason": str(error)}
     decision = manifest.get("decision") or {}
     if decision.get("publish") is False:
@@ -197,6 +201,7 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         **row,
         **{key: manifest.get(key) for key in ("created", "serve", "point")},
         "files": manifest.get("trained_on", {}).get("files"),
+        "held_out_errors": manifest.get("held_out_errors"),
         "correct": decision.get("candidate"),
         "reason": decision.get("reason"),
     }
@@ -204,6 +209,12 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
 
 def _serves(row: Mapping[str, Any], between: str) -> str:
     return between.join(filter(None, (row["serve"], row["point"])))
+
+
+def _errors(errors: Mapping[str, float]) -> str:
+    """Return how often each kind was wrong about the files that were held out, the best first."""
+    kinds = sorted(errors, key=lambda kind: errors[kind])
+    return ", ".join(f"{kind} {_percent(errors[kind])}" for kind in kinds) + " wrong" * bool(kinds)
 
 
 def _percent(value: float | None) -> str:

@@ -28,6 +28,8 @@ class OperatingPoints:
 
     What is no yes is a no where the score is below ``no``, which keeps the limit on false
     negatives (``None``: never); ``false_negatives`` and ``no_upper`` are those of it.
+    ``accurate_errors`` and ``bounded_errors`` are the shares of the lives that are wrongly answered
+    yes, or not yes, at each point.
     ``levels`` say how likely each score makes a yes. At the points in ``follows`` what follows from
     other answers is said of the predicate, too (``predictor.answers.certainty``).
     """
@@ -42,10 +44,16 @@ class OperatingPoints:
     no_upper: float | None = None
     levels: Levels = NO_LEVELS
     follows: tuple[Point, ...] = ()
+    accurate_errors: float | None = None
+    bounded_errors: float | None = None
 
     def at(self, point: Point) -> float | None:
         """Return the threshold at ``point``."""
         return self.accurate if point == "accurate" else self.bounded
+
+    def errors_at(self, point: Point) -> float | None:
+        """Return the share of wrong answers at ``point``; ``None`` where none could be judged."""
+        return self.accurate_errors if point == "accurate" else self.bounded_errors
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> OperatingPoints:

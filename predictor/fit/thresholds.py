@@ -105,6 +105,11 @@ class Slice:
         """Return the answers at ``threshold``."""
         return says_yes(self.scores, threshold)
 
+    def errors(self, threshold: float | None) -> float | None:
+        """Return the share of wrong answers at ``threshold``; ``None`` where there are no lives."""
+        wrong = self.said(threshold) != self.truth
+        return float(wrong.mean()) if len(wrong) else None
+
 
 def choose(
     slice_: Slice, limit: Limit, decision: float | None = None, no_limit: Limit | None = None
@@ -117,6 +122,11 @@ def choose(
     """
     accurate = most_accurate(slice_) if decision is None else decision
     points = OperatingPoints(accurate, within_limit(slice_, limit), len(slice_.truth))
+    points = replace(
+        points,
+        accurate_errors=slice_.errors(points.accurate),
+        bounded_errors=slice_.errors(points.bounded),
+    )
     if points.bounded is not None:
         wrong = slice_.said(points.bounded) & ~slice_.truth
         upper = upper_limit(wrong, slice_.block, limit.confidence)

@@ -134,7 +134,11 @@ def refusal(*arguments: str) -> str:
         ("--bound", "0", "Input should be greater than 0, found 0"),
         ("--confidence", "0.5", "Input should be greater than 0.5, found 0.5"),
         ("--trees", "many", "Input should be a valid integer"),
-        ("--serve", "best", "Input should be 'name', 'able', 'rules' or 'forest', found 'best'"),
+        (
+            "--serve",
+            "rulez",
+            "Input should be 'name', 'able', 'rules', 'forest' or 'best', found 'rulez'",
+        ),
     ],
 )
 def test_an_error_names_the_option_the_value_and_what_was_expected(
@@ -222,6 +226,7 @@ def test_no_default_is_written_a_second_time() -> None:
                     found[name].append(f"{module.name}: {name}")
     for others in ("prefix", "seed"):  # of anonymized names, and of a replay
         found[others].remove(f"settings.py: {others}")
+    found["behind"].remove("history.py: behind")  # of a history that is not behind
     assert found == {name: [f"parameters.py: {name}"] for name in found}
 
 

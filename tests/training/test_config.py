@@ -30,7 +30,7 @@ def test_only_the_three_places_must_be_given_and_the_rest_has_the_thesiss_defaul
     assert (read.training.minfrac, read.training.mincount, read.training.prefix) == (0.8, 5, True)
     assert read.training.margin == 0
     assert read.training.window_days == 7
-    assert (read.training.serve, read.training.point) == ("rules", "bounded")
+    assert (read.training.serve, read.training.point) == ("best", "bounded")
     assert (read.training.bound, read.training.confidence) == (0.01, 0.95)
 
 
@@ -58,8 +58,8 @@ def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Pat
         (LEAST + "[audit]\nlog = 'log'\nmath = []\n", r"audit\.math: .*did you mean 'match'"),
         (LEAST + "[training]\nminfrac = 1.5\n", r"training\.minfrac: .*less than.*, found 1\.5"),
         (
-            LEAST + "[training]\nserve = 'best'\n",
-            r"training\.serve: .*'name', 'able', 'rules' or 'forest'.*'best'",
+            LEAST + "[training]\nserve = 'rulez'\n",
+            r"training\.serve: .*'name', 'able', 'rules', 'forest' or 'best'.*'rulez'",
         ),
         (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
         (LEAST + "[training\n", r"expected a TOML file: .*line"),

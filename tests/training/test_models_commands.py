@@ -124,6 +124,21 @@ def test_show_rounds_what_it_tells_as_the_list_does(registry: Path) -> None:
     assert "89.65%" in models(registry, "list")
 
 
+def test_show_tells_how_often_each_kind_was_wrong_when_the_one_that_serves_was_chosen(
+    registry: Path,
+) -> None:
+    kept = Registry(registry)
+    about = {"serve": "forest", "point": "bounded"}
+    about["held_out_errors"] = {"rules": 19.0512, "forest": 11.558, "name": 20.55}
+    version = kept.publish(lambda path: shutil.copy(__file__, path), about)
+    lines = models(registry, "show", version).splitlines()
+    assert "      serves  forest, bounded" in lines
+    assert "    held out  forest 11.56%, rules 19.05%, name 20.55% wrong" in lines
+    assert told(registry, "show", version)["held_out_errors"] == about["held_out_errors"]
+    without = kept.publish(lambda path: shutil.copy(__file__, path), {"serve": "rules"})
+    assert "held" not in models(registry, "show", without)
+
+
 def test_publish_and_rollback_change_what_answers(registry: Path) -> None:
     first, second = Registry(registry).versions()
     assert told(registry, "rollback") == {"before": second, "current": first}

@@ -16,10 +16,14 @@ from birthmark.data.generated import Mark, distinct, in_dataset
 from birthmark.data.schema import FILES
 from birthmark.data.traces.inputs import each_once
 from birthmark.predictor import Predicate, TrainedModel, births
-from birthmark.training.config import Settings
+from birthmark.predictor.fit.best_kind import best_kind, held_out_errors
+from birthmark.training.config import BEST, Settings
 from birthmark.training.engine import learner
 from birthmark.training.learn.loss import NONE_TOUCHED, Touched, without_loss
 from birthmark.training.learn.profile import profile
+
+UNJUDGED = "rules"
+"""The kind that answers where the best is to, and nothing tells which it is."""
 
 
 class TrainingError(ValueError):
@@ -108,8 +112,10 @@ def fit(
 
 def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str, Any]:
     since, until = pc.min_max(lives.files["born"]).as_py().values()
+    errors = held_out_errors(model.models, settings.point)
     return {
-        "serve": settings.serve,
+        "serve": best_kind(errors, UNJUDGED) if settings.serve == BEST else settings.serve,
+        "held_out_errors": {kind: 100 * share for kind, share in errors.items()},
         "point": settings.point,
         "parameters": model.parameters,
         "settings": settings.model_dump(mode="json"),

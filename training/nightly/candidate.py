@@ -51,12 +51,14 @@ def succeed(
 ) -> tuple[Candidate, Decision]:
     """Train a successor to `champion` on `lives`, and judge whether it may take its place."""
     predicates = list(predicates)
+    model, manifest = fit(lives, settings, predicates)
     if champion is None:
         decision, test = FIRST, test_first(lives, settings, predicates)
     else:
-        decision, test = decide(champion.model, champion.manifest, lives, settings, predicates)
+        published, serve = (champion.model, champion.manifest), manifest["serve"]
+        decision, test = decide(*published, lives, settings, predicates, serve)
     decision = unless_too_few(decision, champion, len(lives.files), settings.least_births)
-    return _candidate(champion, lives, settings, predicates, test, judged=True), decision
+    return _candidate(champion, model, manifest, test, judged=True), decision
 
 
 def train_alone(
@@ -73,18 +75,16 @@ def train_alone(
     predicates = None if predicates is None else list(predicates)
     known = Training.model_validate(settings.model_dump())
     found = test_first(lives, known, predicates) if test else None
-    return _candidate(champion, lives, settings, predicates, found, judged=False)
+    return _candidate(champion, *fit(lives, settings, predicates), found, judged=False)
 
 
 def _candidate(
     champion: Stored | None,
-    lives: Lives,
-    settings: Settings,
-    predicates: Iterable[Predicate] | None,
+    model: TrainedModel,
+    manifest: dict[str, Any],
     test: Comparison | None,
     judged: bool,
 ) -> Candidate:
-    model, manifest = fit(lives, settings, predicates)
     manifest |= {
         "compared_with": champion and champion.version,
         "judged": judged,

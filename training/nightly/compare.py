@@ -58,15 +58,17 @@ def decide(
     lives: Lives,
     settings: Training,
     predicates: Iterable[Predicate],
+    serve: str,
 ) -> tuple[Decision, Comparison | None]:
     """Compare the published model with one trained as its successor would be.
 
     Both are tested on the newest complete day of `lives`, less what the champion was trained on,
     and the candidate is trained on what came before: so neither has seen what it is asked. Where
-    `lives` hold no complete day, the newest quarter serves. The model kind that is to be served is
-    compared, by the mean of `correct` over the predicates that both know, at the accurate
-    threshold. The champion's histories are brought up to the beginning of the test, as the
-    candidate's are. Returns the decision, and the test where there was one.
+    `lives` hold no complete day, the newest quarter does for it. The models of the kind `serve`,
+    which the successor will answer with, are compared, by the mean of `correct` over the predicates
+    that both know, at the accurate threshold. The champion's histories are brought up to the
+    beginning of the test, as the candidate's are. Returns the decision, and the test where there
+    was one.
     """
     until = learned_until(manifest, datetime.now(UTC))
     period = newest(lives, settings.zone, until)
@@ -80,7 +82,7 @@ def decide(
     champion.follow(unseen.files, unseen.names)
     theirs = evaluate(champion, newer.with_others(), newer.names)
     test = _tested(older, newer, period, settings, predicates, theirs)
-    before, after = shared_means([theirs, test.assessment.evaluation], settings.serve)
+    before, after = shared_means([theirs, test.assessment.evaluation], serve)
     return _judge(before, after, settings.margin, period.day), test
 
 

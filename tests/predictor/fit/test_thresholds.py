@@ -204,6 +204,19 @@ def test_what_hardly_ever_happens_is_a_no_whatever_the_score() -> None:
     assert points.no == NEVER
 
 
+def test_points_tell_how_often_their_answers_were_wrong_where_they_were_chosen() -> None:
+    part = slice_of(*population(1, 5000))
+    points = choose(part, Limit(0.05))
+    assert points.accurate_errors == pytest.approx(1 - correct(part, points.accurate))
+    assert points.bounded_errors == pytest.approx(1 - correct(part, points.bounded))
+    assert points.errors_at("accurate") < points.errors_at("bounded") < part.truth.mean()
+    abstaining = choose(part, Limit(1e-6))
+    assert abstaining.bounded is None
+    assert abstaining.bounded_errors == pytest.approx(part.truth.mean())
+    unknown = choose(slice_of(np.array([]), np.array([])), Limit())
+    assert (unknown.errors_at("accurate"), unknown.errors_at("bounded")) == (None, None)
+
+
 def test_points_are_read_as_they_were_written() -> None:
     points = choose(slice_of(*population(1, 5000)), Limit(), no_limit=Limit())
     assert OperatingPoints.from_json(json.loads(json.dumps(asdict(points)))) == points

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.features import creates
+from birthmark.predictor import FILE_PREDICATES, KINDS
 from birthmark.training.config import Settings
 from birthmark.training.learn.train import Lives, TrainingError, fit
 from birthmark.training.registry.stored import load
@@ -29,10 +30,11 @@ def test_the_manifest_says_what_was_learned_from(
     settings = Settings(minfrac=0.9, serve="able", calibration=0)
     _, manifest = fit(Lives(("monday",), files, names_of()), settings)
     assert manifest["serve"] == "able"
+    assert manifest["held_out_errors"] == {}
     parameters = {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
     parameters |= {"calibration": 0.0, "bound": 0.01, "false_negative_bound": 0.01}
     parameters |= {"confidence": 0.95, "trees": 32}
-    parameters |= {"rounds": 60, "seed": 0}
+    parameters |= {"rounds": 60, "seed": 0, "behind": 0.02}
     assert manifest["parameters"] == parameters
     trained = manifest["trained_on"]
     assert trained["datasets"] == ["monday"]
@@ -46,6 +48,42 @@ def test_the_manifest_says_what_was_learned_from(
 def test_a_period_without_a_birth_teaches_nothing(files_of: Make, names_of: Make) -> None:
     with pytest.raises(TrainingError, match="monday: expected files whose creation is seen"):
         fit(Lives(("monday",), files_of(), names_of()), Settings())
+
+
+@pytest.fixture(scope="module")
+def by_owner(life: Make, files_of: Make, names_of: Make) -> Lives:
+    """Return files of which the owner tells whether they stay empty, and the name tells nothing."""
+    rows = [
+        life(b"file", 9.0 * number, 1, uid=1 + number % 2, max_size=number % 2 * 10)
+        for number in range(200)
+    ]
+    return Lives(("monday",), files_of(*rows), names_of())
+
+
+EMPTY = [FILE_PREDICATES["size=zero"]]
+
+
+def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> None:
+    settings = Settings(trees=4, rounds=2, point="accurate")
+    _, manifest = fit(by_owner, settings, EMPTY)
+    errors = manifest["held_out_errors"]
+    assert errors["name"] >= 50
+    assert errors["rules"] >= 50
+    assert errors["able"] == 0
+    assert manifest["serve"] == "able"
+    assert manifest["settings"]["serve"] == "best"
+    chosen = settings.model_copy(update={"serve": "name"})
+    assert fit(by_owner, chosen, EMPTY)[1]["serve"] == "name"
+
+
+def test_rules_serve_where_no_kind_is_better(by_owner: Lives) -> None:
+    """No kind can keep the bound on 200 files, so that all abstain; uncalibrated none is known."""
+    every, none = Settings(trees=4, rounds=2), Settings(trees=4, rounds=2, calibration=0)
+    _, abstaining = fit(by_owner, every, EMPTY)
+    assert abstaining["held_out_errors"] == dict.fromkeys(KINDS, 50)
+    _, unknown = fit(by_owner, none, EMPTY)
+    assert unknown["held_out_errors"] == {}
+    assert abstaining["serve"] == unknown["serve"] == "rules"
 
 
 def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:

@@ -10,9 +10,11 @@ from birthmark.features import History
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.training.config import Training
 from birthmark.training.learn.train import Lives, fit
+from birthmark.training.nightly.candidate import succeed
 from birthmark.training.nightly.compare import decide
 from birthmark.training.nightly.compare import test_first as first_test
 from birthmark.training.nightly.newest_day import newest
+from birthmark.training.registry.stored import Stored
 
 Make = Callable[..., Any]
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
@@ -45,7 +47,7 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
 ) -> None:
     champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
-    decision, test = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    decision, test = decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     assert decision.publish
     assert (decision.champion, decision.candidate) == (0, 100)
     assert test is not None
@@ -64,9 +66,10 @@ def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
     expected = History()
     for seen in (lives(b"data"), tuesday.born(before=split)):
         expected.follow(seen.files)
-    decide(champion, manifest, tuesday, SMALL, EMPTY)
+    decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     asked = tuesday.born(since=split).files
-    assert champion.creates("file", asked)["history"].equals(expected.follow(asked))
+    told = expected.follow(asked, champion.parameters["behind"])
+    assert champion.creates("file", asked)["history"].equals(told)
 
 
 def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
@@ -75,17 +78,51 @@ def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
     """The candidate sees no .zero before the newest quarter; the champion saw them on Monday."""
     champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
     tuesday = lives(b"data", b"data", b"data", b"zero", day=1)
-    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     assert not decision.publish
     assert decision.reason == "worse by more than 0: correct 0.00%, the published model 100.00%"
-    generous, _ = decide(champion, manifest, tuesday, Training(margin=100), EMPTY)
+    generous, _ = decide(champion, manifest, tuesday, Training(margin=100), EMPTY, "rules")
     assert generous.publish
+
+
+@pytest.fixture
+def by_owner(life: Make, files_of: Make, names_of: Make) -> Callable[[int], Lives]:
+    def make(day: int) -> Lives:
+        """Return a day of files that are empty if they are user 2's, whatever they are called."""
+        rows = [
+            life(
+                b"file",
+                9.0 * number,
+                1,
+                day=MONDAY + timedelta(days=day),
+                uid=1 + number % 2,
+                max_size=10 * (1 - number % 2),
+            )
+            for number in range(200)
+        ]
+        return Lives((f"day{day}",), files_of(*rows), names_of())
+
+    return make
+
+
+def test_what_is_compared_is_the_kind_that_the_successor_will_answer_with(
+    by_owner: Callable[[int], Lives],
+) -> None:
+    settings = SMALL.model_copy(update={"point": "accurate"})
+    monday, _ = succeed(None, by_owner(0), settings, EMPTY)
+    champion = Stored("monday", monday.manifest, monday.model)
+    candidate, decision = succeed(champion, by_owner(1), settings, EMPTY)
+    assert candidate.manifest["serve"] == candidate.card.content["serve"] == "able"
+    assert (decision.champion, decision.candidate) == (100, 100)
+    arguments = monday.model, monday.manifest, by_owner(2), settings, EMPTY
+    assert decide(*arguments, "rules")[0].champion == 50
+    assert decide(*arguments, "able")[0].champion == 100
 
 
 def test_an_equal_model_replaces_its_predecessor(lives: Callable[..., Lives]) -> None:
     champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"data", day=1)
-    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY)
+    decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     assert decision.publish
     assert decision.champion == decision.candidate == 100
 
@@ -115,7 +152,9 @@ def test_models_are_compared_on_the_newest_complete_day_and_not_on_the_one_that_
 ) -> None:
     """The champion is right on Tuesday alone; on Wednesday morning the candidate would win."""
     champion, manifest = fit(lives(b"zero", b"data", day=-7), SMALL, EMPTY)
-    decision, test = decide(champion, manifest, two_days(b"data", b"zero", b"data"), SMALL, EMPTY)
+    decision, test = decide(
+        champion, manifest, two_days(b"data", b"zero", b"data"), SMALL, EMPTY, "rules"
+    )
     assert not decision.publish
     assert decision.day == "2001-10-23"
     assert decision.reason.endswith("the published model 100.00%, on 2001-10-23")
@@ -130,7 +169,7 @@ def test_a_published_model_that_learned_from_a_wrong_clock_is_compared_all_the_s
     champion, manifest = fit(lives(b"data", b"zero", day=-7), SMALL, EMPTY)
     manifest["trained_on"]["until"] = "2094-01-01T00:00:00+00:00"
     days = two_days(b"zero", b"zero", b"data")
-    decision, test = decide(champion, manifest, days, SMALL, EMPTY)
+    decision, test = decide(champion, manifest, days, SMALL, EMPTY, "rules")
     assert decision.publish
     assert decision.day == "2001-10-23"
     assert test is not None
@@ -142,7 +181,7 @@ def test_where_the_newest_complete_day_taught_the_published_model_none_is_publis
 ) -> None:
     all_days = two_days(b"data", b"zero", b"data")
     champion, manifest = fit(all_days, SMALL, EMPTY)
-    decision, test = decide(champion, manifest, all_days, SMALL, EMPTY)
+    decision, test = decide(champion, manifest, all_days, SMALL, EMPTY, "rules")
     assert not decision.publish
     assert "has learned from the newest complete day" in decision.reason
     assert test is None
@@ -164,7 +203,7 @@ def test_without_a_known_answer_in_common_the_new_model_is_published(
 ) -> None:
     champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
     other = [FILE_PREDICATES["lock"]]
-    decision, _ = decide(champion, manifest, lives(b"a", b"b", day=1), SMALL, other)
+    decision, _ = decide(champion, manifest, lives(b"a", b"b", day=1), SMALL, other, "rules")
     assert decision.publish
     assert decision.champion is None
     assert "no predicate" in decision.reason

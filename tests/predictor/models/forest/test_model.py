@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
-from birthmark.features.encoding import COLUMNS, forget
+from birthmark.features.encoding import COLUMNS, FIRST, forget
 from birthmark.predictor.models.forest import model
 from birthmark.predictor.models.forest.estimator import ForestModel
 from birthmark.predictor.models.forest.model import AGAIN, IDLE, shared
@@ -91,6 +91,20 @@ def test_an_unknown_history_is_not_taken_for_an_empty_one(monkeypatch):
     yes = unknown[:, byte] > 127
     right = [np.mean((forest.predict(unknown)[:, 0] >= 0.75) == yes) for forest in grown]
     assert right[0] > max(right[1], 0.9)
+
+
+def test_without_a_history_it_goes_by_the_client_if_that_is_known():
+    """In training both tell the answer; asked, the one is unknown, and the other may be."""
+    matrix, _ = noise(2000, 1)
+    client, yes = COLUMNS.index("client"), np.arange(2000) % 2 == 1
+    matrix[:, :HISTORY_BYTES] = np.where(yes, 200, 100)[:, None]
+    matrix[:, client] = FIRST + yes
+    forest = ForestModel(trees=16).grow(matrix, yes[:, None])
+    known, unknown = matrix.copy(), matrix.copy()
+    known[:, :HISTORY_BYTES] = 0
+    forget(unknown, "nothing")
+    assert np.mean((forest.predict(known)[:, 0] >= 0.5) == yes) > 0.95
+    assert abs(forest.predict(unknown).mean() - 0.5) < 0.1
 
 
 def test_what_only_grows_with_the_trace_is_not_looked_at():
