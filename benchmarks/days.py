@@ -79,5 +79,7 @@ class Known:
         """Return the creates of ``births``, row by row."""
         if subject == "directory":
             return from_directories(births)
-        told = births.append_column("history", self._histories[subject].follow(births, DEFAULTS.behind))
+        told = births.append_column(
+            "history", self._histories[subject].follow(births, DEFAULTS.behind)
+        )
         return from_files(told) if subject == "file" else from_names(told)

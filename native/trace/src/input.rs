@@ -22,6 +22,7 @@ pub struct Input {
     ended: bool,
     error: Option<io::Error>,
     idle: bool,
+    reads: u64,
     /// Whether what is there should be read before what comes after it.
     pub live: bool,
 }
@@ -43,6 +44,7 @@ impl Input {
             ended: false,
             error: None,
             idle: false,
+            reads: 0,
             live: false,
         }
     }
@@ -90,6 +92,11 @@ impl Input {
     /// Whether nothing had come for a while when more was last asked for.
     pub fn is_idle(&self) -> bool {
         self.idle
+    }
+
+    /// How often more was asked for.
+    pub fn reads(&self) -> u64 {
+        self.reads
     }
 
     /// Reads more, so that the next [`Input::peek`] shows more than the last; false at the end.
@@ -158,6 +165,7 @@ impl Input {
         }
         let most =
             self.buffer.len().min(self.end.saturating_add(room.min(usize::MAX as u64) as usize));
+        self.reads += 1;
         match self.reader.read(&mut self.buffer[self.end..most]) {
             Ok(0) => self.ended = true,
             Ok(n) => self.end += n,

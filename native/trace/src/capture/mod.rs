@@ -89,7 +89,8 @@ struct Doubted {
 }
 
 impl Decoder for CaptureDecoder {
-    /// Reads at most a thousand packets; of a live capture those that are there.
+    /// Reads at most a thousand packets; of a live capture those that are there, and one that is
+    /// waited for: however steadily they come, what came is handed on.
     ///
     /// # Errors
     ///
@@ -98,7 +99,11 @@ impl Decoder for CaptureDecoder {
         if self.ended {
             return Ok(false);
         }
+        let before = input.reads();
         for _ in 0..PACKETS {
+            if input.live && input.reads() != before {
+                break;
+            }
             let file = match &mut self.file {
                 Some(file) => file,
                 None => {
