@@ -573,8 +573,8 @@ class HistoryKeeper:
         """Return the history of each life at its birth (fixed-size binary), and learn them.
 
         It is told as it was known ``behind`` microseconds before. ``lives`` has the columns that
-        ``features.history`` makes, ``born`` null where there is nothing to tell. Raises ``TableError``, naming the column, if one is missing or of another
-        type.
+        ``features.history`` makes, ``born`` null where there is nothing to tell. Raises
+        ``TableError``, naming the column, if one is missing or of another type.
         """
 
     def at(self, creates: pa.RecordBatch) -> pa.Array:

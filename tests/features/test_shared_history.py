@@ -193,7 +193,9 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
     writer.commit(5, 0.5, 0.0, "stopped")
     unknown = {name: pa.nulls(1, kind) for name, kind in KNOWN.items()}
     answers = reader.at(pa.record_batch(unknown))
-    assert answers.to_pylist() == [{"history": None, "name_history": None, "told": "nothing", "why": "stopped"}]
+    assert answers.to_pylist() == [
+        {"history": None, "name_history": None, "told": "nothing", "why": "stopped"}
+    ]
 
 
 def test_rows_of_a_history_are_put_and_removed(tmp_path: Path, shared_day: Shared):
