@@ -42,7 +42,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from benchmarks.live_days import Day, evaluated, expect_capture, read_day
 from benchmarks.live_played import Delays, Player
@@ -51,7 +51,7 @@ from benchmarks.live_report import report
 from benchmarks.live_servers import BIRTHMARK, FOR_EVER, Asker, Follower, following, serving, token
 from birthmark.data.common.arrays import Bools
 from birthmark.data.ingest.run import ingest
-from birthmark.predictor import KINDS, Kind, Point, TrainedModel
+from birthmark.predictor import Kind, Point, TrainedModel
 from birthmark.predictor.answers.point import POINTS
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.stored import load
@@ -218,7 +218,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--test", type=Path, nargs="+", required=True, metavar="DAY")
     parser.add_argument("--speed", type=_speed, required=True, help="1, 10, …, or max")
     parser.add_argument("--point", action="append", choices=POINTS, help="default: each")
-    parser.add_argument("--kind", choices=KINDS, help="of the models; default: as published")
+    parser.add_argument(
+        "--kind", choices=get_args(Kind), help="of the models; default: as published"
+    )
     parser.add_argument(
         "--registry", type=Path, help="keep the model here; if there is one, do not train"
     )

@@ -13,6 +13,7 @@ use birthmark_answer::{
     self as answer, Answered, Answerer, Fault, Levels, Model, Shape, Table, Tallies, Tally,
 };
 use birthmark_contract::create::Asked;
+use birthmark_contract::image::TOLD;
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
 use pyo3::prelude::*;
@@ -53,7 +54,8 @@ pub struct PyAnswerer {
 impl PyAnswerer {
     #[new]
     #[pyo3(signature = (
-        image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None
+        image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None,
+        knows_history=[true; TOLD]
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -65,6 +67,7 @@ impl PyAnswerer {
         certainty: Vec<String>,
         levels: Vec<Column>,
         live: Option<PyRef<'_, PySharedHistory>>,
+        knows_history: [bool; TOLD],
     ) -> PyResult<PyAnswerer> {
         let image = open(py, image)?;
         let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
@@ -72,7 +75,7 @@ impl PyAnswerer {
         let told = !certainty.is_empty();
         let levels = told.then(|| read_levels(&keys, &certainty, &abstaining, images));
         let (model, kind, point) = model;
-        let model = Model { model, kind, point };
+        let model = Model { model, kind, point, knows_history };
         let tallies = Tallies { answers: &tallies.0.tally, told: &tallies.1.tally };
         let live = live.map(|live| live.live.clone());
         let answerer =
