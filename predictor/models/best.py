@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.common.arrays import Bools
+from birthmark.data.common.arrays import Bools, Bytes
 from birthmark.features.told import TOLD, Told
 from birthmark.predictor.answers.operating_points import OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
@@ -75,24 +75,35 @@ class BestModels(ModelSet[Any]):
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
         """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
         asked = list(self if keys is None else keys)
+        told = told_by_key(creates, asked)
+        answers = {key: self._where(key, told[key]) for key in asked}
         found = {
             kind: models.scores(creates, own)
             for kind, models in self.sets.items()
-            if (own := [key for key in asked if kind in self.choices[key].values()])
+            if (own := [key for key in asked if kind in answers[key]])
         }
-        told = told_by_key(creates, asked)
-        return {
-            key: np.choose(told[key], [found[self.choices[key][each]][key] for each in TOLD])
-            for key in asked
-        }
+        scores = {key: np.zeros(len(creates)) for key in asked}
+        for key, where in answers.items():
+            for kind, rows in where.items():
+                scores[key][rows] = found[kind][key][rows]
+        return scores
+
+    def _where(self, key: str, told: Bytes) -> dict[str, Bools]:
+        """Return by kind in which rows it answers, of which the places in ``TOLD`` are given."""
+        kinds = np.array([self.choices[key][each] for each in TOLD])[told]
+        return {str(kind): kinds == kind for kind in np.unique(kinds)}
+
+    def least_sum(self, key: str, threshold: float | None, told: Told = TOLD[0]) -> int | None:
+        """Return the least sum of scores that reaches a threshold of the model that answers."""
+        return self.sets[self.kind_of(key, told)].least_sum(key, threshold)
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the scores and the evidence of the models that answer."""
-        used = {kind for choice in self.choices.values() for kind in choice.values()}
-        found = {kind: self.sets[kind].evidence(creates) for kind in used}
         told = told_by_key(creates, self)
+        used = {kind for key in self for kind in self._where(key, told[key])}
+        found = {kind: self.sets[kind].evidence(creates) for kind in used}
         return [
-            {key: found[self.choices[key][TOLD[told[key][row]]]][row][key] for key in self}
+            {key: found[self.kind_of(key, TOLD[told[key][row]])][row][key] for key in self}
             for row in range(len(creates))
         ]
 

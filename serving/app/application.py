@@ -26,6 +26,7 @@ from birthmark.serving.limits.limits import Limits, allow_files
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Measured, Metrics
+from birthmark.serving.models.moved import Moved
 from birthmark.serving.page.history import SAMPLE_SECONDS
 from birthmark.serving.page.routes import router as pages
 from birthmark.serving.page.view import Page
@@ -64,6 +65,9 @@ class Application(FastAPI):
 
 ADD_SECONDS = 1.0
 """How long a worker's answers may be missing from the metrics that others tell."""
+
+MOVED_SECONDS = 0.5
+"""How often thresholds are looked for that a follower moved."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -112,16 +116,18 @@ async def _running(
     registry = Registry(settings.registry)
     room = Room.of(size(settings.region))
     live = live_history(settings)
-    metrics.tell_of(live)
     slot = ModelSlot(registry, settings.model, settings.point, room, metrics, live)
+    moved = Moved(settings.history)
+    metrics.tell_of(live, lambda: moved.in_force(slot.model))
     await slot.refresh()
     with logged(settings, metrics.registry) as log:
-        service = Service(settings, slot, metrics, limits, log, tokens, live=live)
+        service = Service(settings, slot, metrics, limits, log, tokens, live=live, moved=moved)
         page = Page(service, registry)
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),
             (LOOK_SECONDS, partial(look_after, limits)),
             (ADD_SECONDS, metrics.add_answers),
+            (MOVED_SECONDS, lambda: asyncio.to_thread(moved.look, slot.model)),
             (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
         ]
         tasks = [asyncio.create_task(_every(*each)) for each in work]

@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 use birthmark_contract::image::TOLD;
 use birthmark_contract::told::Told;
 use birthmark_image::{Answers, Create, Creates, Image, Needs};
-use birthmark_learn::certainty::{Certainty, Said};
+use birthmark_learn::certainty::{Certainty, Said, Word};
 use birthmark_trace::columns::ColumnError;
 
 /// What asks images for the levels of predicates, and says what these mean.
@@ -50,11 +50,13 @@ impl Levels {
 
     /// Writes to `said` what is said of each predicate of a create, and returns the answers.
     ///
-    /// `ask` knows these, too: it is asked only where the levels do not tell.
+    /// `ask` knows these, too: it is asked only where the levels do not tell, or where thresholds
+    /// have `moved`. Then a yes is said where it is one now.
     pub fn say(
         &self,
         create: &Create,
         ask: impl FnOnce(&Create) -> Answers,
+        moved: bool,
         said: &mut Vec<Said>,
     ) -> Answers {
         let of_file = self.certainty(create.told());
@@ -72,13 +74,21 @@ impl Levels {
         };
         let levels: Vec<usize> =
             self.cuts.iter().map(|own| own.iter().map(reached).sum()).collect();
-        of_file.say(levels.iter().copied(), said);
-        if !std::ptr::eq(of_file, of_name) {
-            let mut other = Vec::with_capacity(said.len());
-            of_name.say(levels.iter().copied(), &mut other);
-            let own = said.iter_mut().zip(other).zip(&self.about_names);
-            own.filter(|(_, names)| **names).for_each(|((said, other), _)| *said = other);
+        if moved {
+            let answers = ask(create);
+            let decide = |place: usize, word| match answers[place / 64] >> (place % 64) & 1 {
+                1 => Word::Yes,
+                _ if word == Word::Yes => Word::Unsure,
+                _ => word,
+            };
+            let say = |each: &Certainty, said: &mut _| {
+                each.say_as(levels.iter().copied(), decide, said);
+            };
+            self.say_both([of_file, of_name], said, say);
+            return answers;
         }
+        let say = |each: &Certainty, said: &mut _| each.say(levels.iter().copied(), said);
+        self.say_both([of_file, of_name], said, say);
         let (Some(first), Some(other)) = (of_file.reached(), of_name.reached()) else {
             return ask(create);
         };
@@ -88,6 +98,23 @@ impl Levels {
             answers[place / 64] |= u64::from(*level >= first) << (place % 64);
         }
         answers
+    }
+
+    /// Lets `say` write what is said of predicates, of those about files and those about names.
+    fn say_both(
+        &self,
+        [of_file, of_name]: [&Certainty; 2],
+        said: &mut Vec<Said>,
+        say: impl Fn(&Certainty, &mut Vec<Said>),
+    ) {
+        say(of_file, said);
+        if std::ptr::eq(of_file, of_name) {
+            return;
+        }
+        let mut other = Vec::with_capacity(said.len());
+        say(of_name, &mut other);
+        let own = said.iter_mut().zip(other).zip(&self.about_names);
+        own.filter(|(_, names)| **names).for_each(|((said, other), _)| *said = other);
     }
 
     /// What levels mean where so much is told.
@@ -105,13 +132,14 @@ impl Levels {
         creates: &RecordBatch,
         ask: impl Fn(&Create) -> Answers,
         needs: Needs,
+        moved: bool,
         mut take: impl FnMut(&[Said]),
     ) -> Result<(), ColumnError> {
         let needs = self.images.iter().fold(needs, |needs, image| needs.or(image.needs()));
         let columns = Creates::of(creates, needs)?;
         let mut said = Vec::new();
         for row in 0..creates.num_rows() {
-            self.say(&columns.create(row), &ask, &mut said);
+            self.say(&columns.create(row), &ask, moved, &mut said);
             take(&said);
         }
         Ok(())
