@@ -64,9 +64,11 @@ class FollowedControl:
                 self._asked[predicate.subject][age][key] = predicate
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows whose thresholds move."""
+        """Yield the rows whose thresholds move: of models whose images count sums of scores."""
         for ages in self._asked.values():
-            yield from ((key, told) for own in ages.values() for key in own for told in TOLD)
+            for key in (key for own in ages.values() for key in own):
+                sums = ((told, self._models.least_sum(key, None, told)) for told in TOLD)
+                yield from ((key, told) for told, least in sums if least is not None)
 
     def put_in_force(self) -> dict[Row, float | None]:
         """Return the thresholds of all rows as they are now: those of births to come."""

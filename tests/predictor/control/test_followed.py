@@ -20,6 +20,8 @@ from birthmark.predictor.control import (
     horizon,
     outcomes,
 )
+from birthmark.predictor.models.best import BestModels
+from birthmark.predictor.models.rules.set import RuleModels
 from birthmark.predictor.trained import TrainedModel
 from birthmark_native import HistoryKeeper, LiveHistory
 
@@ -70,6 +72,22 @@ def followed(model: TrainedModel, operations: pa.Table, counted_until: int = 0) 
 @pytest.fixture(scope="module")
 def whole(model: TrainedModel, operations: pa.Table) -> FollowedControl:
     return followed(model, operations)
+
+
+def test_thresholds_move_of_the_kinds_whose_images_count_sums_of_scores(
+    model: TrainedModel,
+) -> None:
+    rules = RuleModels({key: RuleModels.model() for key in model.predicates})
+    best = BestModels({"forest": model.of_kind("forest"), "rules": rules})
+    for key in KEYS:
+        best.choose(key, dict.fromkeys(TOLD, "forest") | {"nothing": "rules"})
+    predicates = {key: model.predicates[key] for key in KEYS}
+    rows = {
+        kind: set(FollowedControl(models, predicates, Control(STATIC)).rows())
+        for kind, models in (("best", best), ("forest", best.sets["forest"]), ("rules", rules))
+    }
+    assert rows["rules"] == set()
+    assert rows["best"] == {row for row in rows["forest"] if row[1] != "nothing"} != set()
 
 
 def test_what_is_counted_is_what_the_tables_tell_at_each_predicates_horizon(
