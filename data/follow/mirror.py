@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,7 +17,10 @@ from birthmark.data.settings import Following
 from birthmark_native import LiveHistory, SharedHistory, SharedHistoryWriter
 
 RECENT = 300_000_000
-"""What was lost counts for so many microseconds of the trace's time."""
+"""What was lost counts for so many microseconds of the trace's time from when it is known."""
+
+EARLIER = 120_000_000
+"""A clock that goes back by more than this, in microseconds, was set back."""
 
 NAMES = 3
 """A directory is called by its handle, its inode and its path."""
@@ -78,14 +80,14 @@ class Mirror:
         self._heard = time.monotonic()
 
     def lost(self, batch: pa.RecordBatch) -> None:
-        """Take rows of the loss table."""
-        seen = pc.add(pc.add(batch["calls"], batch["replies"]), batch["orphans"])
-        columns = (batch["time"].cast(pa.int64()), seen, batch["lost"])
-        self._losses.extend(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+        """Take rows of the loss table, which come when their time is long over."""
+        seen = sum(pc.sum(batch[column]).as_py() for column in ("calls", "replies", "orphans"))
+        self._losses.append((self._clock, seen, pc.sum(batch["lost"]).as_py()))
 
     def heard(self, clock: int) -> None:
         """Take note that the history knows the trace until a time, microseconds since the epoch."""
-        self._clock = max(clock, self._clock)
+        was_set_back = clock < self._clock - EARLIER
+        self._clock = clock if was_set_back else max(clock, self._clock)
         self._heard = time.monotonic()
         self.history.advance(self._clock)
 
@@ -113,7 +115,8 @@ class Mirror:
         return births.set_column(place, "history", history.cast(pa.binary()))
 
     def _share_lost(self) -> float:
-        while self._losses and self._losses[0][0] < self._clock - RECENT:
+        # a clock that was ahead is not to have it count until the time is there
+        while self._losses and abs(self._losses[0][0] - self._clock) > RECENT:
             self._losses.popleft()
         seen, lost = (sum(each[column] for each in self._losses) for column in (1, 2))
         return lost / (seen + lost) if lost else 0.0
