@@ -95,6 +95,20 @@ class Settings(Strict):
         le=1,
         description="share of the last minutes' traffic that it may lack to be told from",
     )
+    receive: bool = Field(
+        default=False,
+        description="take the live history from a follower on another host (birthmark follow"
+        " --send), and keep it in the file of --history",
+    )
+    history_keys: int = Field(
+        default=400_000,
+        ge=100,
+        description="number of keys of each, files and names, that a history that is received has"
+        " room for",
+    )
+    history_directories: int = Field(
+        default=50_000, ge=1, description="number of directories that it has room for"
+    )
     follow: Path | None = Field(
         default=None,
         description="folder, file or pipe to follow: a follower is begun, and begun again when it"
@@ -165,6 +179,12 @@ class Settings(Strict):
     def _follower(self) -> Self:
         if self.follow and not (self.followed and self.history):
             raise ValueError("follow: expected followed and history, too: where it is to write")
+        return self
+
+    @model_validator(mode="after")
+    def _received(self) -> Self:
+        if self.receive and (self.follow or not self.history):
+            raise ValueError("receive: expected history, too, and not follow: one writes it")
         return self
 
     @model_validator(mode="after")

@@ -1,4 +1,7 @@
-"""The live history of a follower, as the service's workers read it (``native/live``)."""
+"""The live history of a follower, as the service's workers read it (``native/live``).
+
+A service on another host reads a copy (`data.follow.sending`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,19 @@ import time
 from collections import deque
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.follow.status import Sent
+from birthmark.data.follow.updates import Report
 from birthmark.data.settings import Following
-from birthmark_native import LiveHistory, SharedHistoryWriter
+from birthmark_native import HistoryChanges, LiveHistory, SharedHistoryWriter
+
+if TYPE_CHECKING:
+    from birthmark.data.follow.sending import Sender
 
 RECENT = 300_000_000
 """What was lost counts for so many microseconds of the trace's time."""
@@ -28,16 +37,23 @@ class Mirror:
     """Keeps a file, which workers read, as a live history is.
 
     ``history`` is that which is mirrored. The file is there for readers from the first ``update``
-    on.
+    on. Where the settings name a service that is sent what changes, it is sent behind; `sent` tells
+    how much was.
     """
 
     def __init__(self, path: Path, history: LiveHistory, settings: Following) -> None:
         self.history = history
         keys, names = 2 * settings.history_keys, NAMES * settings.history_directories
         self._writer = SharedHistoryWriter(path, keys, names, version("birthmark"))
+        self._sender = _sender(settings)
         self._losses: deque[tuple[int, float, float]] = deque()
         self._clock = 0
         self._heard = time.monotonic()
+
+    @property
+    def sent(self) -> Sent | None:
+        """What was sent; None if nobody is."""
+        return self._sender.sent if self._sender else None
 
     def lost(self, batch: pa.RecordBatch) -> None:
         """Take rows of the loss table."""
@@ -59,13 +75,32 @@ class Mirror:
 
     def update(self, lag: float, state: str) -> None:
         """Let readers see all that is known by now; ``lag`` is in seconds (`Status`)."""
-        self._writer.mirror(self.history)
+        changes = HistoryChanges() if self._sender else None
+        self._writer.mirror(self.history, changes)
         self.history.discard()
-        self._writer.commit(self._clock, max(lag, 0.0), self._share_lost(), state)
+        report = Report(self._clock, max(lag, 0.0), self._share_lost(), state)
+        self._writer.commit(report.clock, report.lag, report.loss, report.state)
         self._writer.publish()
+        if self._sender and changes is not None:
+            self._sender.take(changes, report, self._writer.everything)
+
+    def close(self) -> None:
+        """Tell the readers that nothing more is learned; another may write the file from now on."""
+        self.update(0.0, "stopped")
+        if self._sender:
+            self._sender.close()
 
     def _share_lost(self) -> float:
         while self._losses and self._losses[0][0] < self._clock - RECENT:
             self._losses.popleft()
         seen, lost = (sum(each[column] for each in self._losses) for column in (1, 2))
         return lost / (seen + lost) if lost else 0.0
+
+
+def _sender(settings: Following) -> Sender | None:
+    """Return what sends a copy, if the settings name who is sent one."""
+    if settings.send is None:
+        return None
+    from birthmark.data.follow.sending import Sender  # others begin without HTTP and TLS
+
+    return Sender(settings)

@@ -23,6 +23,8 @@ from birthmark.serving.fast_path.dispatch import FastPath
 from birthmark.serving.http.connections import LOOK_SECONDS, look_after
 from birthmark.serving.http.tls import context
 from birthmark.serving.limits.limits import Limits, allow_files
+from birthmark.serving.live.received import LOOK_SECONDS as SILENCE_SECONDS
+from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Measured, Metrics
@@ -116,7 +118,10 @@ async def _running(
     slot = ModelSlot(registry, settings.model, settings.point, room, metrics, live)
     await slot.refresh()
     with logged(settings, metrics.registry) as log:
-        service = Service(settings, slot, metrics, limits, log, tokens, live=live)
+        receiver = Receiver(settings) if settings.receive else None
+        service = Service(
+            settings, slot, metrics, limits, log, tokens, live=live, receiver=receiver
+        )
         page = Page(service, registry)
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),
@@ -124,6 +129,8 @@ async def _running(
             (ADD_SECONDS, metrics.add_answers),
             (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
         ]
+        if receiver is not None:
+            work.append((SILENCE_SECONDS, partial(asyncio.to_thread, receiver.let_go)))
         tasks = [asyncio.create_task(_every(*each)) for each in work]
         yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
     for task in tasks:
