@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.control_streams import Stream
-from birthmark.data.common.arrays import Bools
+from birthmark.data.common.arrays import Bools, Ints
 from birthmark.predictor.control import Control, ControlSettings
 from birthmark.training.statistics.bootstrap import blocks_of, interval, resampled
 
@@ -41,7 +41,7 @@ class Played:
         found: dict[str, Any] = {
             "false_positives": float(wrong.mean()),
             "true_positives": float((self.said[who] & self.stream.truths).mean()),
-            "over": bool(wrong.mean() > bound and self._low(wrong) > bound),
+            "over": over(wrong, self.stream.born, bound),
         }
         if noon is not None:
             found["back_after"] = self._back_after(wrong, noon, bound)
@@ -51,18 +51,24 @@ class Played:
         """Return which births got a yes that was false."""
         return self.said[who] & ~self.stream.truths
 
-    def _low(self, wrong: Bools) -> float:
-        """Return the lower end of the 95% interval of the share of births that are ``wrong``."""
-        blocks = blocks_of(self.stream.born)
-        false, n = resampled([blocks.sums(wrong), blocks.sums(np.ones(len(wrong)))])
-        ends = interval(false / n, blocks.count, 1.0)
-        return ends[0] if ends else 0.0
-
     def _back_after(self, wrong: Bools, noon: int, bound: float) -> int | None:
         first = int(np.searchsorted(self.stream.born, noon))
         sums = np.convolve(wrong[first:], np.ones(WINDOW), "valid")
         kept = np.flatnonzero(sums <= bound * WINDOW)
         return int(kept[0]) if len(kept) else None
+
+
+def over(wrong: Bools, born: Ints, bound: float) -> bool:
+    """Return whether more births are ``wrong`` than a share ``bound``, and than chance explains.
+
+    Beyond chance is what the lower end of the 95% interval is beyond, by blocks of time.
+    """
+    if not len(wrong) or wrong.mean() <= bound:
+        return False
+    blocks = blocks_of(born)
+    false, n = resampled([blocks.sums(wrong), blocks.sums(np.ones(len(wrong)))])
+    ends = interval(false / n, blocks.count, 1.0)
+    return bool(ends and ends[0] > bound)
 
 
 def play(streams: Sequence[Stream], settings: ControlSettings) -> Iterator[Played]:

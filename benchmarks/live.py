@@ -27,8 +27,14 @@ were made: services are let tell histories however far their follower is behind 
 (``--history-lag``). How far it really is, is measured: when something is asked, for how long the
 oldest reply that it does not know yet has been in the pipe.
 
+With ``--control`` outcomes move the thresholds of what is told, at the point that keeps a bound, as
+they do by default; without, they stay as calibrated, so that served and evaluated can be compared.
+How many predicates break their bound by more than chance is told. It is to be measured at --speed
+1: thresholds move by the second.
+
 The JSON is a list of rows, per test, predicate, level and point; in those of ``bare``, ``rules``
-has what `evaluate` says of that kind.
+has what `evaluate` says of that kind, and in those at the point ``bounded``, ``over`` tells whether
+false positives as served are above the bound by more than chance.
 """
 
 from __future__ import annotations
@@ -44,6 +50,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from benchmarks.control_played import over
 from benchmarks.live_days import Day, evaluated, expect_capture, read_day
 from benchmarks.live_played import Delays, Player
 from benchmarks.live_questions import LEVELS, Level
@@ -52,7 +61,7 @@ from benchmarks.live_servers import BIRTHMARK, FOR_EVER, Asker, Follower, follow
 from birthmark.data.common.arrays import Bools
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor import KINDS, Kind, Point, TrainedModel
-from birthmark.predictor.answers.point import POINTS
+from birthmark.predictor.answers.point import POINTS, PROMISED
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry
@@ -156,6 +165,10 @@ def rows(day: Day, askers: Askers, model: TrainedModel, kind: Kind) -> list[dict
             row |= {"kind": kind, "n": len(truth)}
             row["served"] = figures(asker.said[questions, place], known, truth)
             row["evaluated"] = figures(expected[key], known, truth)
+            if point == PROMISED:
+                wrong = asker.said[questions, place][known] & ~truth
+                born = own.lives["born"].cast(pa.int64()).to_numpy()[known]
+                row["over"] = over(wrong, born, model.parameters["bound"])
             if rules:
                 row["rules"] = figures(rules[key], known, truth)
             found.append(row)
@@ -182,7 +195,9 @@ def measure(given: argparse.Namespace, scratch: Path, memory: Path) -> list[dict
         )
     history = memory / "history"
     with ExitStack() as stack:
-        follower = stack.enter_context(following(registry, scratch / "followed", history))
+        follower = stack.enter_context(
+            following(registry, scratch / "followed", history, given.control)
+        )
         options = ["--registry", str(registry), "--model", kind]
         askers = connected(stack, options, given.point, model, history)
         follower.pipe.write(days[0].packets.header)
@@ -222,6 +237,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--registry", type=Path, help="keep the model here; if there is one, do not train"
     )
+    parser.add_argument("--control", action="store_true", help="let outcomes move thresholds")
     parser.add_argument("--json", type=Path, metavar="OUT")
     found = parser.parse_args(words)
     found.point = found.point or list(POINTS)

@@ -81,6 +81,9 @@ def summary(rows: Sequence[Row]) -> str:
         f"served and evaluated differ by at most {100 * difference(most):.2f} points"
         f" ({most['predicate']}), by more than {100 * MOST:g} on {far} of {len(rows)}"
     )
+    if "over" in rows[0]:
+        broken = sum(row["over"] for row in rows)
+        said += f"; false positives above the bound, by more than chance, on {broken}"
     if "rules" in rows[0]:
         errors, rules = mean(rows, "served", "errors"), mean(rows, "rules", "errors")
         word = "at most" if errors <= rules else "MORE than"

@@ -70,9 +70,13 @@ class Follower:
 
 
 @contextmanager
-def following(registry: Path, out: Path, history: Path) -> Iterator[Follower]:
-    """Start a follower that writes datasets to ``out``; kill it if it was not let end."""
+def following(registry: Path, out: Path, history: Path, control: bool) -> Iterator[Follower]:
+    """Start a follower that writes datasets to ``out``; kill it if it was not let end.
+
+    ``control``: whether outcomes move thresholds.
+    """
     command = [*BIRTHMARK, "follow", "-", str(out), "--json"]
+    command.append("--control" if control else "--no-control")
     command += ["--registry", str(registry), "--history", str(history)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as process:

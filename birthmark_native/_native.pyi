@@ -1150,6 +1150,14 @@ class Answerer:
         and ``CertaintyError`` for images of other levels than described.
         """
 
+    def set_thresholds(self, thresholds: list[tuple[str, int, int]]) -> None:
+        """Put thresholds in force from the next create on, for predicates that forests answer.
+
+        Each is of a predicate and of the place in ``features.told.TOLD`` of what is told: the least
+        sum of scores that is a yes (``predictor.image.forest.Output``). Those that are not among
+        them are as calibrated. Raises ``CertaintyError`` for what the image has not.
+        """
+
     def json(self, body: bytes) -> tuple[bytes, int, bytes]:
         """Return the answer to one file or a list, how many files that is, and what was seen.
 

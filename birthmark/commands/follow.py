@@ -18,6 +18,7 @@ from birthmark.outputs import Json, tell
 from birthmark.terminal import line, working
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
+    from birthmark.data.follow.mirror import Heed
     from birthmark.data.follow.run import Follower, Histories
     from birthmark.data.follow.status import Status
 
@@ -38,8 +39,15 @@ def follow(
     ] = None,
     registry: Annotated[
         str | None,
-        typer.Option(help="registry whose published model's history the live one goes on from"),
+        typer.Option(
+            help="registry of the model whose history the live one goes on from, and whose"
+            " thresholds outcomes move"
+        ),
     ] = None,
+    control: Annotated[
+        bool,
+        typer.Option(help="move thresholds by what becomes of files; needs --history, --registry"),
+    ] = True,
     end_with: Annotated[int | None, typer.Option(hidden=True, metavar="PROCESS")] = None,
     as_json: Json = False,
 ) -> None:
@@ -55,7 +63,8 @@ def follow(
         watch(end_with, signal.SIGTERM)
     with (
         exits(BUSY, LockedError),
-        Follower(source, out, how, histories=_histories(registry)) as follower,
+        _control(registry if control else None, how, out) as heed,
+        Follower(source, out, how, histories=_histories(registry), heed=heed) as follower,
         _signals(follower),
         working("waiting for traffic") as show,
     ):
@@ -84,6 +93,19 @@ def _histories(registry: str | None) -> Histories | None:
         warn([f"{error}; the live history begins with nothing"])
         return None
     return found["file"].keeper, found["name"].keeper
+
+
+@contextmanager
+def _control(registry: str | None, how: Following, out: Path) -> Iterator[Heed | None]:
+    """Yield what moves the thresholds of what a registry publishes, if they are to be moved."""
+    if registry is None or how.history is None:
+        yield None
+        return
+    from birthmark.training.control.follower import FollowerControl
+    from birthmark.training.registry.versions import Registry
+
+    with FollowerControl(Registry(registry), how.history, out) as control:
+        yield control.heed
 
 
 def _words(value: Any) -> Any:

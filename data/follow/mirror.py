@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +19,9 @@ import pyarrow.compute as pc
 
 from birthmark.data.follow.status import Sent
 from birthmark.data.follow.updates import Report
+from birthmark.data.schema import TIME, filled
 from birthmark.data.settings import Following
-from birthmark_native import HistoryChanges, LiveHistory, SharedHistoryWriter
+from birthmark_native import HistoryChanges, LiveHistory, SharedHistory, SharedHistoryWriter
 
 if TYPE_CHECKING:
     from birthmark.data.follow.sending import Sender
@@ -33,16 +36,51 @@ SLACK = 1_000_000
 """Of a source that has nothing, all is there that is this much older than now, in microseconds."""
 
 
+_ASKED = pa.schema(
+    {
+        "name": pa.large_binary(),
+        "dir_fh": pa.large_binary(),
+        "dir_name": pa.large_binary(),
+        "mode": pa.uint32(),
+        "uid": pa.uint32(),
+        "client": pa.utf8(),
+        "time": TIME,
+    }
+)
+_WHATEVER = 1e12
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came to be known between two updates, up to ``clock`` (µs since the epoch).
+
+    ``births`` and ``outcomes`` are those of the live history (``take_births``, ``take_outcomes``),
+    but ``history`` is what readers were told until now, null where that was nothing: what somebody
+    was told who asked as the call passed.
+    """
+
+    births: pa.RecordBatch
+    outcomes: pa.RecordBatch
+    clock: int
+
+
+Heed = Callable[[Seen], None]
+
+
 class Mirror:
     """Keeps a file, which workers read, as a live history is.
 
     ``history`` is that which is mirrored. The file is there for readers from the first ``update``
-    on. Where the settings name a service that is sent what changes, it is sent behind; `sent` tells
-    how much was.
+    on. ``heed`` is told before each what came to be known since the last. Where the settings name a
+    service that is sent what changes, it is sent behind; `sent` tells how much was.
     """
 
-    def __init__(self, path: Path, history: LiveHistory, settings: Following) -> None:
+    def __init__(
+        self, path: Path, history: LiveHistory, settings: Following, heed: Heed | None = None
+    ) -> None:
         self.history = history
+        self._heed = heed
+        self._reader = SharedHistory(path, _WHATEVER, _WHATEVER, 1.0)
         keys, names = 2 * settings.history_keys, NAMES * settings.history_directories
         self._writer = SharedHistoryWriter(path, keys, names, version("birthmark"))
         self._sender = _sender(settings)
@@ -75,6 +113,9 @@ class Mirror:
 
     def update(self, lag: float, state: str) -> None:
         """Let readers see all that is known by now; ``lag`` is in seconds (`Status`)."""
+        if self._heed is not None:
+            births, outcomes = self.history.take_births(), self.history.take_outcomes()
+            self._heed(Seen(self._as_told(births), outcomes, self._clock))
         changes = HistoryChanges() if self._sender else None
         self._writer.mirror(self.history, changes)
         self.history.discard()
@@ -89,6 +130,13 @@ class Mirror:
         self.update(0.0, "stopped")
         if self._sender:
             self._sender.close()
+
+    def _as_told(self, births: pa.RecordBatch) -> pa.RecordBatch:
+        told = self._reader.at(filled(births, _ASKED))
+        about_names = pc.equal(births["subject"].cast(pa.utf8()), "name")
+        history = pc.if_else(about_names, told["name_history"], told["history"])
+        place = births.schema.get_field_index("history")
+        return births.set_column(place, "history", history.cast(pa.binary()))
 
     def _share_lost(self) -> float:
         while self._losses and self._losses[0][0] < self._clock - RECENT:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from birthmark.data.common import durable
 from birthmark.data.follow import hour, state
 from birthmark.data.follow.hour import Hour
-from birthmark.data.follow.mirror import Mirror
+from birthmark.data.follow.mirror import Heed, Mirror
 from birthmark.data.follow.state import State, Warm
 from birthmark.data.follow.status import Status
 from birthmark.data.ingest.run import naming, taken
@@ -82,8 +82,8 @@ class Follower:
 
     When it is left by an exception, or killed, the next one goes on from the last dataset
     (`data.follow.state`). If the settings name a file for the live history, that is kept
-    (`data.follow.mirror`); where no follower was here before, it goes on from ``histories``, of
-    files and of names.
+    (`data.follow.mirror`), and ``heed`` told what comes to be known; where no follower was here
+    before, it goes on from ``histories``, of files and of names.
     """
 
     def __init__(
@@ -93,12 +93,14 @@ class Follower:
         settings: Following,
         hear: Hear | None = None,
         histories: Histories | None = None,
+        heed: Heed | None = None,
     ) -> None:
         self.status = Status(str(source), str(out))
         self._source, self._out, self._settings = str(source), Path(out), settings
         self._stride = settings.hour_seconds * 1_000_000
         self._hear = hear
         self._histories = histories
+        self._heed = heed
         self._mirror: Mirror | None = None
         self._hour: Hour | None = None
         self._closing: deque[tuple[Hour, Mapping[str, Any]]] = deque()
@@ -130,7 +132,9 @@ class Follower:
             )
             self._lives.loss_told(True)
             if self._settings.history and isinstance(self._lives, LiveHistory):
-                self._mirror = Mirror(self._settings.history, self._lives, self._settings)
+                self._mirror = Mirror(
+                    self._settings.history, self._lives, self._settings, self._heed
+                )
                 self._mirror.update(0.0, "starting")
                 self.status.sent = self._mirror.sent
             self._resuming = resume is not None

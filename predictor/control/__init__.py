@@ -2,6 +2,7 @@
 
 from birthmark.predictor.control.control import Control, Row
 from birthmark.predictor.control.controller import Controller
+from birthmark.predictor.control.followed import FollowedControl
 from birthmark.predictor.control.outcomes import UNKNOWN, Outcomes, horizon, outcomes
 from birthmark.predictor.control.settings import ControlSettings
 
@@ -10,6 +11,7 @@ __all__ = [
     "Control",
     "ControlSettings",
     "Controller",
+    "FollowedControl",
     "Outcomes",
     "Row",
     "horizon",

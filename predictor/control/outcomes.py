@@ -7,10 +7,10 @@ a *horizon*, the age at which every life is looked at:
 
 - lifespan: the first of ``MARKS`` at which all lives are decided (``lifespan<=30``: 30 s);
 - size: ``YOUNG`` (5 s), as large as the file was then or at its death. Of a captured day's files
-  0.1% grow over a bound of the built-in predicates later;
+  0.1% grow over a bound of the built-in predicates later; of a name's file the names table tells
+  the last size alone, which then stands for it;
 - what depends on how a file is used has none (of the files that were only written in their first 5
-  s, a fifth are read later), nor has the size of a name's file: it is counted at the death, or
-  where none is seen, when the watch ends.
+  s, a fifth are read later): it is counted at the death, or without one when the watch ends.
 """
 
 from __future__ import annotations
@@ -61,8 +61,6 @@ def horizon(predicate: Predicate) -> int | None:
     if not (isinstance(rule, partial) and rule.func is in_ranges):
         return None
     sized = any(bound is not None for bound in rule.keywords.get("size", ()))
-    if sized and predicate.subject == "name":
-        return None
     age = max((bound for bound in rule.keywords.get("lifespan", ()) if bound), default=0)
     age = max(age, YOUNG if sized else 0)
     return next((mark for mark in MARKS if mark >= age), None)

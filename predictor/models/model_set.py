@@ -144,6 +144,14 @@ class ModelSet(dict[str, Model]):
         """Return the operating points of all models where so much is told, by key."""
         return {key: self.point(key, told) for key in self}
 
+    def least_sum(self, key: str, threshold: float | None) -> int | None:
+        """Return the least sum of scores that reaches a threshold of the model of ``key``.
+
+        Sums are those that ``predictor.image.forest.Output`` counts. ``None`` for kinds whose
+        images count none.
+        """
+        return None
+
     def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
         """Drop what the operating points of the models of ``keys`` do not need, if anything.
 

@@ -28,6 +28,7 @@ from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Measured, Metrics
+from birthmark.serving.models.moved import Moved
 from birthmark.serving.page.history import SAMPLE_SECONDS
 from birthmark.serving.page.routes import router as pages
 from birthmark.serving.page.view import Page
@@ -66,6 +67,9 @@ class Application(FastAPI):
 
 ADD_SECONDS = 1.0
 """How long a worker's answers may be missing from the metrics that others tell."""
+
+MOVED_SECONDS = 0.5
+"""How often thresholds are looked for that a follower moved."""
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -114,19 +118,21 @@ async def _running(
     registry = Registry(settings.registry)
     room = Room.of(size(settings.region))
     live = live_history(settings)
-    metrics.tell_of(live)
     slot = ModelSlot(registry, settings.model, settings.point, room, metrics, live)
+    moved = Moved(settings.history)
+    metrics.tell_of(live, lambda: moved.in_force(slot.model))
     await slot.refresh()
     with logged(settings, metrics.registry) as log:
         receiver = Receiver(settings) if settings.receive else None
         service = Service(
-            settings, slot, metrics, limits, log, tokens, live=live, receiver=receiver
+            settings, slot, metrics, limits, log, tokens, live=live, receiver=receiver, moved=moved
         )
         page = Page(service, registry)
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),
             (LOOK_SECONDS, partial(look_after, limits)),
             (ADD_SECONDS, metrics.add_answers),
+            (MOVED_SECONDS, lambda: asyncio.to_thread(moved.look, slot.model)),
             (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
         ]
         if receiver is not None:

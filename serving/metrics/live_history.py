@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from birthmark.training.control.thresholds import MovedThresholds
 from birthmark_native import SharedHistory
+
+InForce = Callable[[], MovedThresholds | None]
+"""Returns the thresholds in force that a follower moved, if there are any."""
+
+
+def none() -> None:
+    """Tell of no thresholds."""
+
 
 WHYS = (
     "absent",
@@ -48,11 +57,14 @@ class LiveStatus(Collector):
 
     def __init__(self) -> None:
         self.history: SharedHistory | None = None
+        self.in_force: InForce = none
 
     def collect(self) -> Iterator[Metric]:
         """Yield what there is to know of it."""
         if self.history is None:
             return
+        if (moved := self.in_force()) is not None:
+            yield from _controlled(moved)
         status = self.history.status()
         told = status["why"] is None
         yield GaugeMetricFamily("birthmark_live_told", "Whether creates are told from it", told)
@@ -75,6 +87,21 @@ def _why(why: str | None) -> Metric:
     for word in WHYS:
         found.add_metric([word], word == why)
     return found
+
+
+def _controlled(moved: MovedThresholds) -> Iterator[Metric]:
+    labels = ["predicate", "told"]
+    outcomes = CounterMetricFamily(
+        "birthmark_control_outcomes", "Files whose outcome moved a threshold", labels=labels
+    )
+    false = CounterMetricFamily(
+        "birthmark_control_false_positives", "Of these, those wrongly answered yes", labels=labels
+    )
+    for row in moved.thresholds:
+        outcomes.add_metric([row.predicate, row.told], row.outcomes)
+        false.add_metric([row.predicate, row.told], row.false_positives)
+    meaning = "Greatest share of files that may wrongly be answered yes"
+    yield from (outcomes, false, GaugeMetricFamily("birthmark_control_bound", meaning, moved.bound))
 
 
 def _kept(status: Mapping[str, Any]) -> Iterator[Metric]:

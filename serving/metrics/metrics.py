@@ -21,7 +21,7 @@ from birthmark.features.told import TOLD
 from birthmark.serving.log import service_log
 from birthmark.serving.messages.error_responses import NOSNIFF, failed
 from birthmark.serving.metrics.hook_reports import Reports
-from birthmark.serving.metrics.live_history import LiveStatus
+from birthmark.serving.metrics.live_history import InForce, LiveStatus, none
 from birthmark.serving.metrics.multiprocess import METRICS
 from birthmark.serving.models.loaded import LoadedModel, Tallies
 from birthmark.training.statistics.standing import Standing
@@ -113,9 +113,9 @@ class Metrics:
         for told, (_, count) in self.tallies.told.take().items():
             self._told.labels(told).inc(count)
 
-    def tell_of(self, live: SharedHistory | None) -> None:
-        """Tell from now on how the live history is doing, if there is one."""
-        self._live.history = live
+    def tell_of(self, live: SharedHistory | None, in_force: InForce = none) -> None:
+        """Tell from now on how the live history is doing, and the control, if there is one."""
+        self._live.history, self._live.in_force = live, in_force
 
     def model_loaded(self, model: LoadedModel) -> None:
         """Count a load, and tell which model answers now."""

@@ -17,7 +17,7 @@ from birthmark.serving.answers.evidence import in_percent
 from birthmark.serving.answers.json_answers import explain_one
 from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel
-from birthmark.serving.page import audited, traffic, versions
+from birthmark.serving.page import audited, controlled, traffic, versions
 from birthmark.serving.page.history import History
 from birthmark.serving.page.totals import totals
 from birthmark.serving.page.warnings import Facts, warnings
@@ -83,6 +83,7 @@ class Page:
             "live": live,
             "settings": settings,
             "told": traffic.told(samples),
+            "controlled": controlled.controlled(self.service.moved.in_force(model)),
             "levels": LEVELS,
             "audits": audits,
             "bounds": summary(audited.standings(audits)) if audits else "nothing was audited yet",

@@ -13,6 +13,7 @@ from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.hint_image import Hints
 from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.models.moved import Moved
 from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.settings import Settings
 from birthmark_native import SharedHistory
@@ -29,6 +30,7 @@ class Service:
     logged: LogSampler = field(default_factory=LogSampler)
     tokens: Tokens | None = None
     live: SharedHistory | None = None
+    moved: Moved = field(default_factory=Moved)
     receiver: Receiver | None = None
     receiving: SerialQueue = field(default_factory=SerialQueue)
     reporting: SerialQueue = field(default_factory=SerialQueue)

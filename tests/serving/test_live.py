@@ -18,15 +18,18 @@ import pytest
 from birthmark.data import lives
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES, from_files
-from birthmark.features.told import TOLD, told_of
+from birthmark.features.told import TOLD, Told, told_of
 from birthmark.predictor.labels import births
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.answers.arrow_answers import MEDIA_TYPE
 from birthmark.serving.client import Client
 from birthmark.serving.settings import Settings
+from birthmark.training.control import thresholds
+from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry
 from birthmark_native import HistoryKeeper, LiveHistory, SharedHistoryWriter
 from tests.serving.services import served, settings_for
+from tests.waiting import eventually
 
 MANIFEST = {"serve": "forest", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
 ROWS = 200
@@ -109,6 +112,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         found = Served(client, model, live, writer, from_files(born), folder / "log")
         found.commit()
         writer.publish()
+        assert eventually(lambda: asked(found)["live"]["why"] != "absent")
         yield found
 
 
@@ -273,3 +277,58 @@ def test_without_a_live_history_answers_do_not_speak_of_one(
         found = client.post("/v1/predictions", json={"name": "a"}).json()
     assert "live" not in found
     assert found["prediction"]["told"] == "nothing"
+
+
+def moved(service: Served, version: str, sums: dict[tuple[str, Told], int]) -> None:
+    """Tell thresholds of a version, beside the live history."""
+    path = thresholds.beside(service.log.parent / "run" / "history")
+    rows = [
+        MovedThreshold(
+            predicate=key,
+            told=told,
+            calibrated=None,
+            score=0.5,
+            sum=least,
+            outcomes=1000,
+            false_positives=7,
+        )
+        for (key, told), least in sums.items()
+    ]
+    thresholds.write(
+        path, MovedThresholds(version=version, kind="forest", bound=0.01, clock=5, thresholds=rows)
+    )
+
+
+def test_thresholds_that_a_follower_moved_are_in_force_for_its_version(service: Served) -> None:
+    service.commit()
+    key = "lifespan<=1"
+    version = asked(service)["model"]
+
+    def says() -> list[set[str]]:
+        found = asked(service, "handle")["predictions"]
+        return [{each[member][key] for each in found} for member in ("predicates", "answers")]
+
+    def come() -> None:
+        """Let every file be a yes, where something is told of earlier ones."""
+        moved(
+            service, version, {(key, told): 0 for told in TOLD[:-1]} | {(key, TOLD[-1]): 2**32 - 1}
+        )
+
+    calibrated = says()
+    come()
+    assert eventually(lambda: says()[0] == {"yes"})
+    assert "yes" in says()[1]
+    service.commit(state="stopped")
+    assert says()[0] == {"no"}
+    assert "yes" not in says()[1]
+    service.commit()
+    moved(service, "another", {(key, told): 0 for told in TOLD})
+    assert eventually(lambda: says() == calibrated)
+    come()
+    assert eventually(lambda: says()[0] == {"yes"})
+    told = service.client.get("/metrics").text
+    row = f'predicate="{key}",told="directory"'
+    assert f"birthmark_control_false_positives_total{{{row}}} 7.0" in told
+    assert f"birthmark_control_outcomes_total{{{row}}} 1000.0" in told
+    thresholds.beside(service.log.parent / "run" / "history").unlink()
+    assert eventually(lambda: says() == calibrated)

@@ -12,6 +12,7 @@ use birthmark_learn::certainty::{Said, Word, STEPS};
 use birthmark_live::{Clocks, Facts, Live, Seen, WhyNot};
 use birthmark_trace::columns::ColumnError;
 use serde::Serialize;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
 
 /// What an answer says of the model that gives it.
@@ -60,6 +61,8 @@ pub struct Answerer {
     told: [Counted; Told::ALL.len()],
     /// What tells of a create that does not tell itself what was seen before it.
     live: Option<Arc<Live>>,
+    /// Whether thresholds are in force that are not the image's own.
+    moved: AtomicBool,
 }
 
 struct Predicate {
@@ -95,7 +98,20 @@ impl Answerer {
             predicates.push(Predicate { member, hint, counted });
         }
         let told = Told::ALL.map(|told| tallies.told.of(told.word()));
-        Ok(Answerer { image, open, head, predicates, levels, told, live })
+        let moved = AtomicBool::new(false);
+        Ok(Answerer { image, open, head, predicates, levels, told, live, moved })
+    }
+
+    /// Puts thresholds in force from the next create on ([`Image::set_threshold`]), each of a
+    /// predicate and what is told, by their places. Whatever is not among them is as calibrated.
+    pub fn set_thresholds(&self, thresholds: &[(usize, usize, u32)]) {
+        for predicate in 0..self.predicates.len() {
+            for told in 0..Told::ALL.len() {
+                let own = thresholds.iter().find(|own| (own.0, own.1) == (predicate, told));
+                self.image.set_threshold(predicate, told, own.map(|own| own.2));
+            }
+        }
+        self.moved.store(!thresholds.is_empty(), Relaxed);
     }
 
     /// The image.
@@ -152,7 +168,9 @@ impl Answerer {
         counts.told[told as usize] += 1;
         let answers = match &self.levels {
             Some(levels) => {
-                self.opened(levels.say(&create, |create| self.answers(create), &mut counts.said))
+                let moved = self.moved.load(Relaxed);
+                let ask = |create: &Create| self.answers(create);
+                self.opened(levels.say(&create, ask, moved, &mut counts.said))
             }
             None => self.answers(&create),
         };
@@ -282,7 +300,8 @@ impl Answerer {
         take: impl FnMut(&[Said]),
     ) -> Option<Result<(), ColumnError>> {
         let levels = self.levels.as_ref()?;
-        Some(levels.say_all(creates, |create| self.answers(create), self.image.needs(), take))
+        let (needs, moved) = (self.image.needs(), self.moved.load(Relaxed));
+        Some(levels.say_all(creates, |create| self.answers(create), needs, moved, take))
     }
 }
 

@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use birthmark_contract::image::TOLD;
 use birthmark_image::{Answers, Create, Creates, Image, Needs};
-use birthmark_learn::certainty::{Certainty, Said};
+use birthmark_learn::certainty::{Certainty, Said, Word};
 use birthmark_trace::columns::ColumnError;
 
 /// What asks images for the levels of predicates, and says what these mean.
@@ -46,11 +46,13 @@ impl Levels {
 
     /// Writes to `said` what is said of each predicate of a create, and returns the answers.
     ///
-    /// `ask` knows these, too: it is asked only where the levels do not tell.
+    /// `ask` knows these, too: it is asked only where the levels do not tell, or where thresholds
+    /// have `moved`. Then a yes is said where it is one now.
     pub fn say(
         &self,
         create: &Create,
         ask: impl FnOnce(&Create) -> Answers,
+        moved: bool,
         said: &mut Vec<Said>,
     ) -> Answers {
         let certainty = &self.certainties[(create.told() as usize).min(self.certainties.len() - 1)];
@@ -67,6 +69,16 @@ impl Levels {
         };
         let levels: Vec<usize> =
             self.cuts.iter().map(|own| own.iter().map(reached).sum()).collect();
+        if moved {
+            let answers = ask(create);
+            let decide = |place: usize, word| match answers[place / 64] >> (place % 64) & 1 {
+                1 => Word::Yes,
+                _ if word == Word::Yes => Word::Unsure,
+                _ => word,
+            };
+            certainty.say_as(levels.iter().copied(), decide, said);
+            return answers;
+        }
         certainty.say(levels.iter().copied(), said);
         let Some(first) = certainty.reached() else { return ask(create) };
         let mut answers = Answers::default();
@@ -86,13 +98,14 @@ impl Levels {
         creates: &RecordBatch,
         ask: impl Fn(&Create) -> Answers,
         needs: Needs,
+        moved: bool,
         mut take: impl FnMut(&[Said]),
     ) -> Result<(), ColumnError> {
         let needs = self.images.iter().fold(needs, |needs, image| needs.or(image.needs()));
         let columns = Creates::of(creates, needs)?;
         let mut said = Vec::new();
         for row in 0..creates.num_rows() {
-            self.say(&columns.create(row), &ask, &mut said);
+            self.say(&columns.create(row), &ask, moved, &mut said);
             take(&said);
         }
         Ok(())

@@ -8,6 +8,7 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{self as format, NAME_NUMBERS};
 use birthmark_learn::encode::{hashes, numbers};
 use std::array::from_fn;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const HOURS: u8 = 24;
 /// Trees that are walked at the same time, so that one's memory is waited for with the others'.
@@ -47,7 +48,10 @@ struct Tree {
 struct Output {
     predicate: usize,
     column: usize,
-    thresholds: [u32; format::TOLD],
+    /// As the image has them.
+    calibrated: [u32; format::TOLD],
+    /// Those in force.
+    thresholds: [AtomicU32; format::TOLD],
 }
 
 /// Bytes of an output.
@@ -121,6 +125,14 @@ impl Forest {
         }
         let told = create.told() as usize;
         self.groups.iter().for_each(|group| group.lookup(&row, told, answers));
+    }
+
+    /// Puts a threshold in force for a predicate, if it answers that; or none but the image's own.
+    pub fn set_threshold(&self, predicate: usize, told: usize, threshold: Option<u32>) {
+        let outputs = self.groups.iter().flat_map(|group| &group.outputs);
+        for output in outputs.filter(|output| output.predicate == predicate) {
+            output.thresholds[told].store(threshold.unwrap_or(output.calibrated[told]), Relaxed);
+        }
     }
 
     /// The places of the predicates that it answers.
@@ -212,7 +224,7 @@ impl Group {
         }
         step(self.outputs.len() as u64);
         for output in &self.outputs {
-            if u32::from(sums[output.column]) >= output.thresholds[told] {
+            if u32::from(sums[output.column]) >= output.thresholds[told].load(Relaxed) {
                 set(answers, output.predicate);
             }
         }
@@ -249,12 +261,14 @@ impl Group {
 impl Output {
     fn read(row: Bytes, columns: usize) -> Option<Self> {
         let (predicate, column) = (row.u16(0) as usize, row.u16(2) as usize);
-        let thresholds = from_fn(|told| row.u32(4 + 4 * told));
-        (column < columns).then_some(Output { predicate, column, thresholds })
+        let calibrated: [u32; format::TOLD] = from_fn(|told| row.u32(4 + 4 * told));
+        let thresholds = calibrated.map(AtomicU32::new);
+        (column < columns).then_some(Output { predicate, column, calibrated, thresholds })
     }
 
     fn goes_by_what_is_told(&self) -> bool {
-        self.thresholds.iter().any(|threshold| *threshold != self.thresholds[0])
+        let [first, others @ ..] = self.thresholds.each_ref().map(|own| own.load(Relaxed));
+        others.iter().any(|threshold| *threshold != first)
     }
 }
 

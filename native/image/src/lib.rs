@@ -161,6 +161,17 @@ impl Image {
         answers
     }
 
+    /// Puts a threshold of scores' sums in force from the next lookup on: that of a predicate, by its
+    /// place, for what is told, by its place, too. None is the image's own again; `u32::MAX` is
+    /// never a yes. Where no forest answers the predicate, nothing changes.
+    pub fn set_threshold(&self, predicate: usize, told: usize, threshold: Option<u32>) {
+        for section in &self.sections {
+            if let Section::Forest(forest) | Section::NameForest(forest) = section {
+                forest.set_threshold(predicate, told, threshold);
+            }
+        }
+    }
+
     /// Whether lookups use more than the name.
     pub fn needs(&self) -> create::Needs {
         let mut needs = create::Needs::default();

@@ -13,6 +13,7 @@ use birthmark_answer::{
     self as answer, Answered, Answerer, Fault, Levels, Model, Shape, Table, Tallies, Tally,
 };
 use birthmark_contract::create::Asked;
+use birthmark_contract::told::Told;
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
 use pyo3::prelude::*;
@@ -83,6 +84,18 @@ impl PyAnswerer {
     #[getter]
     fn predicates(&self) -> Vec<String> {
         keys_of(self.answerer.image())
+    }
+
+    fn set_thresholds(&self, thresholds: Vec<(String, usize, u32)>) -> PyResult<()> {
+        let keys = keys_of(self.answerer.image());
+        let place = |(key, told, sum): &(String, usize, u32)| {
+            let place = keys.iter().position(|own| own == key)?;
+            (*told < Told::ALL.len()).then_some((place, *told, *sum))
+        };
+        let placed: Option<Vec<_>> = thresholds.iter().map(place).collect();
+        let other = || OTHER_LEVELS.because("expected the image's predicates, and what may be told");
+        self.answerer.set_thresholds(&placed.ok_or_else(other)?);
+        Ok(())
     }
 
     fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<Answer<'py>> {

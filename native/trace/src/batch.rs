@@ -76,11 +76,14 @@ fn grow<T: Default + Copy>(values: &mut Vec<T>, at: usize, least: usize) {
     }
 }
 
-/// So many values, without the place for a whole batch: fewer rows may be handed on, and kept.
+/// So many values, without the place for a whole batch: fewer rows may be handed on, and kept. Few
+/// are copied: what is left of a place that was made smaller has no room for the next whole batch.
 fn only<T: Default + Copy>(mut values: Vec<T>, count: usize) -> Vec<T> {
     values.resize(count, T::default());
-    values.shrink_to_fit();
-    values
+    match values.capacity() > 2 * count {
+        true => values.as_slice().into(),
+        false => values,
+    }
 }
 
 /// The rows that have no value, if there are any.

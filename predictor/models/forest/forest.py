@@ -162,6 +162,11 @@ class Forest:
         """
         return bent(self.base + self.unit * sums)
 
+    @cached_property
+    def scores_of_sums(self) -> Floats:
+        """The score that each sum makes, from 0 to the greatest there may be (sums × outputs)."""
+        return self.score(np.arange(FULL * len(self.roots) + 1)[:, None])
+
     def walk(self, row: Bytes) -> Iterator[DecisionPath]:
         """Yield the way of one row through each tree."""
         for root in self.roots.tolist():

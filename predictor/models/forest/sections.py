@@ -19,7 +19,7 @@ from birthmark.predictor.image.forest import (
     Group,
     Output,
 )
-from birthmark.predictor.models.forest.forest import FULL, LEAF, Forest
+from birthmark.predictor.models.forest.forest import LEAF, Forest
 from birthmark.predictor.models.forest.model import CreateForest
 
 
@@ -70,9 +70,9 @@ def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, Sc
     trees = [
         _tree(forest, root, end, own) for root, end in zip(forest.roots.tolist(), ends, strict=True)
     ]
-    sums = forest.score(np.arange(FULL * len(trees) + 1)[:, None])
+    scores = forest.scores_of_sums
     least = {
-        key: Output(own.index(output), tuple(_least(sums[:, output], t) for t in each))
+        key: Output(own.index(output), tuple(least_sum(scores[:, output], t) for t in each))
         for output, (key, each) in zip(outputs, thresholds.items(), strict=True)
     }
     return Group(len(own), least, trees)
@@ -84,8 +84,8 @@ def _table(encoding: Encoding, attribute: str) -> CodeTable:
     return CodeTable(values[order], (order + FIRST).astype(np.uint8), UNSEEN, NULL)
 
 
-def _least(scores: Floats, threshold: float) -> int:
-    """Return the first place of ``scores``, which ascend, that reaches ``threshold``."""
+def least_sum(scores: Floats, threshold: float) -> int:
+    """Return the first sum whose score, which ascend, reaches ``threshold``; ``NEVER`` if none."""
     place = int(np.searchsorted(scores, threshold))
     return place if place < len(scores) else NEVER
 

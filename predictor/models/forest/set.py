@@ -16,7 +16,7 @@ from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
 from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
-from birthmark.predictor.models.forest.sections import by_forest, sections_of
+from birthmark.predictor.models.forest.sections import by_forest, least_sum, sections_of
 from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import is_about_names
@@ -70,6 +70,11 @@ class ForestModels(ModelSet[CreateForest]):
                 every = own.forest.predict(matrix)
                 found |= {key: every[:, place] for place, key in enumerate(own.keys)}
         return {key: found[key] for key in asked}
+
+    def least_sum(self, key: str, threshold: float | None) -> int:
+        """Return the least sum of scores that reaches a threshold (``None``: ``NEVER``)."""
+        scores = self[key].forest_.scores_of_sums[:, self[key].output_]
+        return least_sum(scores, np.inf if threshold is None else threshold)
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the leaves, and the columns that moved the scores most."""

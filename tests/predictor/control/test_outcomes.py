@@ -46,6 +46,7 @@ SMALL = used({"size": 900, "writes": 1, "reads": 0})
         ("name:lifespan<=30", 30),
         ("lock", 5),
         ("name:lock", 5),
+        ("name:size=zero", 5),
         ("size>16k", 5),
         ("HotName", 5),
     ],
@@ -54,7 +55,7 @@ def test_lifespans_and_sizes_are_counted_at_an_age(key: str, seconds: int) -> No
     assert horizon(BUILT_IN[key]) == seconds * SECOND
 
 
-@pytest.mark.parametrize("key", ["write-only", "amtime>0", "HotWrite", "name:size=zero"])
+@pytest.mark.parametrize("key", ["write-only", "amtime>0", "HotWrite"])
 def test_what_depends_on_use_is_counted_at_the_end(key: str) -> None:
     assert horizon(BUILT_IN[key]) is None
 
@@ -93,9 +94,9 @@ def test_a_size_of_one_who_died_before_is_the_one_it_had_at_its_death() -> None:
     assert told("size>16k", life(b"a", 10, 3, **grown)) == ([15], [True])
 
 
-def test_the_size_of_a_names_file_is_counted_at_its_end() -> None:
+def test_the_last_size_of_a_names_file_stands_for_the_one_that_it_had() -> None:
     rows = [life(b"a", 10, 70, max_size=0), life(b"b", 10, end=900, max_size=7)]
-    assert told("name:size=zero", *rows) == ([80, 900], [True, False])
+    assert told("name:size=zero", *rows) == ([15, 15], [True, False])
     assert told("name:lock", *rows) == ([15, 15], [False, False])
 
 

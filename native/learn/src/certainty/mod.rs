@@ -114,10 +114,23 @@ impl Certainty {
 
     /// Writes to `said` what the `levels` of the predicates say together.
     pub fn say(&self, levels: impl IntoIterator<Item = usize>, said: &mut Vec<Said>) {
+        self.say_as(levels, |_, word| word, said);
+    }
+
+    /// The same, but `decide` is told the place of each predicate and its level's word, and says
+    /// what is said instead.
+    pub fn say_as(
+        &self,
+        levels: impl IntoIterator<Item = usize>,
+        decide: impl Fn(usize, Word) -> Word,
+        said: &mut Vec<Said>,
+    ) {
         said.clear();
-        said.extend(
-            self.levels.iter().zip(levels).map(|(own, level)| own[level.min(own.len() - 1)]),
-        );
+        let own = self.levels.iter().zip(levels).enumerate();
+        said.extend(own.map(|(place, (own, level))| {
+            let Said { word, probability } = own[level.min(own.len() - 1)];
+            Said { word: decide(place, word), probability }
+        }));
         for worlds in &self.worlds {
             worlds.make_consistent(said);
         }

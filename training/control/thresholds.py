@@ -1,0 +1,65 @@
+"""The file in which a follower tells services the thresholds that outcomes have moved.
+
+It stands beside the live history, and is replaced whole. Services obey it while they answer with
+the version and kind that it is of, at the point that keeps a bound.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from birthmark.data.common import durable
+from birthmark.data.settings import Strict
+from birthmark.features.told import Told
+
+
+class MovedThreshold(Strict):
+    """A threshold in force, and what was counted since the version was published.
+
+    ``score`` is the least that is a yes, and ``sum`` the same as compiled images count it
+    (``predictor.image.forest.Output``); None is never a yes, or a kind that counts no sums.
+    """
+
+    predicate: str
+    told: Told
+    calibrated: float | None
+    score: float | None
+    sum: int | None
+    outcomes: int
+    false_positives: int
+
+
+class MovedThresholds(Strict):
+    """The thresholds of one version; the outcomes known at `clock` (µs since the epoch) are in."""
+
+    version: str
+    kind: str
+    bound: float
+    clock: int
+    thresholds: list[MovedThreshold]
+
+
+def beside(history: Path) -> Path:
+    """Return the path of the thresholds that belong to a live history."""
+    return history.with_name(f"{history.name}.thresholds")
+
+
+def write(path: Path, moved: MovedThresholds) -> None:
+    """Replace the file."""
+    durable.write_text(path, moved.model_dump_json() + "\n")
+
+
+def read(path: Path) -> MovedThresholds | None:
+    """Return what is there, None if nothing is; raise `ValueError`, naming the file, for others."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return MovedThresholds.model_validate_json(content)
+    except ValidationError as error:
+        raise ValueError(
+            f"{path}: expected thresholds as a follower writes them: {error}"
+        ) from None
