@@ -24,6 +24,7 @@ from typing import Any
 
 import httpx
 
+from birthmark.data.follow import beside
 from birthmark.data.follow.status import Sent
 from birthmark.data.follow.updates import MEDIA_TYPE, PATH, Report, Update
 from birthmark.data.settings import Following
@@ -74,6 +75,7 @@ class Sender:
         self._name = f"{socket.gethostname()}:{settings.history.absolute()}"[-255:]
         self._trusted = _trusted(settings.send, settings.send_certificates)
         self._headers()
+        self._thresholds = beside.thresholds(settings.history)
         self._changed = threading.Condition()
         self._wanted = False
         self._pending: HistoryChanges | None = None
@@ -116,16 +118,19 @@ class Sender:
         """Yield the updates of a session, as they are due."""
         nothing = Report(0, 0.0, 0.0, "starting")
         session, own = secrets.token_hex(16), version("birthmark")
-        first = Update(self._name, own, session, 0, False, nothing, HistoryChanges())
-        yield first
+        yield Update(self._name, own, session, 0, False, nothing, HistoryChanges())
         with self._changed:
             self._wanted = True
+        before = None
         for number in count(1):
             due = self._next()
             if due is None:
                 return
             report, changes, whole = due
-            yield replace(first, number=number, whole=whole, report=report, changes=changes)
+            now = self._moved() if whole else before
+            told = None if now == before else now
+            yield Update(self._name, own, session, number, whole, report, changes, told)
+            before = now
             if whole:
                 self._follows()
                 self._ending.wait(EVERY)
@@ -144,6 +149,13 @@ class Sender:
                 self._report = None
         waited = time.monotonic() - at
         return replace(report, lag=report.lag + waited), changes, whole
+
+    def _moved(self) -> str | None:
+        """Return the thresholds beside the history, if there are any."""
+        try:
+            return self._thresholds.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
 
     def _follows(self) -> None:
         if not self.sent.following:

@@ -33,9 +33,10 @@ def _type(rows: pa.Array | pa.RecordBatch) -> pa.DataType:
     return rows.type if isinstance(rows, pa.Array) else pa.struct(list(rows.schema))
 
 
+_MAY_LACK = "thresholds"
 SCHEMA = pa.schema(
     [
-        pa.field(name, kind, nullable=False)
+        pa.field(name, kind, nullable=name == _MAY_LACK)
         for name, kind in {
             "format": pa.uint32(),
             "sender": pa.utf8(),
@@ -47,6 +48,7 @@ SCHEMA = pa.schema(
             "lag": pa.float64(),
             "loss": pa.float64(),
             "state": pa.utf8(),
+            "thresholds": pa.utf8(),
             **{
                 name: pa.list_(pa.field("item", _type(rows), False))
                 for name, rows in _LISTS.items()
@@ -54,6 +56,8 @@ SCHEMA = pa.schema(
         }.items()
     ]
 )
+
+_OWN = ("sender", "version", "session", "number", "whole", "thresholds")
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ class Update:
         whole: whether the copy has, with this, all that the follower knows.
         report: how the follower is doing.
         changes: what is to be done to the copy.
+        thresholds: what stands in the file beside the live history (``data.follow.beside``), if it
+            is not as it was; None in the first update that is ``whole``: there is none.
     """
 
     sender: str
@@ -94,17 +100,18 @@ class Update:
     whole: bool
     report: Report
     changes: HistoryChanges
+    thresholds: str | None = None
 
     def to_stream(self) -> pa.Buffer:
         """Return it in Arrow's IPC format."""
-        report, own = self.report, vars(self)
-        told = {name: own[name] for name in ("sender", "version", "session", "number", "whole")}
-        row = {"format": FORMAT, **told, **vars(report)}
-        columns = [pa.array([row[name]], SCHEMA.field(name).type) for name in row]
-        lists = [_listed(rows) for rows in self.changes.to_arrow()]
+        own = {name: vars(self)[name] for name in _OWN}
+        row = {"format": FORMAT, **own, **vars(self.report)}
+        columns = {name: pa.array([row[name]], SCHEMA.field(name).type) for name in row}
+        columns |= zip(_LISTS, map(_listed, self.changes.to_arrow()), strict=True)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, SCHEMA) as writer:
-            writer.write_batch(pa.record_batch([*columns, *lists], schema=SCHEMA))
+            ordered = [columns[name] for name in SCHEMA.names]
+            writer.write_batch(pa.record_batch(ordered, schema=SCHEMA))
         return sink.getvalue()
 
 
@@ -133,7 +140,7 @@ def read(stream: bytes) -> Update:
     _check(told, report)
     forgotten, records, directories = (row[name].flatten() for name in _LISTS)
     changes = HistoryChanges.from_arrow(forgotten, _table(records), _table(directories))
-    own = {name: told[name] for name in ("sender", "version", "session", "number", "whole")}
+    own = {name: told[name] for name in _OWN}
     return Update(**own, report=report, changes=changes)
 
 
@@ -152,7 +159,8 @@ def _row(stream: bytes) -> pa.RecordBatch:
     (row,) = batches
     row.validate(full=True)
     for name, column in zip(row.schema.names, row.columns, strict=True):
-        if column.null_count or (name in _LISTS and column.flatten().null_count):
+        lacks = column.null_count and name != _MAY_LACK
+        if lacks or (name in _LISTS and column.flatten().null_count):
             raise ValueError(f"{name}: expected no nulls")
     return row
 

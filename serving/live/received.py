@@ -19,6 +19,8 @@ from birthmark.data.follow.updates import Update
 from birthmark.serving.answers.arrow_messages import refuse_compressed
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
+from birthmark.training.control import thresholds
+from birthmark.training.control.thresholds import MovedThresholds
 from birthmark_native import SharedHistoryWriter, StateError
 
 LOOK_SECONDS = 1.0
@@ -31,12 +33,17 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Copy:
-    """A copy that is kept: by what writes it, of which session, and how far that is."""
+    """A copy that is kept: by what writes it, of which session, and how far that is.
+
+    ``thresholds`` is the file of those that the follower has moved.
+    """
 
     writer: SharedHistoryWriter
+    thresholds: Path
     sender: str
     session: str
     updates: int = 0
+    is_whole: bool = False
     heard: float = field(default_factory=time.monotonic)
 
     def take(self, update: Update) -> None:
@@ -47,6 +54,14 @@ class _Copy:
         self.writer.commit(report.clock, report.lag, report.loss, report.state)
         if update.whole:
             self.writer.publish()
+
+    def take_thresholds(self, moved: MovedThresholds | None, whole: bool) -> None:
+        """Take thresholds, if there are others; of the first update that is whole, none, too."""
+        if moved is not None:
+            thresholds.write(self.thresholds, moved)
+        elif whole and not self.is_whole:
+            self.thresholds.unlink(missing_ok=True)
+        self.is_whole |= whole
 
 
 class Receiver:
@@ -62,11 +77,12 @@ class Receiver:
 
     def take(self, stream: bytes) -> None:
         """Take an update; raise `ApiError` for what is none, or not the next one."""
-        update = _read(stream)
+        update, moved = _read(stream)
         with self._lock:
             copy = self._begun(update) if update.number == 0 else self._next(update)
             try:
                 copy.take(update)
+                copy.take_thresholds(moved, update.whole)
             except OSError as error:
                 self._end()
                 raise self._unkept(error) from error
@@ -95,7 +111,8 @@ class Receiver:
         except (OSError, ValueError) as error:
             raise self._unkept(error) from error
         log.info("%s begins to tell what is seen", update.sender)
-        self._copy = _Copy(writer, update.sender, update.session)
+        place = thresholds.beside(self._path)
+        self._copy = _Copy(writer, place, update.sender, update.session)
         return self._copy
 
     def _next(self, update: Update) -> _Copy:
@@ -120,10 +137,12 @@ class Receiver:
         return ApiError("no_history", f"the history cannot be kept: {error}")
 
 
-def _read(stream: bytes) -> Update:
+def _read(stream: bytes) -> tuple[Update, MovedThresholds | None]:
     try:
         refuse_compressed(stream)
-        return updates.read(stream)
+        update = updates.read(stream)
+        told = update.thresholds
+        return update, None if told is None else MovedThresholds.model_validate_json(told)
     except updates.OtherFormatError as error:
         raise ApiError("other_format", str(error)) from error
     except (pa.ArrowException, OSError, ValueError) as error:

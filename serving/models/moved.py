@@ -37,10 +37,9 @@ class Moved:
             return
         try:
             self.told = thresholds.read(self._path)
+            self._obey(model)
         except (OSError, ValueError) as error:
             log.warning("thresholds stay as they are: %s", error)
-        else:
-            self._obey(model)
         self._seen, self._obeyed = seen, model
 
     def in_force(self, model: LoadedModel | None) -> MovedThresholds | None:

@@ -33,7 +33,9 @@ def update(
     sender: str = "nas1:/run/history",
     state: str = "following",
     lag: float = 0.0,
+    thresholds: str | None = None,
 ) -> Update:
     """Return an update; with no changes `told`, of none."""
     report = Report(CLOCK, lag, 0.0, state)
-    return Update(sender, "0.1.0", session, number, whole, report, told or HistoryChanges())
+    changes = told or HistoryChanges()
+    return Update(sender, "0.1.0", session, number, whole, report, changes, thresholds)

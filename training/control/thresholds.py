@@ -7,10 +7,12 @@ the version and kind that it is of, at the point that keeps a bound.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from birthmark.data.common import durable
+from birthmark.data.follow.beside import thresholds as of_history
 from birthmark.data.settings import Strict
 from birthmark.features.told import Told
 
@@ -26,7 +28,7 @@ class MovedThreshold(Strict):
     told: Told
     calibrated: float | None
     score: float | None
-    sum: int | None
+    sum: Annotated[int, Field(ge=0, lt=2**32)] | None
     outcomes: int
     false_positives: int
 
@@ -43,7 +45,7 @@ class MovedThresholds(Strict):
 
 def beside(history: Path) -> Path:
     """Return the path of the thresholds that belong to a live history."""
-    return history.with_name(f"{history.name}.thresholds")
+    return of_history(history)
 
 
 def write(path: Path, moved: MovedThresholds) -> None:

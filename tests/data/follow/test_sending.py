@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.data.follow import sending, updates
+from birthmark.data.follow import beside, sending, updates
 from birthmark.data.follow.sending import Sender
 from birthmark.data.follow.updates import Report, Update
 from birthmark.data.settings import Following
@@ -138,6 +138,30 @@ def test_a_session_begins_empty_then_has_everything_then_what_changes(
     assert service[0].headers[0]["content-type"] == updates.MEDIA_TYPE
     assert (sender.sent.following, sender.sent.copies, sender.sent.failures) == (True, 1, 0)
     assert eventually(lambda: sender.sent.updates == len(service[0].taken))
+
+
+def test_thresholds_are_sent_once_and_when_they_have_moved(
+    sender: Sender, service: tuple[Service, str], tmp_path: Path
+) -> None:
+    def told() -> list[str]:
+        return [each.thresholds for each in service[0].taken if each.thresholds is not None]
+
+    place = beside.thresholds(tmp_path / "history")
+    assert begun(sender, 1)
+    assert eventually(lambda: sender.sent.following)
+    assert told() == []
+    for text in ("first", "second"):
+        place.write_text(text)
+        for _ in range(3):
+            taken = sender.sent.updates
+            sender.take(forgotten(2), FOLLOWING, never)
+            assert eventually(lambda taken=taken: sender.sent.updates > taken)
+    assert told() == ["first", "second"]
+    service[0].errors.append((409, "history_gap"))
+    sender.take(forgotten(2), FOLLOWING, never)
+    assert eventually(lambda: sender.sent.failures == 1)
+    assert begun(sender, 1)
+    assert eventually(lambda: told() == ["first", "second", "second"])
 
 
 def test_what_is_known_is_sent_in_parts_of_which_the_last_makes_it_whole(

@@ -53,7 +53,7 @@ def rows(changes: HistoryChanges) -> list[Any]:
 
 def test_an_update_comes_back_from_its_stream(told: HistoryChanges) -> None:
     told = HistoryChanges.from_arrow(pa.array([3, 2**64 - 1], pa.uint64()), *rest(told))
-    sent = update(7, whole=False, told=told, lag=0.25, state="starting")
+    sent = update(7, whole=False, told=told, lag=0.25, thresholds="{}")
     found = read(bytes(sent.to_stream()))
     assert replace(found, changes=told) == sent
     assert len(found.changes) == len(told) > 100

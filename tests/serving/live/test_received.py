@@ -18,6 +18,8 @@ from birthmark.serving.access import tokens
 from birthmark.serving.live.received import Receiver
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
+from birthmark.training.control import thresholds
+from birthmark.training.control.thresholds import MovedThresholds
 from birthmark_native import SharedHistory, SharedHistoryWriter, StateError
 from tests.builders.updates import HANDLE, PATH, changes, update
 from tests.serving.services import settings_for
@@ -185,6 +187,26 @@ def test_no_damage_to_an_update_is_more_than_an_error(settings: Settings) -> Non
     assert types >= {"invalid_arrow", "other_format"}
     assert types <= {"invalid_arrow", "other_format", "history_gap", "other_follower"}
     assert refused(receiver, b"") == refused(receiver, b"\0" * 1000) == "invalid_arrow"
+
+
+def test_thresholds_are_kept_beside_the_copy_where_all_workers_look(settings: Settings) -> None:
+    receiver = Receiver(settings)
+    place = thresholds.beside(path_of(settings))
+    first, second = (
+        MovedThresholds(version="v", kind="forest", bound=0.01, clock=clock, thresholds=[])
+        for clock in (1, 2)
+    )
+    thresholds.write(place, first)  # of a follower before
+    receiver.take(bytes(update(0, whole=False).to_stream()))
+    assert thresholds.read(place) == first
+    receiver.take(bytes(update(1).to_stream()))
+    assert thresholds.read(place) is None
+    receiver.take(bytes(update(2, thresholds=first.model_dump_json()).to_stream()))
+    receiver.take(bytes(update(3).to_stream()))
+    assert thresholds.read(place) == first
+    receiver.take(bytes(update(4, thresholds=second.model_dump_json()).to_stream()))
+    assert thresholds.read(place) == second
+    assert refused(receiver, bytes(update(5, thresholds="{}").to_stream())) == "invalid_arrow"
 
 
 def test_a_stream_that_is_compressed_is_refused(settings: Settings) -> None:
