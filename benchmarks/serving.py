@@ -8,10 +8,12 @@ All in one run, in turns: one worker each, on a processor of its own beside that
 on the same server; with granian installed, the service and Starlette's are measured there, too.
 Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
 and 10,000 in Arrow; one file also with everything on that costs a request something: tokens, and a
-prediction log of all that is answered, written while it is measured. Next to what the clock says
-stands the time that the server itself was at work, which other work on the machine changes less;
-with --realtime, which needs root, both ends go before all other work. Without a registry a model is
-trained on the bundled samples.
+prediction log of all that is answered, written while it is measured; and one of the forest, told
+what was seen before by a follower that is at work: the bundled day passes through it at 2,000
+operations a second (and on the client's processor, where the machine has two). Next to what the
+clock says stands the time that the server itself was at work, which other work on the machine
+changes less; with --realtime, which needs root, both ends go before all other work. Without a
+registry a model is trained on the bundled samples.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -53,6 +57,11 @@ ONE, HINT, MANY, ARROW = (
 
 
 EVERYTHING = "birthmark, everything on"
+TOLD = "birthmark, told"
+CREATE: dict[str, Any] = {**FILE, "client": "10.0.0.1", "directory_handle": "AQAGAXV1dXV1dXV1"}
+"""What a create's asker tells from whom the service is to learn what was seen before it."""
+BYTES_PER_SECOND = 700_000
+"""Of text: some 2,000 operations."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +99,13 @@ def names(count: int) -> list[str]:
     return (known * (count // len(known) + 1))[:count]
 
 
-def in_arrow(named: Sequence[str]) -> bytes:
-    """Return files as a stream in Arrow's format."""
+def in_arrow(named: Sequence[str], told: bool = False) -> bytes:
+    """Return files as a stream in Arrow's format; if `told`, they show what histories are of."""
     count = len(named)
     known = {"mode": [0o644] * count, "uid": [1001] * count, "gid": [100] * count}
+    if told:
+        handles = [b64decode(CREATE["directory_handle"]) + b"%d" % (n % 500) for n in range(count)]
+        known |= {"client": [CREATE["client"]] * count, "directory_handle": handles}
     table = pa.table({"name": named, **known})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -178,19 +190,81 @@ def trained(directory: Path) -> Path:
     return registry
 
 
+@contextmanager
+def followed(directory: Path) -> Iterator[Path]:
+    """Let the bundled day pass through a follower until the block ends; yield its live history."""
+    text = directory / "day.txt"
+    with text.open("wb") as file:
+        dump = [BIN / "birthmark", "dump", ROOT / "data/samples/day1.parquet"]
+        subprocess.run(dump, check=True, stdout=file)
+    history = directory / "run" / "history"
+    history.parent.mkdir(mode=0o700)
+    command = [BIN / "birthmark", "follow", "-", directory / "followed", "--history", history]
+    stop = threading.Event()
+    process = subprocess.Popen(
+        ["taskset", "-c", str(CPUS[-1]), *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+
+    def feed() -> None:
+        assert process.stdin
+        content = text.read_bytes()
+        for at in range(0, len(content), BYTES_PER_SECOND // 50):
+            process.stdin.write(content[at : at + BYTES_PER_SECOND // 50])
+            process.stdin.flush()
+            if stop.wait(0.02):
+                break
+        stop.wait()
+        process.stdin.close()
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    try:
+        yield history
+    finally:
+        stop.set()
+        feeder.join()
+        process.wait(60)
+
+
 def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Server]:
     """Start all servers."""
-    uvicorn = [BIN / "uvicorn", "--no-access-log", "--log-level=warning", "--port"]
-    granian = [BIN / "granian", "--interface=asgi", "--loop=uvloop", "--log-level=error", "--port"]
-    birthmark = [BIN / "birthmark", "serve", "--registry", registry]
+    history = stack.enter_context(followed(directory))
+    uvicorn: list[str | Path] = [
+        BIN / "uvicorn",
+        "--no-access-log",
+        "--log-level=warning",
+        "--port",
+    ]
+    granian: list[str | Path] = [
+        BIN / "granian",
+        "--interface=asgi",
+        "--loop=uvloop",
+        "--log-level=error",
+        "--port",
+    ]
+    birthmark: list[str | Path] = [BIN / "birthmark", "serve", "--registry", registry]
     socket = directory / "socket"
     env = {"BIRTHMARK_REGISTRY": str(registry)}
     kept = directory / "tokens.json"
     token = tokens.add(kept, "benchmark", ["predict", "read"])
-    on = ["--tokens", kept, "--log-predictions", directory / "log", "--log-minutes", "0.1"]
+    told: list[str | Path] = ["--model", "forest", "--history", history, "--history-lag", "1e12"]
+    on: list[str | Path] = [
+        "--tokens",
+        kept,
+        "--log-predictions",
+        directory / "log",
+        "--log-minutes",
+        "0.1",
+    ]
     commands: dict[str, tuple[list[str | Path], str]] = {
         "birthmark": ([*birthmark, "--port", "8401"], "8401"),
         EVERYTHING: ([*birthmark, *on, "--port", "8406"], "8406"),
+        TOLD: (
+            [*birthmark, *told, "--port", "8407"],
+            "8407",
+        ),
         "birthmark, Unix socket": ([*birthmark, "--uds", socket], f"unix:{socket}"),
         "Starlette": ([*uvicorn, "8402", "benchmarks.serving_peers:bare_starlette"], "8402"),
         "FastAPI": ([*uvicorn, "8403", "benchmarks.serving_peers:bare_fastapi"], "8403"),
@@ -212,7 +286,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     program = directory / "load"
     subprocess.run(["cc", "-O2", "-o", program, HERE / "load.c"], check=True)
     named = names(10_000)
-    body = json.dumps(FILE).encode()
+    body, create = json.dumps(FILE).encode(), json.dumps(CREATE).encode()
     hint = request("/v1/hints", body)
     many = json.dumps([{**FILE, "name": name} for name in named[:1000]]).encode()
     arrow = request("/v1/predictions", in_arrow(named), "arrow")
@@ -222,7 +296,12 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
         url = f"http://127.0.0.1:{running['birthmark'].place}/v1/model"
         predicates = len(httpx.get(url).json()["predicates"])
         plan = [
-            (ONE, name, request("/v1/predictions", body, token=server.token), 4)
+            (
+                ONE,
+                name,
+                request("/v1/predictions", create if name == TOLD else body, token=server.token),
+                4,
+            )
             for name, server in running.items()
             if "socket" not in name
         ]
@@ -230,6 +309,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
             (HINT, "birthmark, Unix socket", hint, 1),
             (MANY, "birthmark", request("/v1/predictions", many), 1),
             (ARROW, "birthmark", arrow, 1),
+            (ARROW, TOLD, request("/v1/predictions", in_arrow(named, told=True), "arrow"), 1),
         ]
         rounds: dict[tuple[str, str], list[dict[str, float]]] = {}
         for _ in range(args.rounds):
@@ -237,6 +317,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
                 told = asked(program, running[name], body, connections, args.seconds, args.realtime)
                 rounds.setdefault((what, name), []).append(told)
         rows = logged(running[EVERYTHING])
+        _check_told(running[TOLD])
     figures = [
         {"what": what, "server": name}
         | {key: statistics.median(each[key] for each in all_) for key in all_[0]}
@@ -245,6 +326,13 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     return {
         "load": os.getloadavg(), "predicates": predicates, "figures": figures, "rows": rows
     }  # fmt: skip
+
+
+def _check_told(server: Server) -> None:
+    """Raise RuntimeError if a service does not tell what was seen before."""
+    answer = httpx.post(f"http://127.0.0.1:{server.place}/v1/predictions", json=CREATE).json()
+    if answer["prediction"]["told"] != "directory":
+        raise RuntimeError(f"{server.name}: nothing was told: {answer['live']}")
 
 
 def logged(server: Server) -> dict[str, float]:
@@ -259,7 +347,7 @@ def ratios(told: dict[str, Any]) -> dict[str, float]:
     """Return what is promised."""
     by = {(each["what"], each["server"]): each for each in told["figures"]}
     ours, bare = by[ONE, "birthmark"], by[ONE, "Starlette"]
-    everything = by[ONE, EVERYTHING]
+    everything, history = by[ONE, EVERYTHING], by[ONE, TOLD]
     arrow, hint = by[ARROW, "birthmark"], by[HINT, "birthmark, Unix socket"]
     files = 10_000 * arrow["rate"]
     return {
@@ -269,6 +357,9 @@ def ratios(told: dict[str, Any]) -> dict[str, float]:
         / bare["rate"],
         "requests per second at work with everything on, of bare Starlette's": bare["cpu"]
         / everything["cpu"],
+        "requests per second told by history, of bare Starlette's": history["rate"] / bare["rate"],
+        "requests per second at work told by history, of bare Starlette's": bare["cpu"]
+        / history["cpu"],
         "rows of the prediction log that were dropped, %": 100
         * told["rows"]["dropped"]
         / sum(told["rows"].values()),
@@ -276,6 +367,7 @@ def ratios(told: dict[str, Any]) -> dict[str, float]:
         "hint, median, microseconds": hint["p50"],
         "hint, 99th percentile, microseconds": hint["p99"],
         "Arrow, files per second": files,
+        "Arrow, files per second, of the forest told by history": 10_000 * by[ARROW, TOLD]["rate"],
         "Arrow, predictions per second": files * told["predicates"],
         "Arrow, predictions per second at work": 1e10 / arrow["cpu"] * told["predicates"],
     }

@@ -23,6 +23,7 @@ REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
 def answer(name: str) -> OneResponse:
     """Return an answer as the service's."""
     said: Any = {"answers": dict(NO), "probabilities": dict.fromkeys(NO, 0.1234)}
+    said["told"] = "nothing"
     return {**HEAD, "prediction": {"name": name, "predicates": dict(NO), **said}}
 
 

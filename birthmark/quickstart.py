@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from birthmark.data.samples import DAYS
 from birthmark.predictor import KINDS
+from birthmark.replayed import picture, replay
 from birthmark.serving.answers.evidence import STYLES, in_percent
 from birthmark.terminal import line, show, styled
 from birthmark.training.config import Settings, Testing
@@ -60,6 +63,7 @@ def main() -> None:
     report(second, str(registry), page, Settings())
     say(f"birthmark serve --registry {registry} --port 0")
     ask(registry)
+    follow(registry, second, DAYS[1])
     line("")
     line(f"The report is {page.resolve()}; open it in a browser.")
 
@@ -71,17 +75,53 @@ def _shown(path: Path) -> Path:
 
 def ask(registry: Path) -> None:
     """Start the service, ask it about new files over HTTP, print the answers, stop it."""
-    words = ["-m", "birthmark", "serve", "--registry", str(registry), "--port", "0"]
+    with serving("--registry", str(registry), "--port", "0") as url:
+        tell(post(f"{url}/v1/predictions", NEW_FILES))
+        explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[str]:
+    """Run the service, tell where it answers, and stop it."""
+    words = ["-m", "birthmark", "serve", *options]
     with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             said = server.stdout.readline().strip()
             line(said)
-            url = said.split()[-1]
-            tell(post(f"{url}/v1/predictions", NEW_FILES))
-            explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
+            yield said.split()[-1]
         finally:
             server.terminate()
+
+
+def follow(registry: Path, day: Path, sample: Path) -> None:
+    """Let part of a day pass through a follower, ask about its files, draw how right that is."""
+    live = DIRECTORY / "live"
+    live.mkdir(mode=0o700)
+    history = live / "history"
+    words = ["follow", "-", str(DIRECTORY / "followed"), "--history", str(history)]
+    words += ["--history-keys", "100000", "--registry", str(registry)]
+    options = ["--registry", str(registry), "--port", "0"]
+    options += ["--model", "forest", "--point", "accurate"]
+    options += ["--history", str(history), "--history-lag", "1e9"]
+    say(f"birthmark dump {_shown(sample)} | birthmark {' '.join(words)}")
+    say(f"birthmark serve {' '.join(options)}")
+    command = [sys.executable, "-m", "birthmark", *words]
+    quiet = subprocess.DEVNULL
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet) as follower,
+        serving(*options) as url,
+    ):
+        assert follower.stdin is not None
+        scores = replay(day, sample, url, history, follower.stdin)
+        follower.stdin.close()
+    known = sum(score.known for score in scores.values())
+    line(
+        f"{known:,} answers, each given before the follower knew of the file: how many were right"
+        " of those told nothing, and of those told what became of earlier files. Wrong are"
+        " █ both, ░ only the untold, ▓ only the told:"
+    )
+    show(picture(scores), columns=110)
 
 
 def post(url: str, files: Any) -> Any:

@@ -48,6 +48,7 @@ THROUGH = {
     "training/reports/terminal.py": "tests/training/test_commands.py",
     # Parts of the service, which is tested over its connections.
     "serving/access/guard.py": "tests/serving/access/test_tokens.py",
+    "serving/answers/histories.py": "tests/serving/test_live.py",
     "serving/answers/arrow_messages.py": "tests/serving/answers/test_arrow_answers.py",
     "serving/app/application.py": "tests/serving/app/test_routes.py",
     "serving/fast_path/": "tests/serving/app/test_routes.py",
