@@ -125,8 +125,8 @@ impl Changes {
     }
 }
 
-fn pop<T>(most: usize, mut first: impl FnMut() -> Option<T>) -> Vec<T> {
-    std::iter::from_fn(|| first()).take(most).collect()
+fn pop<T>(most: usize, first: impl FnMut() -> Option<T>) -> Vec<T> {
+    std::iter::from_fn(first).take(most).collect()
 }
 
 #[cfg(test)]
