@@ -171,8 +171,8 @@ def _table(rows: pa.StructArray) -> pa.RecordBatch:
 
 def _check(told: dict[str, Any], report: Report) -> None:
     for name in ("sender", "version", "session"):
-        if not 0 < len(told[name]) <= _TEXT:
-            raise ValueError(f"{name}: expected 1 to {_TEXT} characters")
+        if not (0 < len(told[name]) <= _TEXT and told[name].isprintable()):
+            raise ValueError(f"{name}: expected 1 to {_TEXT} printable characters")
     if report.state not in STATES:
         raise ValueError(f"state: expected one of {', '.join(STATES)}, found {report.state!r}")
     if not (report.lag >= 0 and 0 <= report.loss <= 1):

@@ -133,12 +133,14 @@ pub struct PySharedHistoryWriter {
 impl PySharedHistoryWriter {
     #[new]
     fn new(
+        py: Python<'_>,
         path: PathBuf,
         max_keys: usize,
         max_aliases: usize,
         follower: &str,
     ) -> PyResult<PySharedHistoryWriter> {
-        let publisher = Publisher::create(&path, max_keys, max_aliases, follower)
+        let publisher = py
+            .detach(|| Publisher::create(&path, max_keys, max_aliases, follower))
             .map_err(|error| raise_at(&path, error))?;
         Ok(PySharedHistoryWriter { publisher, path, namer: Namer::default() })
     }
@@ -250,17 +252,19 @@ impl PyHistoryChanges {
 
     #[staticmethod]
     fn from_arrow(
+        py: Python<'_>,
         forgotten: Column,
         records: Batch,
         directories: Batch,
     ) -> PyResult<PyHistoryChanges> {
         let forgotten = whole::<UInt64Type>(forgotten, "forgotten")?;
-        let changes = Changes::from_arrow(&forgotten, &records.0, &directories.0);
-        Ok(PyHistoryChanges { changes: changes.map_err(raise)? })
+        let read = || Changes::from_arrow(&forgotten, &records.0, &directories.0);
+        Ok(PyHistoryChanges { changes: py.detach(read).map_err(raise)? })
     }
 
-    fn to_arrow(&self) -> PyResult<(Column, Batch, Batch)> {
-        let (forgotten, records, directories) = self.changes.to_arrow().map_err(raise)?;
+    fn to_arrow(&self, py: Python<'_>) -> PyResult<(Column, Batch, Batch)> {
+        let told = py.detach(|| self.changes.to_arrow());
+        let (forgotten, records, directories) = told.map_err(raise)?;
         Ok((column(forgotten), PyArrowType(records), PyArrowType(directories)))
     }
 
