@@ -48,7 +48,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
 
@@ -60,7 +60,7 @@ from benchmarks.live_report import report
 from benchmarks.live_servers import BIRTHMARK, FOR_EVER, Asker, Follower, following, serving, token
 from birthmark.data.common.arrays import Bools
 from birthmark.data.ingest.run import ingest
-from birthmark.predictor import KINDS, Kind, Point, TrainedModel
+from birthmark.predictor import Kind, Point, TrainedModel
 from birthmark.predictor.answers.point import POINTS, PROMISED
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.stored import load
@@ -233,7 +233,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--test", type=Path, nargs="+", required=True, metavar="DAY")
     parser.add_argument("--speed", type=_speed, required=True, help="1, 10, …, or max")
     parser.add_argument("--point", action="append", choices=POINTS, help="default: each")
-    parser.add_argument("--kind", choices=KINDS, help="of the models; default: as published")
+    parser.add_argument(
+        "--kind", choices=get_args(Kind), help="of the models; default: as published"
+    )
     parser.add_argument(
         "--registry", type=Path, help="keep the model here; if there is one, do not train"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 BASELINES = ("name", "able")
-OURS = ("rules", "forest")
+OURS = ("rules", "forest", "best")
 
 Row = Mapping[str, Any]
 

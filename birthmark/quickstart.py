@@ -20,9 +20,8 @@ from rich.table import Table
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from birthmark.data.samples import DAYS
-from birthmark.predictor import KINDS
 from birthmark.replayed import picture, replay
-from birthmark.serving.answers.evidence import STYLES, in_percent
+from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
 from birthmark.terminal import line, show, styled
 from birthmark.training.config import Settings, Testing
 
@@ -149,7 +148,7 @@ def explain(answer: dict[str, Any]) -> None:
     """Print the evidence for one answer."""
     prediction = answer["prediction"]
     found = prediction["predicates"]["lifespan<=5"]
-    why = f"{found['answer']}, {KINDS[answer['kind']].in_words(found['evidence'])}"
+    why = f"{found['answer']}, {in_words(found)}"
     line(f"why lifespan<=5 of {prediction['name']}: {why}")
 
 

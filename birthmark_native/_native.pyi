@@ -1139,12 +1139,14 @@ class Answerer:
         certainty: list[str] = ...,
         levels: list[pa.UInt8Array] = ...,
         live: SharedHistory | None = ...,
+        knows_history: list[bool] = ...,
     ) -> Self:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
         Predicates ``abstaining`` are always answered no. Answers are counted in the first of
         ``tallies``, and in the second what they rest on, a word of ``features.TOLD``. ``live``
-        tells of creates whose askers do not tell what was seen before them. What
+        tells of creates whose askers do not tell what was seen before them; answers rest on that
+        for those of ``features.told.TOLD`` where the models have ``knows_history``. What
         ``predictor.answers.certainty`` described, once or for each of ``features.told.TOLD``, and
         images of ``levels``, say how sure the answers are. Raises ``ImageError`` as ``Image`` does,
         and ``CertaintyError`` for images of other levels than described.
@@ -1336,6 +1338,7 @@ BM_VALUES: int
 BM_SECTION_RULES: int
 BM_SECTION_TREES: int
 BM_SECTION_FOREST: int
+BM_SECTION_TOLD: int
 BM_HINT_VERSION: int
 BM_IMAGE_MAX: int
 BM_NAME_MAX: int

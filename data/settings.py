@@ -172,12 +172,12 @@ class Following(Strict):
         " best on tmpfs",
     )
     history_keys: int = Field(
-        default=400_000,
+        default=300_000,
         ge=100,
         description="number of keys of each, files and names, that the live history has room for",
     )
     history_births: int = Field(
-        default=250_000,
+        default=150_000,
         ge=1,
         description="number of births of each whose outcomes the live history waits for",
     )

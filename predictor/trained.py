@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
-from birthmark.features.told import told_of
 from birthmark.predictor import histories, parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
@@ -22,8 +21,9 @@ from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
 from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
-from birthmark.predictor.models.kinds import KINDS, Kind
-from birthmark.predictor.models.model_set import Answer, ModelSet
+from birthmark.predictor.models.best import BestModels, Choice
+from birthmark.predictor.models.kinds import BEST, KINDS, Kind
+from birthmark.predictor.models.model_set import Answer, ModelSet, told_by_key
 from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
@@ -67,7 +67,7 @@ class TrainedModel:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of models that were trained."""
+        """The kinds of models that were trained; of several, also ``best``, made of them."""
         return tuple(self.models)
 
     def fit(
@@ -77,6 +77,7 @@ class TrainedModel:
         predicates: Iterable[Predicate] | None = None,
         kinds: Sequence[str] = tuple(KINDS),
         learner: Learner | None = None,
+        point: Point = PROMISED,
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
@@ -87,37 +88,47 @@ class TrainedModel:
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
-        models; None: here and now. Whoever does it, they are the same.
+        models; None: here and now. Whoever does it, they are the same. The best kinds are those
+        that err least at ``point`` (``predictor.fit.best_kind``).
         """
         learner = learner or LocalLearner()
         if predicates is None:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
         self.worlds = worlds_of(self.predicates)
-        self.models = {kind: _set_of(kind)() for kind in kinds}
+        self.models, best = _sets(kinds)
         self.histories = {"file": History(), "name": History()}
         for subject, lives in (("file", files), ("name", names)):
-            self._learn(learner, subject, self._told(births(lives), self.histories[subject]))
+            told = self._told(births(lives), self.histories[subject])
+            learner.learn(self.models, self._lesson(subject, told, point), best)
         if any(predicate.subject == "directory" for predicate in self.predicates.values()):
-            self._learn(learner, "directory", directories(files))
+            learner.learn(self.models, self._lesson("directory", directories(files), point), best)
         self.heat = Heat().fit(files)
+        hinted: BestModels | None = None
         if hint_models.HOT_NAME in self.predicates:
-            self.hints = {kind: _set_of(kind)() for kind in kinds}
-            hint_models.train(self.hints, files, self.parameters, learner)
+            self.hints, hinted = _sets(kinds)
+            hint_models.train(self.hints, files, self.parameters, learner, hinted, point)
         learner.finish()
-        for models in self.models.values():
-            _order(models, self.predicates)
+        self._add_best(best, hinted)
         return self
 
-    def _learn(self, learner: Learner, subject: str, lives: pa.Table) -> None:
+    def _add_best(self, best: BestModels | None, hinted: BestModels | None) -> None:
+        """Add what was made of the other kinds, if it was, and put all in order."""
+        if best is not None:
+            self.models[BEST] = best
+        if hinted is not None:
+            self.hints[BEST] = hinted
+        for models in self.models.values():
+            _order(models, self.predicates)
+
+    def _lesson(self, subject: str, lives: pa.Table, point: Point) -> Lesson:
         asked = [p for p in self.predicates.values() if p.subject == subject]
         labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
         creates = _CREATES[subject](lives)
         holdout = Holdout.of(lives, self.parameters["calibration"])
-        lesson = Lesson(creates, labels, holdout, self.parameters, self.worlds)
-        learner.learn(self.models, lesson)
         learned = pa.array(holdout.learned)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
+        return Lesson(creates, labels, holdout, self.parameters, self.worlds, point)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
         """Return the creates of a later period's births, told of what was seen before each.
@@ -178,7 +189,8 @@ class TrainedModel:
         never a yes.
         """
         models = self.of_kind(kind)
-        scores, told = models.scores(creates, keys), told_of(creates)
+        scores = models.scores(creates, keys)
+        told = told_by_key(creates, scores)
         return certainty.say_told(scores, models.points_for, told, self.worlds, point, abstaining)
 
     def explain(
@@ -204,7 +216,9 @@ class TrainedModel:
         ]
         content = {
             "format": _FORMAT,
-            "kinds": list(self.kinds),
+            "kinds": [kind for kind in self.kinds if kind != BEST],
+            "best": _choices(self.models),
+            "best_hints": _choices(self.hints),
             "parameters": self.parameters,
             "predicates": predicates,
             "tallies": self.tallies,
@@ -241,8 +255,11 @@ class TrainedModel:
             model.worlds = worlds_of(model.predicates)
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             there: list[str] = content["kinds"]
-            kinds = {kind: _set_of(kind) for kind in there if only == kind or only not in there}
-            points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
+            best, hinted_best = content.get("best", {}), content.get("best_hints", {})
+            wanted = _wanted(there, only, [*best.values(), *hinted_best.values()])
+            kinds = {kind: _set_of(kind) for kind in there if kind in wanted}
+            every = [*kinds, *([BEST] if best else [])]
+            points = {kind: points_from_json(content["points"][kind]) for kind in every}
             hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise parts.DamagedModelError(
@@ -257,9 +274,48 @@ class TrainedModel:
                 hints = hint_models.load(models, path.parent, model.parameters, counts)
                 hints.points = hinted[kind]
                 model.hints[kind] = hints
+        if only not in there:
+            try:
+                _load_best(model.models, best, points)
+                _load_best(model.hints, hinted_best, hinted)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise parts.DamagedModelError(path, f"the best kinds ({error!r})") from error
         model.histories = histories.load(path.parent)
         model.heat = Heat.load(path.parent)
         return model
+
+
+def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
+    """Return sets of models of so many kinds, and if these are several, what is made of them."""
+    sets = {kind: _set_of(kind)() for kind in kinds}
+    return sets, BestModels(dict(sets)) if len(sets) > 1 else None
+
+
+def _choices(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Choice]:
+    """Return the best kinds, if they were chosen."""
+    best = sets.get(BEST)
+    return dict(best.choices) if isinstance(best, BestModels) else {}
+
+
+def _wanted(there: Sequence[str], only: str | None, choices: Iterable[Choice]) -> set[str]:
+    """Return the kinds that it takes to answer as ``only`` does."""
+    if only is not None and only in there:
+        return {only}
+    chosen = {kind for choice in choices for kind in choice.values()}
+    return chosen if only == BEST and chosen else set(there)
+
+
+def _load_best(
+    sets: dict[str, ModelSet[Any]], choices: Mapping[str, Choice], points: Mapping[str, Any]
+) -> None:
+    """Add the best of ``sets`` to them, if ``choices`` were made."""
+    if not choices:
+        return
+    best = BestModels(dict(sets))
+    for key, choice in choices.items():
+        best.choose(key, choice)
+    best.points = points[BEST]
+    sets[BEST] = best
 
 
 def _points(sets: dict[str, ModelSet[Any]]) -> dict[str, Any]:

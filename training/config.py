@@ -20,20 +20,14 @@ from birthmark.data.common.setting_errors import InvalidError
 from birthmark.data.common.setting_files import read_toml
 from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import PROMISED, Point
-from birthmark.predictor.models.kinds import Kind
+from birthmark.predictor.models.kinds import BEST, Kind
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.registry.versions import is_remote
-
-BEST = "best"
-"""What is served where training is to choose the kind (``predictor.fit.best_kind``)."""
 
 if TYPE_CHECKING:  # options are made of these settings without what learns
     from birthmark.data.prediction_log import Joining
     from birthmark.predictor import Predicate
 
-    Served = str
-else:
-    Served = Literal[(*get_args(Kind), BEST)]
 
 Matched = Literal["uid", "gid", "client", "dir_name"]
 """What a prediction and a life may have to agree in, besides the name, where both tell it."""
@@ -105,9 +99,10 @@ class Place(Strict):
 class Settings(Parameters):
     """How models are trained, and which of them answers."""
 
-    serve: Served = Field(
+    serve: Kind = Field(
         default=BEST,
-        description="kind of model that answers; best: the one that errs least on files held out",
+        description="kind of model that answers; best: for each predicate, and for whatever is told"
+        " of a file, the one that errs least on files held out",
     )
     point: Point = Field(
         default=PROMISED, description="threshold of its answers: bounded, or the most accurate"

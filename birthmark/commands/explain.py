@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,15 +48,13 @@ def explain(
 
 
 def _draw(response: ListExplained, names: list[str]) -> None:
-    from birthmark.predictor import KINDS
-
     for name, prediction in zip(names, response["predictions"], strict=True):
-        show(_tree(name, prediction, KINDS[response["kind"]].in_words))
+        show(_tree(name, prediction))
     line(f"model {response['model']}, {response['kind']}, {response['point']}")
 
 
-def _tree(name: str, prediction: Explanation, in_words: Callable[[Any], str]) -> Tree:
-    from birthmark.serving.answers.evidence import STYLES, in_percent
+def _tree(name: str, prediction: Explanation) -> Tree:
+    from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
 
     tree = Tree(styled(name, "bold"))
     predicates, answers = prediction["predicates"], prediction["answers"]
@@ -65,7 +62,7 @@ def _tree(name: str, prediction: Explanation, in_words: Callable[[Any], str]) ->
     for predicate, said in answers.items():
         if said == "yes":
             branch = tree.add(styled(f"{predicate}: yes, {likely[predicate]}", STYLES["yes"]))
-            branch.add(in_words(predicates[predicate]["evidence"]))
+            branch.add(in_words(predicates[predicate]))
             branch.add(_admitted(predicates[predicate]))
     for word in ("no", "unsure"):
         own = [f"{key} {likely[key]}" for key, said in answers.items() if said == word]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ from rich.table import Table
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, print_json, tell
+from birthmark.predictor.models.kinds import BEST
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import fields, line, show, working
 from birthmark.training.config import Keeping
@@ -27,7 +29,7 @@ _Version = Annotated[str, typer.Argument(metavar="VERSION", help="stored version
 _Any = Annotated[
     str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
-_RAW = ("serve", "point", "held_out_errors")  # what people are told in other words
+_RAW = ("serve", "point", "kinds", "held_out_errors")  # what people are told in other words
 _Place = Annotated[Settings, Options(("registry",), variable=variable)]
 
 
@@ -63,6 +65,8 @@ def show_(place: _Place, version: _Any = None, as_json: Json = False) -> None:
         print_json({**row, "manifest": kept.manifest(version), "card": card})
         return
     told = {**row, "correct": _percent(row["correct"]), "serves": _serves(row, ", ")}
+    if row["serve"] == BEST and row["kinds"]:
+        told["answers"] = _answering(row["kinds"])
     told["held out"] = _errors(row["held_out_errors"] or {})
     if card is not None:
         told |= _in_words(card) | {"card": str(kept.directory(version) / "card.html")}
@@ -191,7 +195,7 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         manifest = kept.manifest(version)
     except ValueError as error:
         unknown = dict.fromkeys(
-            ("created", "serve", "point", "files", "held_out_errors", "correct")
+            ("created", "serve", "point", "files", "kinds", "held_out_errors", "correct")
         )
         return {**row, **unknown, "state": [*state, "damaged"], "reason": str(error)}
     decision = manifest.get("decision") or {}
@@ -201,6 +205,7 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         **row,
         **{key: manifest.get(key) for key in ("created", "serve", "point")},
         "files": manifest.get("trained_on", {}).get("files"),
+        "kinds": manifest.get("kinds"),
         "held_out_errors": manifest.get("held_out_errors"),
         "correct": decision.get("candidate"),
         "reason": decision.get("reason"),
@@ -209,6 +214,18 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
 
 def _serves(row: Mapping[str, Any], between: str) -> str:
     return between.join(filter(None, (row["serve"], row["point"])))
+
+
+def _answering(kinds: Mapping[str, Mapping[str, str]]) -> str:
+    """Return which kind answers most, and what others answer: predicates, by what is told."""
+    counts = Counter(kind for choice in kinds.values() for kind in choice.values())
+    usual, *others = (kind for kind, _ in counts.most_common())
+    parts = [usual]
+    for kind in others:
+        own = {key: [t for t, k in choice.items() if k == kind] for key, choice in kinds.items()}
+        of = (f"{key} ({', '.join(told)})" for key, told in own.items() if told)
+        parts.append(f"{kind}: {', '.join(of)}")
+    return "; ".join(parts)
 
 
 def _errors(errors: Mapping[str, float]) -> str:

@@ -91,15 +91,13 @@ def _answer(files: Files, wanted: Settings) -> OneExplained:
 
 def _show(response: OneExplained) -> None:
     """Print a row for each predicate."""
-    from birthmark.predictor import KINDS
-    from birthmark.serving.answers.evidence import STYLES, in_percent
+    from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
 
-    in_words = KINDS[response["kind"]].in_words
     table = Table("predicate", "answer", *numbers("likely"), "evidence")
     prediction = response["prediction"]
     for predicate, why in prediction["predicates"].items():
         said = prediction["answers"][predicate]
         likely = in_percent(prediction["probabilities"][predicate])
-        table.add_row(predicate, styled(said, STYLES[said]), likely, in_words(why["evidence"]))
+        table.add_row(predicate, styled(said, STYLES[said]), likely, in_words(why))
     table.caption = f"model {response['model']}, {response['kind']}, {response['point']}"
     show(table)

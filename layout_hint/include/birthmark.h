@@ -171,7 +171,8 @@ enum bm_value {
 enum bm_section {
 	BM_SECTION_RULES = 1,
 	BM_SECTION_TREES = 2,
-	BM_SECTION_FOREST = 3
+	BM_SECTION_FOREST = 3,
+	BM_SECTION_TOLD = 4	/* one of rules or trees, by what is told */
 };
 
 /* What each status says to people, in their order. */
@@ -627,6 +628,51 @@ bm_lookup_trees(const uint8_t *image, const uint8_t *p,
 }
 
 /*
+ * What is told of earlier files, and sections that answer by it.
+ */
+
+static inline int
+bm_tells_of(const struct bm_create *create, uint32_t byte)
+{
+	return (create->history != NULL && byte < create->history_len &&
+	    ((const uint8_t *)create->history)[byte] != 0);
+}
+
+/* How much is told of a create: of its directory only where its user is known. */
+static inline uint32_t
+bm_told_of(const struct bm_create *create)
+{
+	if (!bm_tells_of(create, BM_TELLS_NAME))
+		return (BM_TOLD_NOTHING);
+	if (!bm_tells_of(create, BM_TELLS_CALLER))
+		return (BM_TOLD_NAME);
+	return (bm_tells_of(create, BM_TELLS_DIRECTORY) ?
+	    BM_TOLD_DIRECTORY : BM_TOLD_CALLER);
+}
+
+/* Rules or trees, whose answers hold for the predicates of a mask. */
+static inline void
+bm_lookup_told(const uint8_t *image, const uint8_t *p,
+    const struct bm_create *create, struct bm_answers *answers)
+{
+	const uint8_t *own = image + bm_u32(p + 4), *mask;
+	uint32_t w, words = (bm_predicates(image) + 63) / 64;
+	struct bm_answers found;
+
+	bm_clear(&found);
+	if (bm_u32(p) == BM_SECTION_RULES)
+		bm_lookup_rules(image, own, create, &found);
+	else
+		bm_lookup_trees(image, own, create, &found);
+	BM_STEP(1);
+	mask = image + bm_u32(p + 8) +
+	    8 * (size_t)words * bm_told_of(create);
+	for (w = 0; w < words; w++)
+		answers->words[w] |= found.words[w] &
+		    bm_u64(mask + 8 * (size_t)w);
+}
+
+/*
  * Forests: trees over small numbers, whose leaves hold a row of scores.
  */
 
@@ -798,24 +844,6 @@ bm_see_numbers(struct bm_seen *seen, const uint8_t *name, size_t len)
 	seen->numbers[BM_NAME_RANDOM_WORD] = 0;
 }
 
-static inline int
-bm_tells_of(const struct bm_seen *seen, uint32_t byte)
-{
-	return (byte < seen->history_len && seen->history[byte] != 0);
-}
-
-/* How much is told of a create: of its directory only where its user is known. */
-static inline uint32_t
-bm_told_of(const struct bm_seen *seen)
-{
-	if (!bm_tells_of(seen, BM_TELLS_NAME))
-		return (BM_TOLD_NOTHING);
-	if (!bm_tells_of(seen, BM_TELLS_CALLER))
-		return (BM_TOLD_NAME);
-	return (bm_tells_of(seen, BM_TELLS_DIRECTORY) ?
-	    BM_TOLD_DIRECTORY : BM_TOLD_CALLER);
-}
-
 static inline void
 bm_see(struct bm_seen *seen, const struct bm_create *create)
 {
@@ -949,7 +977,7 @@ bm_lookup_forest(const uint8_t *image, const uint8_t *p,
 	for (i = 0; i < count; i++, feature += 8)
 		row[i] = bm_feature(image, tables, feature, &seen);
 	count = bm_u32(p + 16);
-	told = bm_told_of(&seen);
+	told = bm_told_of(create);
 	for (i = 0; i < count; i++, group += 28)
 		bm_lookup_group(image, group, row, told, answers);
 }
@@ -976,6 +1004,9 @@ bm_lookup(const void *image, const struct bm_create *create,
 			break;
 		case BM_SECTION_TREES:
 			bm_lookup_trees(base, p, create, answers);
+			break;
+		case BM_SECTION_TOLD:
+			bm_lookup_told(base, p, create, answers);
 			break;
 		default:
 			bm_lookup_forest(base, p, create, answers);
@@ -1111,16 +1142,16 @@ bm_check_dictionary(struct bm_image *image, const uint8_t *p,
 
 /* Whether no mask has a bit beyond the predicates. */
 static inline int
-bm_check_masks(const struct bm_image *image, const uint8_t *p)
+bm_check_masks(const struct bm_image *image, uint32_t offset, uint32_t count)
 {
-	uint32_t i, count = bm_u32(p + 32), used = image->predicates % 64;
+	uint32_t i, used = image->predicates % 64;
 	size_t words = (image->predicates + 63) / 64;
 	const uint8_t *last;
 
 	if (used == 0 || count == 0)
 		return (1);
-	last = image->base + bm_u32(p + 36) + 8 * (words - 1);
-	for (i = 0; i < 2 * count; i++)
+	last = image->base + offset + 8 * (words - 1);
+	for (i = 0; i < count; i++)
 		if (bm_u64(last + 8 * words * i) >> used != 0)
 			return (0);
 	return (1);
@@ -1138,7 +1169,7 @@ bm_check_rules(struct bm_image *image, const uint8_t *p)
 	image->steps += BM_COMPONENTS_MAX;	/* a mask for each */
 	return (seen == (1U << BM_PLACES) - 1 && p[46] == 0 && p[47] == 0 &&
 	    bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
-	    bm_check_masks(image, p) &&
+	    bm_check_masks(image, bm_u32(p + 36), 2 * masks) &&
 	    bm_check_dictionary(image, p, masks, BM_COMPONENTS_MAX));
 }
 
@@ -1392,23 +1423,43 @@ bm_check_forest(struct bm_image *image, const uint8_t *p)
 	return (1);
 }
 
+/* A section that answers the same whatever is told: its kind and offset. */
+static inline int
+bm_check_untold(struct bm_image *image, const uint8_t *section)
+{
+	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
+
+	if (kind == BM_SECTION_RULES)
+		return (bm_inside(image, offset, 1, 48, 8) &&
+		    bm_check_rules(image, image->base + offset));
+	return (kind == BM_SECTION_TREES &&
+	    bm_inside(image, offset, 1, 80, 8) &&
+	    bm_check_trees(image, image->base + offset));
+}
+
+static inline int
+bm_check_told(struct bm_image *image, const uint8_t *p)
+{
+	uint32_t words = (image->predicates + 63) / 64;
+
+	image->steps += 1;	/* a mask */
+	return (bm_u32(p + 12) == 0 && bm_check_untold(image, p) &&
+	    bm_inside(image, bm_u32(p + 8), BM_TOLD, 8 * words, 8) &&
+	    bm_check_masks(image, bm_u32(p + 8), BM_TOLD));
+}
+
 static inline int
 bm_check_section(struct bm_image *image, const uint8_t *section)
 {
-	static const uint32_t sizes[] = { 0, 48, 80, 24 };
 	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
 
-	if (kind < BM_SECTION_RULES || kind > BM_SECTION_FOREST ||
-	    !bm_inside(image, offset, 1, sizes[kind], 8))
-		return (0);
-	switch (kind) {
-	case BM_SECTION_RULES:
-		return (bm_check_rules(image, image->base + offset));
-	case BM_SECTION_TREES:
-		return (bm_check_trees(image, image->base + offset));
-	default:
-		return (bm_check_forest(image, image->base + offset));
-	}
+	if (kind == BM_SECTION_FOREST)
+		return (bm_inside(image, offset, 1, 24, 8) &&
+		    bm_check_forest(image, image->base + offset));
+	if (kind == BM_SECTION_TOLD)
+		return (bm_inside(image, offset, 1, 16, 8) &&
+		    bm_check_told(image, image->base + offset));
+	return (bm_check_untold(image, section));
 }
 
 static inline int

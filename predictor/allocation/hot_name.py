@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
+from birthmark.predictor.answers.point import PROMISED, Point
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Learner, Lesson, Sets
+from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import HEAT_PREDICATES, blocks
 
@@ -22,8 +24,17 @@ HOT_NAME = "HotName"
 _FOLDER = "hints"
 
 
-def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: Learner) -> None:
+def train(
+    sets: Sets,
+    files: pa.Table,
+    parameters: Mapping[str, Any],
+    learner: Learner,
+    best: BestModels | None = None,
+    point: Point = PROMISED,
+) -> None:
     """Train one model of each kind in ``sets`` on the regular files of a files table.
+
+    ``best`` is to have the one that errs least at ``point``.
 
     A file that was there before the trace is a No, if nothing is known of its heat: it did not
     live shortly. Births alone would not tell what the files are called that last: where nearly all
@@ -40,7 +51,7 @@ def train(sets: Sets, files: pa.Table, parameters: Mapping[str, Any], learner: L
     labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
     holdout = Holdout.of(lives, parameters["calibration"])
-    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters))
+    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters, point=point), best)
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:

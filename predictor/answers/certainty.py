@@ -80,16 +80,37 @@ def say(
 def say_told(
     scores: Mapping[str, Scores],
     points: Callable[[Told], Mapping[str, OperatingPoints]],
-    told: Bytes,
+    told: Mapping[str, Bytes],
     worlds: Iterable[Worlds],
     point: Point,
     abstaining: Iterable[str] = (),
 ) -> dict[str, Said]:
     """Return the same where not as much is told of each row.
 
-    ``points`` returns those for what is told; ``told`` has the place of that in
-    ``features.told.TOLD``, row by row.
+    ``points`` returns those for what is told; ``told`` has by key the place of that in
+    ``features.told.TOLD``, row by row. Predicates that have to do with each other (``worlds``) are
+    told the same.
     """
+    groups: dict[int, list[str]] = {}
+    for key in scores:
+        groups.setdefault(id(told[key]), []).append(key)
+    worlds, abstaining = list(worlds), list(abstaining)
+    found: dict[str, Said] = {}
+    for keys in groups.values():
+        own = {key: scores[key] for key in keys}
+        found |= _say_told(own, points, told[keys[0]], worlds, point, abstaining)
+    return {key: found[key] for key in scores}
+
+
+def _say_told(
+    scores: Mapping[str, Scores],
+    points: Callable[[Told], Mapping[str, OperatingPoints]],
+    told: Bytes,
+    worlds: Iterable[Worlds],
+    point: Point,
+    abstaining: Iterable[str],
+) -> dict[str, Said]:
+    """Return the same of predicates of which each row is told the same."""
     rows = [np.flatnonzero(told == place) for place in range(len(TOLD))]
     parts = [
         say(

@@ -111,10 +111,7 @@ class Holdout:
         """
         if self.crossed:
             limits = limits.surer()
-        scores = {key: np.zeros(len(self.fold)) for key in labels}
-        for number, answers in zip(self.folds, found, strict=True):
-            for key, some in answers.items():
-                scores[key][self.fold == number] = some
+        scores = {key: self.scored(key, found) for key in labels}
         decision = models.decision if models.is_baseline else None
         chosen: dict[str, OperatingPoints] = {}
         for key, labelled in labels.items() if self.held.any() else ():
@@ -126,6 +123,32 @@ class Holdout:
             chosen[key] = choose(part, limits.yes, decision, no_limit)
         if worlds is not None and chosen:
             self._let_follow(chosen, scores, labels, limits, worlds)
+        return chosen
+
+    def scored(self, key: str, found: Sequence[Mapping[str, Scores]]) -> Scores:
+        """Return the scores of the births, found fold by fold; 0 of those in none."""
+        scores = np.zeros(len(self.fold))
+        for number, answers in zip(self.folds, found, strict=True):
+            scores[self.fold == number] = answers[key]
+        return scores
+
+    def followed(
+        self,
+        points: Mapping[str, OperatingPoints],
+        found: Sequence[Mapping[str, Scores]],
+        labels: Mapping[str, pa.BooleanArray],
+        limits: Limits,
+        worlds: Sequence[Worlds],
+    ) -> dict[str, OperatingPoints]:
+        """Return operating points of several kinds, as what follows from their answers allows.
+
+        The rest is as in ``choose``.
+        """
+        if self.crossed:
+            limits = limits.surer()
+        chosen = {key: replace(own, follows=()) for key, own in points.items()}
+        scores = {key: self.scored(key, found) for key in chosen}
+        self._let_follow(chosen, scores, labels, limits, worlds)
         return chosen
 
     def _let_follow(

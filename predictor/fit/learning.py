@@ -10,17 +10,16 @@ import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools
 from birthmark.features.told import Told, forgotten
-from birthmark.predictor.answers.operating_points import Scores
+from birthmark.predictor.answers.point import PROMISED, Point
+from birthmark.predictor.fit.best_kind import ByTold, Trial
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limits
+from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
 Sets = Mapping[str, ModelSet[Any]]
 """Sets of models by their kind."""
-
-ByTold = Mapping[Told, Mapping[str, Scores]]
-"""Scores by what is told of the births, and by key."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,8 @@ class Lesson:
 
     ``creates`` and ``labels`` have the same rows. ``parameters`` are those of
     ``predictor.TrainedModel``: of them each kind of models takes its own. ``worlds`` are those of
-    the predicates; without (None) nothing but a yes is asked for.
+    the predicates; without (None) nothing but a yes is asked for. The best kinds are those that err
+    least at ``point``.
     """
 
     creates: pa.Table
@@ -37,6 +37,7 @@ class Lesson:
     holdout: Holdout
     parameters: Mapping[str, Any]
     worlds: Sequence[Worlds] | None = None
+    point: Point = PROMISED
 
     def train(self, models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
         """Let ``models`` learn from the births of a mask; return them."""
@@ -75,12 +76,28 @@ class Lesson:
                 models.points.setdefault(told, {}).update(chosen)
         models.condense(self.creates, self.labels)
 
+    def choose(self, best: BestModels, found: Mapping[str, Sequence[ByTold]]) -> None:
+        """Let ``best`` have of its sets, which are trained, the kinds that err least.
+
+        ``found`` has by kind the scores of each fold.
+        """
+        trial = Trial(best.sets, self.holdout, self.labels, found)
+        choices = trial.choices(self.point)
+        for key, choice in choices.items():
+            best.choose(key, choice)
+        for told in self.told(best) if self.holdout.held.any() else ():
+            points = {key: best.sets[own[told]].point(key, told) for key, own in choices.items()}
+            if self.worlds is not None:
+                scores, limits = trial.scores(choices, told), Limits.of(self.parameters)
+                points = self.holdout.followed(points, scores, self.labels, limits, self.worlds)
+            best.points.setdefault(told, {}).update(points)
+
 
 class Learner(Protocol):
     """Lets sets of models learn."""
 
-    def learn(self, sets: Sets, lesson: Lesson) -> None:
-        """Train every one of ``sets``."""
+    def learn(self, sets: Sets, lesson: Lesson, best: BestModels | None = None) -> None:
+        """Train every one of ``sets``; choose the best of them, if that is asked for."""
 
     def finish(self) -> None:
         """Return when all have learned."""
@@ -89,14 +106,18 @@ class Learner(Protocol):
 class LocalLearner:
     """Lets models learn at once, in this process."""
 
-    def learn(self, sets: Sets, lesson: Lesson) -> None:
+    def learn(self, sets: Sets, lesson: Lesson, best: BestModels | None = None) -> None:
         """See `Learner`."""
         from joblib import Parallel, delayed  # slow to import, and needed only to learn
 
-        for models in sets.values():
+        found = {}
+        for kind, models in sets.items():
             lesson.train(models, lesson.holdout.learned)
             folds = (delayed(lesson.asked)(models, fold) for fold in lesson.holdout.folds)
-            lesson.finish(models, Parallel(n_jobs=-1, prefer="threads")(folds))
+            found[kind] = Parallel(n_jobs=-1, prefer="threads")(folds)
+            lesson.finish(models, found[kind])
+        if best is not None:
+            lesson.choose(best, found)
 
     def finish(self) -> None:
         """Do nothing: all is done."""

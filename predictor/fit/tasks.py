@@ -21,8 +21,10 @@ from joblib import delayed
 
 from birthmark.data.common import durable
 from birthmark.features.columns import names_of
+from birthmark.predictor.fit.best_kind import ByTold
 from birthmark.predictor.fit.calibration import Holdout
-from birthmark.predictor.fit.learning import ByTold, Lesson, Sets
+from birthmark.predictor.fit.learning import Lesson, Sets
+from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.components.counts import COUNTS, added, count
 from birthmark.predictor.models.model_set import ModelSet
 
@@ -44,37 +46,41 @@ class TaskLearner:
 
     def __init__(self, directory: Path, run: Run, slice_rows: int = SLICE) -> None:
         self._directory, self._run, self._slice_rows = directory, run, slice_rows
-        self._lessons: dict[Path, Sets] = {}
+        self._lessons: dict[Path, tuple[Sets, BestModels | None]] = {}
 
-    def learn(self, sets: Sets, lesson: Lesson) -> None:
+    def learn(self, sets: Sets, lesson: Lesson, best: BestModels | None = None) -> None:
         """See ``predictor.fit.learning.Learner``."""
         if lesson.labels:
             folder = self._directory / f"lesson{len(self._lessons)}"
             folder.mkdir()
             write_lesson(lesson, folder, self._slice_rows)
-            self._lessons[folder] = sets
+            self._lessons[folder] = sets, best
 
     def finish(self) -> None:
         """Train all."""
         read = {folder: read_lesson(folder) for folder in self._lessons}
         self._run(
             delayed(count_slice)(folder, number)
-            for folder, sets in self._lessons.items()
+            for folder, (sets, _) in self._lessons.items()
             if any(models.add_up for models in sets.values())
             for number in range(_slices(folder))
         )
         self._run(
             delayed(train_task)(folder, type(models), fold)
-            for folder, sets in self._lessons.items()
+            for folder, (sets, _) in self._lessons.items()
             for models in reversed(list(sets.values()))  # the slowest kind first
             for fold in _trained(read[folder].holdout)
         )
-        for folder, sets in self._lessons.items():
-            for models in sets.values():
-                part = _gathered(read[folder], folder, type(models))
+        for folder, (sets, best) in self._lessons.items():
+            found = {}
+            for kind, models in sets.items():
+                found[kind] = _found(read[folder], folder, type(models))
+                part = _gathered(read[folder], folder, type(models), found[kind])
                 models.update(part)
                 for told, points in part.points.items():
                     models.points.setdefault(told, {}).update(points)
+            if best is not None:
+                read[folder].choose(best, found)
 
 
 def _trained(holdout: Holdout) -> list[int | None]:
@@ -89,7 +95,8 @@ def write_lesson(lesson: Lesson, folder: Path, slice_rows: int) -> None:
     columns |= {"fold": pa.array(lesson.holdout.fold), "block": pa.array(lesson.holdout.block)}
     for name, column in columns.items():
         table = table.append_column(name, column)
-    rest = json.dumps({"parameters": dict(lesson.parameters), "worlds": lesson.worlds})
+    known = {"parameters": dict(lesson.parameters), "worlds": lesson.worlds, "point": lesson.point}
+    rest = json.dumps(known)
     table = table.unify_dictionaries().replace_schema_metadata({_REST: rest})
     with pa.ipc.new_file(str(folder / "lesson.arrow"), table.schema) as writer:
         writer.write_table(table.combine_chunks(), max_chunksize=slice_rows)
@@ -180,16 +187,24 @@ def _added(folder: Path, lesson: Lesson, folds: Sequence[int]) -> dict[str, pa.T
     }
 
 
-def _gathered(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> ModelSet[Any]:
+def _found(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> list[ByTold]:
+    """Return how models scored the births of each fold; it stays in the files until it is used."""
+    found: list[ByTold] = []
+    for fold in lesson.holdout.folds:
+        path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
+        scores = np.load(path, mmap_mode="r", allow_pickle=False)
+        saved = zip(lesson.told(kind), scores, strict=True)
+        found.append({told: dict(zip(lesson.labels, own, strict=True)) for told, own in saved})
+    return found
+
+
+def _gathered(
+    lesson: Lesson, folder: Path, kind: type[ModelSet[Any]], found: Sequence[ByTold]
+) -> ModelSet[Any]:
     """Return trained models with their operating points."""
     own = kind.own(lesson.parameters)
     models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
     for key in lesson.labels:  # in the order in which they were learned
         models[key] = models.pop(key)
-    found: list[ByTold] = []
-    for fold in lesson.holdout.folds:
-        path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
-        saved = zip(lesson.told(kind), np.load(path, allow_pickle=False), strict=True)
-        found.append({told: dict(zip(lesson.labels, own, strict=True)) for told, own in saved})
     lesson.finish(models, found)
     return models

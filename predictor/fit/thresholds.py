@@ -51,7 +51,8 @@ Between two lie 0.05% of the lives, a twentieth of the usual bound; and the tabl
 by block and threshold takes 1.6 MB."""
 
 _CHANCE = 0.05
-"""Another threshold than one half is taken if it is so rarely right more often by chance alone."""
+"""What is not usual (another threshold than one half, another kind than the one that is best on the
+whole) is taken if it is so rarely right more often by chance alone."""
 
 
 @dataclass(frozen=True)
@@ -185,20 +186,28 @@ def most_accurate(slice_: Slice) -> float:
     It is one half, as for any score that is a probability, unless the best one on the slice is
     better by more than chance: by a paired t-test over the folds, or else the blocks of time.
     """
-    from scipy.stats import ttest_1samp  # slow to import, and needed only to learn
-
     if not len(slice_.truth):
         return EVEN
     thresholds, _, yes, true = _cumulated(slice_)
     best = int(np.argmax(2 * true - yes))
     threshold = float(thresholds[best]) if 2 * true[best] > yes[best] else NEVER
-    better = (slice_.said(threshold) == slice_.truth).astype(float)
-    better -= slice_.said(EVEN) == slice_.truth
-    gains = _in_blocks(better, slice_.block if slice_.fold is None else slice_.fold)
+    right, usual = (slice_.said(each) == slice_.truth for each in (threshold, EVEN))
+    together = slice_.block if slice_.fold is None else slice_.fold
+    return threshold if surely_better(right, usual, together) else EVEN
+
+
+def surely_better(right: Bools, usual: Bools, together: Ints) -> bool:
+    """Return whether ``right`` is true of more rows than ``usual`` is, by more than chance.
+
+    That is tested in pairs (t-test), over the groups of rows whose numbers are ``together``: folds,
+    or blocks of time.
+    """
+    from scipy.stats import ttest_1samp  # slow to import, and needed only to learn
+
+    gains = _in_blocks(right.astype(float) - usual, together)
     if len(gains) < 2 or gains.std() == 0:
-        return EVEN
-    chance = ttest_1samp(gains, 0, alternative="greater").pvalue
-    return threshold if chance < _CHANCE else EVEN
+        return False
+    return bool(ttest_1samp(gains, 0, alternative="greater").pvalue < _CHANCE)
 
 
 def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:

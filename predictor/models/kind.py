@@ -30,6 +30,8 @@ class ModelKind:
     """The members of the evidence for an answer, as a ``TypedDict``: the interface shows them."""
     in_words: Callable[[Any], str]
     """Returns such evidence as a phrase that people read."""
+    knows_history: bool = False
+    """Whether its models see what was seen of earlier files, so that answers rest on it."""
     bound_is_of: str | None = None
     """Of which creates the bound on false positives is kept; ``None``: of all."""
 

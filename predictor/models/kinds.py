@@ -12,10 +12,13 @@ from birthmark.predictor.models.kind import ModelKind
 KINDS: Mapping[str, ModelKind] = {
     name: import_module(f"{models.__name__}.{name}.kind").KIND for name in models.FOLDERS
 }
-"""The kinds by their words."""
+"""The kinds by their words: those that learn."""
+
+BEST = "best"
+"""Of each predicate, and for whatever is told of a create, the best of them (``models.best``)."""
 
 if TYPE_CHECKING:
     Kind = str
 else:
-    Kind = Literal[tuple(KINDS)]
-"""The word of one of ``KINDS``: what is read as such is refused if it is another."""
+    Kind = Literal[(*KINDS, BEST)]
+"""The word of one of ``KINDS``, or ``BEST``: what is read as such is refused if it is another."""

@@ -10,11 +10,14 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bytes
+from birthmark.features.creates import of_names
 from birthmark.features.told import TOLD, Told, told_of
 from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.learned import Learned
+from birthmark.predictor.predicates.predicate import is_about_names
 
 Model = TypeVar("Model", bound=Learned)
 
@@ -39,6 +42,18 @@ def most_decisive_first(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables([RULES.empty_table(), *tables]).sort_by(order)
 
 
+def told_by_key(creates: pa.Table, keys: Iterable[str]) -> dict[str, Bytes]:
+    """Return by key, for each row, the place in ``TOLD`` of what is told of it.
+
+    Of a create, more may be told about names than about files, or less.
+    """
+    keys = list(keys)
+    told = {False: told_of(creates)}
+    if any(map(is_about_names, keys)):
+        told[True] = told_of(of_names(creates))
+    return {key: told[is_about_names(key)] for key in keys}
+
+
 @dataclass(frozen=True)
 class Answer:
     """Whether a predicate is predicted to hold, and why.
@@ -46,13 +61,15 @@ class Answer:
     ``evidence`` is what JSON can carry. The answer is yes where ``score``, from 0 to 1, is at least
     ``threshold`` (``None``: the model abstains). ``upper`` is the upper confidence limit of false
     positives, as a share of all files, that admitted the threshold; ``None``: no limit was asked.
+    ``kind`` is that of the model.
     """
 
     answer: bool
     evidence: dict[str, Any]
     score: float
     threshold: float | None
-    upper: float | None = None
+    upper: float | None
+    kind: str
 
 
 class ModelSet(dict[str, Model]):
@@ -116,10 +133,11 @@ class ModelSet(dict[str, Model]):
         self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
     ) -> dict[str, pa.BooleanArray]:
         """Return for each row the answers of the models of ``keys`` (None: all)."""
-        told = told_of(creates)
+        scores = self.scores(creates, keys)
+        told = told_by_key(creates, scores)
         return {
-            key: pa.array(scores >= self.thresholds(key, point)[told])
-            for key, scores in self.scores(creates, keys).items()
+            key: pa.array(own >= self.thresholds(key, point)[told[key]])
+            for key, own in scores.items()
         }
 
     def thresholds(self, key: str, point: Point) -> Scores:
@@ -140,15 +158,19 @@ class ModelSet(dict[str, Model]):
             (points[key] for points in own if key in points), OperatingPoints(self.decision)
         )
 
+    def kind_of(self, key: str, told: Told) -> str:
+        """Return the kind of the model that answers where so much is told."""
+        return self.kind
+
     def points_for(self, told: Told) -> dict[str, OperatingPoints]:
         """Return the operating points of all models where so much is told, by key."""
         return {key: self.point(key, told) for key in self}
 
-    def least_sum(self, key: str, threshold: float | None) -> int | None:
+    def least_sum(self, key: str, threshold: float | None, told: Told = TOLD[0]) -> int | None:
         """Return the least sum of scores that reaches a threshold of the model of ``key``.
 
-        Sums are those that ``predictor.image.forest.Output`` counts. ``None`` for kinds whose
-        images count none.
+        That model is the one that answers where so much is told. Sums are those that
+        ``predictor.image.forest.Output`` counts. ``None`` for kinds whose images count none.
         """
         return None
 
@@ -165,10 +187,13 @@ class ModelSet(dict[str, Model]):
 
     def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
         """Return for each row every model's answer at ``point``, by key, with its evidence."""
-        told = [TOLD[place] for place in told_of(creates).tolist()]
+        told = told_by_key(creates, self)
         return [
-            {key: self._answer(key, *found, point, known) for key, found in row.items()}
-            for row, known in zip(self.evidence(creates), told, strict=True)
+            {
+                key: self._answer(key, *own, point, TOLD[told[key][row]])
+                for key, own in found.items()
+            }
+            for row, found in enumerate(self.evidence(creates))
         ]
 
     def _answer(
@@ -178,7 +203,7 @@ class ModelSet(dict[str, Model]):
         threshold = points.at(point)
         upper = points.upper if point == "bounded" else None
         yes = threshold is not None and score >= threshold
-        return Answer(yes, evidence, score, threshold, upper)
+        return Answer(yes, evidence, score, threshold, upper, self.kind_of(key, told))
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return for each row every model's score, as ``scores`` has it, and its evidence."""

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import FIRST_US, LAST_US, filled
 from birthmark.features import CREATES
-from birthmark.features.told import TOLD, told_of
+from birthmark.features.told import TOLD
 from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.answers.arrow_messages import refuse_compressed
 from birthmark.serving.answers.histories import PLACES, freshness, with_histories
@@ -64,7 +64,7 @@ def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes,
         for key, said in model.said(asked).items():
             columns[f"{key} answer"] = pa.DictionaryArray.from_arrays(said.words, WORDS)
             columns[f"{key} probability"] = said.probabilities
-        columns["told"] = pa.DictionaryArray.from_arrays(told_of(asked), TOLD)
+        columns["told"] = pa.DictionaryArray.from_arrays(model.told(asked), TOLD)
     about = {"model": model.version, "kind": model.kind, "point": model.point}
     if model.live is not None:
         about["live"] = json.dumps(freshness(model.live))

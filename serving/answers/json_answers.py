@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from birthmark.features.told import TOLD, told_of
+from birthmark.features.told import TOLD
 from birthmark.predictor.models import model_set
 from birthmark.serving.answers.histories import freshness, with_histories
 from birthmark.serving.messages import responses
@@ -74,7 +74,7 @@ def _explain(model: LoadedModel, files: Files) -> list[Explanation]:
 def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
     """Yield what is said of each create."""
     columns = model.said(creates)
-    for row, told in enumerate(told_of(creates)):
+    for row, told in enumerate(model.told(creates)):
         yield {
             "answers": {key: said.word(row) for key, said in columns.items()},
             "probabilities": {key: said.probability(row) for key, said in columns.items()},
@@ -85,6 +85,7 @@ def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
 def _answer(found: model_set.Answer, abstains: bool) -> Answer:
     return {
         "answer": "yes" if found.answer and not abstains else "no",
+        "kind": found.kind,
         "evidence": found.evidence,
         "score": found.score,
         "threshold": None if abstains else found.threshold,

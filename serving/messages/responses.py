@@ -23,10 +23,11 @@ class Answer(TypedDict):
 
     It is yes where `score`, from 0 to 1 and no probability, is at least `threshold`; a model
     without a threshold (null) abstains. `upper` is the confidence limit of false positives, as a
-    share of all files, that admitted a bounded threshold; else null.
+    share of all files, that admitted a bounded threshold; else null. `kind` is that of the model.
     """
 
     answer: Literal["yes", "no"]
+    kind: Kind
     evidence: Evidence
     score: float
     threshold: float | None
@@ -47,7 +48,8 @@ class Said(TypedDict):
     A `yes` keeps the bound on false positives at the bounded point, a `no` that on false negatives;
     `unsure` is what is neither. They do not contradict each other. A probability is null where the
     model was not calibrated. `told` is what was known of earlier files: those in this `directory`,
-    by this user (`caller`), of this `name`, or `nothing`.
+    by this user (`caller`), of this `name`, or `nothing`, where no model that answers knows of
+    them, too.
     """
 
     answers: dict[str, Literal["yes", "no", "unsure"]]

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, takewhile
 
+import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bytes
+from birthmark.features.told import TOLD, told_of
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
 from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.saved_images import certainty_name, hints_name, image_name, levels_name
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.hint_image import Hints, etag_of
@@ -103,6 +107,24 @@ class LoadedModel(Published):
         columns = zip(self.answerer.predicates, *said, strict=True)
         return {key: certainty.Said(words, likely) for key, words, likely in columns}
 
+    def told(self, creates: pa.Table) -> Bytes:
+        """Return for each row what its answer rests on: the place in ``features.TOLD``.
+
+        It is nothing where the kinds that answer know no histories.
+        """
+        told = told_of(creates)
+        return np.where(np.array(self._knows_history)[told], told, TOLD.index("nothing"))
+
+    @property
+    def _knows_history(self) -> list[bool]:
+        """Whether any kind that answers knows histories, for each of ``features.told.TOLD``."""
+        chosen = (
+            self.manifest["kinds"].values()
+            if self.kind == BEST
+            else [dict.fromkeys(TOLD, self.kind)]
+        )
+        return [any(KINDS[choice[told]].knows_history for choice in chosen) for told in TOLD]
+
     def _stored(self, name: str) -> bytes | None:
         """Return an image of the version, if it has it and readers of today take it."""
         content = self._part(name)
@@ -134,6 +156,7 @@ class LoadedModel(Published):
             list(described),
             images,
             self.live,
+            self._knows_history,
         )
 
 

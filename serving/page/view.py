@@ -12,8 +12,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from birthmark.data.common.percentages import shown
 from birthmark.features.told import Told
-from birthmark.predictor.models.kinds import KINDS
-from birthmark.serving.answers.evidence import in_percent
+from birthmark.serving.answers.evidence import in_percent, in_words
 from birthmark.serving.answers.json_answers import explain_one
 from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel
@@ -24,6 +23,7 @@ from birthmark.serving.page.warnings import Facts, warnings
 from birthmark.serving.service.service import Service
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.environment import pages
+from birthmark.training.reports.labels import TITLES
 from birthmark.training.statistics.standing import Standing, summary
 from birthmark_native import InvalidRequestError
 
@@ -74,7 +74,7 @@ class Page:
             "now": datetime.now(UTC),
             "warnings": [asdict(each) for each in warnings(facts)],
             "model": model,
-            "kinds": {name: kind.title for name, kind in KINDS.items()},
+            "kinds": TITLES,
             "since": slot.since,
             "counted": self.history.since,
             "traffic": traffic.traffic(samples),
@@ -107,7 +107,7 @@ class Page:
                 "predicate": key,
                 "answer": found["answers"][key],
                 "likely": in_percent(found["probabilities"][key]),
-                "evidence": KINDS[model.kind].in_words(why["evidence"]),
+                "evidence": in_words(why),
             }
             for key, why in found["predicates"].items()
         ]

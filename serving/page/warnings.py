@@ -97,8 +97,8 @@ def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Itera
         text = f"the model answers at the {model.point} threshold, which promises none"
         yield Concern("note", "No bound:", text)
         return
-    kind = KINDS[model.kind]
-    if kind.bound_is_of is not None:
+    kind = KINDS.get(model.kind)
+    if kind is not None and kind.bound_is_of is not None:
         text = f"of the {kind.title.lower()} is of {kind.bound_is_of}: of others it is not promised"
         yield Concern("note", "The bound", text)
     if never := never_yes(card):

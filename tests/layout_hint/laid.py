@@ -119,6 +119,26 @@ def ladder(length: int) -> list[tuple[int, int]]:
     return [NOON, *[END, NOON] * (length - 1), END, END]
 
 
+@dataclass(frozen=True)
+class LaidTold:
+    """A section that answers by what is told, whichever it has inside.
+
+    ``masks`` are of 8 bytes, and ``last`` ends the head.
+    """
+
+    section: Section
+    masks: Sequence[int] = (1,) * BM_TOLD
+    last: int = 0
+
+    kind: ClassVar[int] = 4
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        offset = self.section.write(writer, places)
+        masks = writer.put(b"".join(mask.to_bytes(8, "little") for mask in self.masks), 8)
+        writer.steps += 1
+        return writer.put_u32([self.section.kind, offset, masks, self.last], 8)
+
+
 def raw(predicates: Sequence[str], section: Section) -> bytes:
     """Return an image with one section, whatever it takes: the limit is not the writer's."""
     with mock.patch("birthmark.predictor.image.format.BM_STEPS_MAX", 2**32):
@@ -149,7 +169,8 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     rules = [ImageRule(hint, "last", b"lock", True) for hint in HINTS]
     rules.append(ImageRule("HotName", "middle", b"big", True))
     yield "hints", compile_image(HINTS, [RulesSection(rules)])
-    for kinds in (("rules",), ("trees",), ("forest",), ("rules", "trees", "forest")):
+    every = ("rules", "trees", "forest")
+    for kinds in (("rules",), ("trees",), ("forest",), ("told",), every):
         images = [made(seed, kinds, n=2).image for seed in range(40)]
         yield "-".join(kinds), min((i for i in images if len(i) > 500 * len(kinds)), key=len)
     shared = [(place, place) for place in range(8)]
@@ -179,6 +200,15 @@ def refused() -> Iterator[tuple[str, bytes]]:
     }
     for why, nodes in trees.items():
         yield why, compile_image(keys(1), [LaidForest(nodes, [[0]], 1)])
+    rules = RulesSection([ImageRule("p0", "any", b"", True)])
+    by_told = {
+        "forest by what is told": LaidTold(LaidForest(ladder(3), [[0]], 2)),
+        "told twice": LaidTold(LaidTold(rules)),
+        "told of a predicate too many": LaidTold(rules, (1, 1, 1, 2)),
+        "told and something more": LaidTold(rules, last=1),
+    }
+    for why, section in by_told.items():
+        yield why, compile_image(keys(1), [section])
     for begins in (3, 7, 2**32 - 1):
         inside = LaidForest(ladder(2), [[0]], 2, begins)
         yield f"tree that begins at {begins}", compile_image(keys(1), [inside])

@@ -30,6 +30,7 @@ from birthmark.predictor.image.forest import (
 )
 from birthmark.predictor.image.format import Section, compile_image, predict
 from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
+from birthmark.predictor.image.told import ToldSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
 
@@ -353,7 +354,17 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
     return ForestSection(features, tables, groups), yes
 
 
-MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}
+def made_told(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+    section, every = random_.choice([made_rules, made_trees])(random_, keys)
+    answered = [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in TOLD]
+
+    def yes(create: Create) -> set[str]:
+        return every(create) & answered[place_in_told(create["history"] or b"")]
+
+    return ToldSection(section, answered), yes
+
+
+MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest, "told": made_told}
 
 
 def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:

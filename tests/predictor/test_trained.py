@@ -13,7 +13,7 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
-from birthmark.predictor.models.kinds import KINDS, Kind
+from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
@@ -68,7 +68,7 @@ NEW = from_requests(
 
 
 def test_every_predicate_is_learned_by_every_kind(model):
-    assert model.kinds == tuple(KINDS) == get_args(Kind)
+    assert model.kinds == (*KINDS, BEST) == get_args(Kind)
     assert list(model.predicates) == [predicate.key for predicate in EVERY]
     for kind in model.kinds:
         answers = model.predict(NEW, kind)
@@ -105,18 +105,18 @@ def test_the_evidence_of_names_is_the_strongest_component(model):
     lock, page, core = model.explain(NEW, "name")
     any_rule = math.ulp(0.0)
     rule = {"component": "lock$", "n_m": 20, "n_a": 20}
-    assert lock["lock"] == Answer(True, rule, 1.0, any_rule)
+    assert lock["lock"] == Answer(True, rule, 1.0, any_rule, None, "name")
     rule = {"component": "html$", "n_m": 10, "n_a": 10}
-    assert page["0<size<=16k"] == Answer(True, rule, 1.0, any_rule)
+    assert page["0<size<=16k"] == Answer(True, rule, 1.0, any_rule, None, "name")
     none = {"component": None, "n_m": None, "n_a": None}
-    assert core["lock"] == Answer(False, none, 0.0, any_rule)
+    assert core["lock"] == Answer(False, none, 0.0, any_rule, None, "name")
 
 
 def test_the_evidence_of_trees_is_the_way_to_the_leaf(model):
     lock, _, core = model.explain(NEW, "able")
     step = {"attribute": "last", "value": "lock"}
     expected = {"path": [step], "default": False, "n_true": 20, "n": 20}
-    assert lock["lock"] == Answer(True, expected, 1.0, math.nextafter(0.5, 1))
+    assert lock["lock"] == Answer(True, expected, 1.0, math.nextafter(0.5, 1), None, "able")
     assert core["lock"].evidence == {"path": [], "default": True, "n_true": 20, "n": 30}
 
 

@@ -100,7 +100,7 @@ def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..
         (["predict", "a", "--directory", "/x"], "directory: expected a name in its directory"),
         (
             ["predict", "a", "--model", "x"],
-            "'BIRTHMARK_MODEL'): Input should be 'name', 'able', 'rules' or 'forest', found 'x'",
+            "'BIRTHMARK_MODEL'): Input should be 'name', 'able', 'rules', 'forest' or 'best'",
         ),
         (["serve", "--port", "65536"], "'BIRTHMARK_PORT'): Input should be less than or equal to"),
     ],

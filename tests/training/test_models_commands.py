@@ -139,6 +139,20 @@ def test_show_tells_how_often_each_kind_was_wrong_when_the_one_that_serves_was_c
     assert "held" not in models(registry, "show", without)
 
 
+def test_show_tells_which_kinds_answer_what(registry: Path) -> None:
+    kept = Registry(registry)
+    lock = {"directory": "forest", "caller": "forest", "name": "rules", "nothing": "rules"}
+    kinds = {"lock": lock, "size>1M": dict.fromkeys(lock, "forest")}
+    kinds["HotWrite"] = dict.fromkeys(lock, "forest") | {"nothing": "name"}
+    about = {"serve": "best", "point": "bounded", "kinds": kinds}
+    version = kept.publish(lambda path: shutil.copy(__file__, path), about)
+    text = " ".join(models(registry, "show", version).split())
+    assert "answers forest; rules: lock (name, nothing); name: HotWrite (nothing)" in text
+    assert told(registry, "show", version)["kinds"] == kinds
+    other = kept.publish(lambda path: shutil.copy(__file__, path), about | {"serve": "rules"})
+    assert "answers" not in models(registry, "show", other)
+
+
 def test_publish_and_rollback_change_what_answers(registry: Path) -> None:
     first, second = Registry(registry).versions()
     assert told(registry, "rollback") == {"before": second, "current": first}

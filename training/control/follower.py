@@ -159,7 +159,7 @@ class FollowerControl:
                     told=told,
                     calibrated=own.static,
                     score=score,
-                    sum=models.least_sum(key, score),
+                    sum=models.least_sum(key, score, told),
                     outcomes=own.outcomes,
                     false_positives=own.false_positives,
                 )

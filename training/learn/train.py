@@ -15,15 +15,14 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.generated import Mark, distinct, in_dataset
 from birthmark.data.schema import FILES
 from birthmark.data.traces.inputs import each_once
+from birthmark.features.told import TOLD
 from birthmark.predictor import Predicate, TrainedModel, births
-from birthmark.predictor.fit.best_kind import best_kind, held_out_errors
-from birthmark.training.config import BEST, Settings
+from birthmark.predictor.fit.best_kind import held_out_errors
+from birthmark.predictor.models.kinds import BEST
+from birthmark.training.config import Settings
 from birthmark.training.engine import learner
 from birthmark.training.learn.loss import NONE_TOUCHED, Touched, without_loss
 from birthmark.training.learn.profile import profile
-
-UNJUDGED = "rules"
-"""The kind that answers where the best is to, and nothing tells which it is."""
 
 
 class TrainingError(ValueError):
@@ -106,7 +105,7 @@ def fit(
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
     model = TrainedModel(**settings.parameters())
     with learner() as own:
-        model.fit(lives.with_others(), lives.names, predicates, learner=own)
+        model.fit(lives.with_others(), lives.names, predicates, learner=own, point=settings.point)
     return model, _manifest(model, lives, settings)
 
 
@@ -114,7 +113,8 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
     since, until = pc.min_max(lives.files["born"]).as_py().values()
     errors = held_out_errors(model.models, settings.point)
     return {
-        "serve": best_kind(errors, UNJUDGED) if settings.serve == BEST else settings.serve,
+        "serve": settings.serve,
+        "kinds": _chosen(model),
         "held_out_errors": {kind: 100 * share for kind, share in errors.items()},
         "point": settings.point,
         "parameters": model.parameters,
@@ -136,3 +136,9 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
         "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
         "figures": [],
     }
+
+
+def _chosen(model: TrainedModel) -> dict[str, dict[str, str]]:
+    """Return by predicate, and by what is told of a create, the kind that errs least."""
+    best = model.of_kind(BEST)
+    return {key: {told: best.kind_of(key, told) for told in TOLD} for key in model.predicates}

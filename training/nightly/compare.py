@@ -66,7 +66,8 @@ def decide(
     and the candidate is trained on what came before: so neither has seen what it is asked. Where
     `lives` hold no complete day, the newest quarter does for it. The models of the kind `serve`,
     which the successor will answer with, are compared, by the mean of `correct` over the predicates
-    that both know, at the accurate threshold. The champion's histories are brought up to the
+    that both know, at the accurate threshold; of a champion without any, those that it answers
+    with. The champion's histories are brought up to the
     beginning of the test, as the candidate's are. Returns the decision, and the test where there
     was one.
     """
@@ -82,7 +83,8 @@ def decide(
     champion.follow(unseen.files, unseen.names)
     theirs = evaluate(champion, newer.with_others(), newer.names)
     test = _tested(older, newer, period, settings, predicates, theirs)
-    before, after = shared_means([theirs, test.assessment.evaluation], serve)
+    their_kind = serve if serve in champion.kinds else manifest["serve"]
+    before, after = shared_means([(theirs, their_kind), (test.assessment.evaluation, serve)])
     return _judge(before, after, settings.margin, period.day), test
 
 
@@ -111,15 +113,18 @@ def _tested(
     return Comparison(period, len(newer.files), len(newer.names), found, champion)
 
 
-def shared_means(results: Iterable[pa.Table], kind: str) -> list[float | None]:
-    """Return each evaluation's mean of `correct` over the predicates that all of them tested."""
+def shared_means(results: Iterable[tuple[pa.Table, str]]) -> list[float | None]:
+    """Return the mean of `correct` over the predicates that all evaluations tested.
+
+    Each of these is given with the kind of models that it is wanted of.
+    """
     figures = [
         {
             (row["subject"], row["predicate"]): row["correct"]
             for row in result.to_pylist()
             if (row["model"], row["point"]) == (kind, "accurate") and row["correct"] is not None
         }
-        for result in results
+        for result, kind in results
     ]
     shared = sorted(set.intersection(*map(set, figures)))
     return [float(np.mean([f[k] for k in shared])) if shared else None for f in figures]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from birthmark.predictor import KINDS, Kind, Point
+from birthmark.predictor import Kind, Point
 from birthmark.training.registry.abstentions import read as read_abstaining
 from birthmark.training.registry.versions import Registry, RegistryError
 
@@ -49,7 +49,7 @@ def read_published(
     manifest = registry.manifest(version)
     return Published(
         version,
-        kind or _told(registry, manifest, "serve", tuple(KINDS)),
+        kind or _told(registry, manifest, "serve", get_args(Kind)),
         point or _told(registry, manifest, "point", get_args(Point)),
         manifest,
         registry.directory(version),

@@ -3,7 +3,7 @@
 Who shows it need not import what makes it.
 """
 
-from birthmark.predictor.models.kinds import KINDS
+from birthmark.predictor.models.kinds import BEST, KINDS
 
 AUDITS = "audits"
 """The folder of a registry's audits."""
@@ -14,7 +14,7 @@ REPORT = "report.html"
 CARD_HTML, CARD_JSON = "card.html", "card.json"
 """The card among a version's parts, for people and for programs."""
 
-TITLES = {name: kind.title for name, kind in KINDS.items()}
+TITLES = {name: kind.title for name, kind in KINDS.items()} | {BEST: "Best of each"}
 """What the kinds of model are called on the pages, in the order of their columns."""
 
 SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}

@@ -24,6 +24,9 @@ pub struct Model {
     pub kind: String,
     /// The point at which they decide.
     pub point: String,
+    /// Whether they know histories where so much is told, by [`Told`].
+    #[serde(skip)]
+    pub knows_history: [bool; Told::ALL.len()],
 }
 
 /// What answers are counted in.
@@ -59,6 +62,8 @@ pub struct Answerer {
     levels: Option<Levels>,
     /// By [`Told`].
     told: [Counted; Told::ALL.len()],
+    /// Whether the models know histories where so much is told, by [`Told`].
+    knows_history: [bool; Told::ALL.len()],
     /// What tells of a create that does not tell itself what was seen before it.
     live: Option<Arc<Live>>,
     /// Whether thresholds are in force that are not the image's own.
@@ -99,7 +104,8 @@ impl Answerer {
         }
         let told = Told::ALL.map(|told| tallies.told.of(told.word()));
         let moved = AtomicBool::new(false);
-        Ok(Answerer { image, open, head, predicates, levels, told, live, moved })
+        let knows_history = model.knows_history;
+        Ok(Answerer { image, open, head, predicates, levels, told, knows_history, live, moved })
     }
 
     /// Puts thresholds in force from the next create on ([`Image::set_threshold`]), each of a
@@ -164,7 +170,7 @@ impl Answerer {
             }
             counts.live = Some(state);
         }
-        let told = create.told();
+        let told = self.rests_on(create.told());
         counts.told[told as usize] += 1;
         let answers = match &self.levels {
             Some(levels) => {
@@ -278,9 +284,27 @@ impl Answerer {
             add(&self.predicates[place].counted, yes, creates.num_rows() as u64);
         }
         if counted {
-            self.count_told(told_of(creates)?);
+            self.count_told(self.told(creates)?);
         }
         Ok(columns)
+    }
+
+    /// What an answer rests on about a create of which so much is told.
+    fn rests_on(&self, told: Told) -> Told {
+        match self.knows_history[told as usize] {
+            true => told,
+            false => Told::Nothing,
+        }
+    }
+
+    /// How many of a table's creates are answered by what is told, each.
+    fn told(&self, creates: &RecordBatch) -> Result<[u64; Told::ALL.len()], ColumnError> {
+        let columns = Creates::of(creates, Needs { history: true, ..Needs::default() })?;
+        let mut told = [0; Told::ALL.len()];
+        for row in 0..creates.num_rows() {
+            told[self.rests_on(columns.create(row).told()) as usize] += 1;
+        }
+        Ok(told)
     }
 
     fn count_told(&self, told: [u64; Told::ALL.len()]) {
@@ -303,16 +327,6 @@ impl Answerer {
         let (needs, moved) = (self.image.needs(), self.moved.load(Relaxed));
         Some(levels.say_all(creates, |create| self.answers(create), needs, moved, take))
     }
-}
-
-/// How many of a table's creates were told each.
-fn told_of(creates: &RecordBatch) -> Result<[u64; Told::ALL.len()], ColumnError> {
-    let columns = Creates::of(creates, Needs { history: true, ..Needs::default() })?;
-    let mut told = [0; Told::ALL.len()];
-    for row in 0..creates.num_rows() {
-        told[columns.create(row).told() as usize] += 1;
-    }
-    Ok(told)
 }
 
 /// How a follower is doing; times in seconds.

@@ -2,6 +2,7 @@
 
 use arrow_array::RecordBatch;
 use birthmark_contract::image::TOLD;
+use birthmark_contract::told::Told;
 use birthmark_image::{Answers, Create, Creates, Image, Needs};
 use birthmark_learn::certainty::{Certainty, Said, Word};
 use birthmark_trace::columns::ColumnError;
@@ -13,6 +14,8 @@ pub struct Levels {
     images: Vec<Image>,
     /// Of each predicate the images that have its cuts, and which answers of theirs these are.
     cuts: Vec<Vec<(usize, Answers)>>,
+    /// Which predicates are about names, of which a create may be told something else.
+    about_names: Vec<bool>,
 }
 
 impl Levels {
@@ -41,7 +44,8 @@ impl Levels {
         let most = |place| certainties.iter().map(|each| each.levels(place)).max();
         let fits = |(place, own): (usize, &Vec<_>)| most(place) == Some(1 + count(own));
         let fit = images.is_empty() || cuts.iter().enumerate().all(fits);
-        fit.then_some(Levels { certainties, images, cuts })
+        let about_names = keys.iter().map(|key| key.starts_with("name:")).collect();
+        fit.then_some(Levels { certainties, images, cuts, about_names })
     }
 
     /// Writes to `said` what is said of each predicate of a create, and returns the answers.
@@ -55,11 +59,12 @@ impl Levels {
         moved: bool,
         said: &mut Vec<Said>,
     ) -> Answers {
-        let certainty = &self.certainties[(create.told() as usize).min(self.certainties.len() - 1)];
+        let of_file = self.certainty(create.told());
+        let of_name = self.certainty(create.of_name().told());
         if self.images.is_empty() {
             let answers = ask(create);
             let level = |place: usize| (answers[place / 64] >> (place % 64) & 1) as usize;
-            certainty.say((0..self.cuts.len()).map(level), said);
+            of_file.say((0..self.cuts.len()).map(level), said);
             return answers;
         }
         let found: Vec<_> = self.images.iter().map(|image| image.lookup(create)).collect();
@@ -76,16 +81,45 @@ impl Levels {
                 _ if word == Word::Yes => Word::Unsure,
                 _ => word,
             };
-            certainty.say_as(levels.iter().copied(), decide, said);
+            let say = |each: &Certainty, said: &mut _| {
+                each.say_as(levels.iter().copied(), decide, said);
+            };
+            self.say_both([of_file, of_name], said, say);
             return answers;
         }
-        certainty.say(levels.iter().copied(), said);
-        let Some(first) = certainty.reached() else { return ask(create) };
+        let say = |each: &Certainty, said: &mut _| each.say(levels.iter().copied(), said);
+        self.say_both([of_file, of_name], said, say);
+        let (Some(first), Some(other)) = (of_file.reached(), of_name.reached()) else {
+            return ask(create);
+        };
         let mut answers = Answers::default();
-        for (place, (level, first)) in levels.iter().zip(first).enumerate() {
-            answers[place / 64] |= u64::from(level >= first) << (place % 64);
+        for (place, level) in levels.iter().enumerate() {
+            let first = if self.about_names[place] { other } else { first }[place];
+            answers[place / 64] |= u64::from(*level >= first) << (place % 64);
         }
         answers
+    }
+
+    /// Lets `say` write what is said of predicates, of those about files and those about names.
+    fn say_both(
+        &self,
+        [of_file, of_name]: [&Certainty; 2],
+        said: &mut Vec<Said>,
+        say: impl Fn(&Certainty, &mut Vec<Said>),
+    ) {
+        say(of_file, said);
+        if std::ptr::eq(of_file, of_name) {
+            return;
+        }
+        let mut other = Vec::with_capacity(said.len());
+        say(of_name, &mut other);
+        let own = said.iter_mut().zip(other).zip(&self.about_names);
+        own.filter(|(_, names)| **names).for_each(|((said, other), _)| *said = other);
+    }
+
+    /// What levels mean where so much is told.
+    fn certainty(&self, told: Told) -> &Certainty {
+        &self.certainties[(told as usize).min(self.certainties.len() - 1)]
     }
 
     /// Calls `take` with what is said of each row of `creates` (`features.CREATES`), in order.

@@ -225,6 +225,8 @@ group! {
         SECTION_RULES = 1,
         SECTION_TREES = 2,
         SECTION_FOREST = 3,
+        /// one of rules or trees, by what is told
+        SECTION_TOLD = 4,
     }
 }
 

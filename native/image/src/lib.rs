@@ -14,6 +14,7 @@ mod rules;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod told;
 mod trees;
 
 pub use batch::{predict, Creates};
@@ -26,6 +27,7 @@ use birthmark_contract::image as format;
 use bytes::{Block, Bytes};
 use forest::Forest;
 use rules::Rules;
+use told::ByTold;
 use trees::Trees;
 
 pub use format::{STEPS_MAX, STEPS_NAME, VERSION};
@@ -97,6 +99,7 @@ enum Section {
     Forest(Forest),
     /// Of predicates about names.
     NameForest(Forest),
+    ByTold(Box<ByTold>),
 }
 
 impl Image {
@@ -128,10 +131,9 @@ impl Image {
         }
         let directory = block.array(format::HEADER_SIZE, sections, format::SECTION_ENTRY, 8)?;
         let predicates = read_predicates(block, names, predicates)?;
-        let count = predicates.len();
         let sections = directory
             .rows(format::SECTION_ENTRY as usize)
-            .map(|entry| Some(Section::read(block, entry, count)?.of_subject(&predicates)));
+            .map(|entry| Section::read(block, entry, &predicates));
         let sections = sections.collect::<Option<_>>()?;
         Some(Image { sections, predicates, steps })
     }
@@ -151,12 +153,7 @@ impl Image {
     pub fn lookup(&self, create: &Create) -> Answers {
         let mut answers = Answers::default();
         for section in &self.sections {
-            match section {
-                Section::Rules(rules) => rules.lookup(create, &mut answers),
-                Section::Trees(trees) => trees.lookup(create, &mut answers),
-                Section::Forest(forest) => forest.lookup(create, &mut answers),
-                Section::NameForest(forest) => forest.lookup(&create.of_name(), &mut answers),
-            }
+            section.lookup(create, &mut answers);
         }
         answers
     }
@@ -176,38 +173,62 @@ impl Image {
     pub fn needs(&self) -> create::Needs {
         let mut needs = create::Needs::default();
         for section in &self.sections {
-            match section {
-                Section::Rules(_) => {}
-                Section::Trees(_) => needs.owner = true,
-                Section::Forest(forest) | Section::NameForest(forest) => {
-                    forest.add_needs(&mut needs);
-                }
-            }
+            section.add_needs(&mut needs);
         }
         needs
     }
 }
 
 impl Section {
-    fn read(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
+    fn read(block: &Block, entry: Bytes, predicates: &[Predicate]) -> Option<Self> {
+        let offset = entry.u32(4);
+        match entry.u32(0) as usize {
+            format::SECTION_FOREST => {
+                Forest::read(block, offset, predicates.len()).map(|own| Self::of(own, predicates))
+            }
+            format::SECTION_TOLD => {
+                ByTold::read(block, offset, predicates).map(|own| Section::ByTold(Box::new(own)))
+            }
+            _ => Self::read_untold(block, entry, predicates.len()),
+        }
+    }
+
+    /// Reads one that answers the same whatever is told.
+    fn read_untold(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
         let offset = entry.u32(4);
         match entry.u32(0) as usize {
             format::SECTION_RULES => Rules::read(block, offset, predicates).map(Section::Rules),
             format::SECTION_TREES => Trees::read(block, offset, predicates).map(Section::Trees),
-            format::SECTION_FOREST => Forest::read(block, offset, predicates).map(Section::Forest),
             _ => None,
         }
     }
 
-    /// The same, by what its predicates are about: those of a section are of one subject.
-    fn of_subject(self, predicates: &[Predicate]) -> Self {
+    /// A forest by what its predicates are about: those of a section are of one subject.
+    fn of(forest: Forest, predicates: &[Predicate]) -> Self {
+        let about_names = forest.predicates().all(|place| predicates[place].is_about_names());
+        match about_names {
+            true => Section::NameForest(forest),
+            false => Section::Forest(forest),
+        }
+    }
+
+    /// Adds the predicates that it says yes to.
+    fn lookup(&self, create: &Create, answers: &mut Answers) {
         match self {
-            Section::Forest(forest)
-                if forest.predicates().all(|place| predicates[place].is_about_names()) =>
-            {
-                Section::NameForest(forest)
-            }
-            section => section,
+            Section::Rules(rules) => rules.lookup(create, answers),
+            Section::Trees(trees) => trees.lookup(create, answers),
+            Section::Forest(forest) => forest.lookup(create, answers),
+            Section::NameForest(forest) => forest.lookup(&create.of_name(), answers),
+            Section::ByTold(section) => section.lookup(create, answers),
+        }
+    }
+
+    fn add_needs(&self, needs: &mut create::Needs) {
+        match self {
+            Section::Rules(_) => {}
+            Section::Trees(_) => needs.owner = true,
+            Section::Forest(forest) | Section::NameForest(forest) => forest.add_needs(needs),
+            Section::ByTold(section) => section.add_needs(needs),
         }
     }
 
@@ -217,6 +238,7 @@ impl Section {
             Section::Rules(rules) => rules.steps(),
             Section::Trees(trees) => trees.steps(),
             Section::Forest(forest) | Section::NameForest(forest) => forest.steps(),
+            Section::ByTold(section) => section.steps(),
         }
     }
 }

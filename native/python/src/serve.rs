@@ -54,7 +54,8 @@ pub struct PyAnswerer {
 impl PyAnswerer {
     #[new]
     #[pyo3(signature = (
-        image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None
+        image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None,
+        knows_history=[true; Told::ALL.len()]
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -66,6 +67,7 @@ impl PyAnswerer {
         certainty: Vec<String>,
         levels: Vec<Column>,
         live: Option<PyRef<'_, PySharedHistory>>,
+        knows_history: [bool; Told::ALL.len()],
     ) -> PyResult<PyAnswerer> {
         let image = open(py, image)?;
         let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
@@ -73,7 +75,7 @@ impl PyAnswerer {
         let told = !certainty.is_empty();
         let levels = told.then(|| read_levels(&keys, &certainty, &abstaining, images));
         let (model, kind, point) = model;
-        let model = Model { model, kind, point };
+        let model = Model { model, kind, point, knows_history };
         let tallies = Tallies { answers: &tallies.0.tally, told: &tallies.1.tally };
         let live = live.map(|live| live.live.clone());
         let answerer =
@@ -93,7 +95,8 @@ impl PyAnswerer {
             (*told < Told::ALL.len()).then_some((place, *told, *sum))
         };
         let placed: Option<Vec<_>> = thresholds.iter().map(place).collect();
-        let other = || OTHER_LEVELS.because("expected the image's predicates, and what may be told");
+        let other =
+            || OTHER_LEVELS.because("expected the image's predicates, and what may be told");
         self.answerer.set_thresholds(&placed.ok_or_else(other)?);
         Ok(())
     }

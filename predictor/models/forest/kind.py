@@ -48,5 +48,6 @@ KIND = ModelKind(
     estimator_in="estimator.ForestModel",
     evidence=ForestEvidence,
     in_words=in_words,
+    knows_history=True,
     bound_is_of="creates whose history is sent along",
 )

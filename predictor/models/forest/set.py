@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from birthmark.features.creates import of_names
 from birthmark.features.encoding import Encoding
-from birthmark.features.told import TOLD
+from birthmark.features.told import TOLD, Told
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
@@ -71,7 +71,7 @@ class ForestModels(ModelSet[CreateForest]):
                 found |= {key: every[:, place] for place, key in enumerate(own.keys)}
         return {key: found[key] for key in asked}
 
-    def least_sum(self, key: str, threshold: float | None) -> int:
+    def least_sum(self, key: str, threshold: float | None, told: Told = TOLD[0]) -> int:
         """Return the least sum of scores that reaches a threshold (``None``: ``NEVER``)."""
         scores = self[key].forest_.scores_of_sums[:, self[key].output_]
         return least_sum(scores, np.inf if threshold is None else threshold)

@@ -20,6 +20,7 @@ from birthmark.predictor.control import (
     horizon,
     outcomes,
 )
+from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.trained import TrainedModel
 from birthmark_native import HistoryKeeper, LiveHistory
 
@@ -45,7 +46,7 @@ def operations() -> pa.Table:
 @pytest.fixture(scope="module")
 def model(operations: pa.Table) -> TrainedModel:
     files, names = lives.tables(operations.to_batches())
-    return TrainedModel(trees=8, rounds=0).fit(files, names, kinds=("forest",))
+    return TrainedModel(trees=8, rounds=0).fit(files, names, kinds=("rules", "forest"))
 
 
 STATIC: dict[Row, float | None] = {(key, told): 0.05 for key in KEYS for told in TOLD}
@@ -130,3 +131,14 @@ def test_thresholds_that_moved_are_those_of_the_births_after(
     assert {key for key, _ in moved} == set(KEYS) - {"write-only"}
     assert moved != {row: STATIC[row] for row in moved}
     assert moved == {row: whole.control.thresholds()[row] for row in moved}
+
+
+def test_thresholds_stay_where_a_kind_counts_no_sums(
+    model: TrainedModel, operations: pa.Table
+) -> None:
+    best = BestModels({kind: model.of_kind(kind) for kind in ("rules", "forest")})
+    for key in KEYS:
+        best.choose(key, {told: "forest" if told == "directory" else "rules" for told in TOLD})
+    predicates = {key: model.predicates[key] for key in KEYS}
+    found = FollowedControl(best, predicates, Control(STATIC))
+    assert set(found.put_in_force()) == {(key, "directory") for key in KEYS if key != "write-only"}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from birthmark.data.common.arrays import Bools
 from birthmark.features import CREATES
+from birthmark.predictor.answers.levels import Levels
+from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.fit.calibration import BLOCKS, CROSSED, Holdout
 from birthmark.predictor.fit.learning import Lesson
 from birthmark.predictor.fit.thresholds import Limit, Limits
@@ -117,6 +120,27 @@ def test_what_follows_is_said_only_where_the_bounds_are_kept_with_it(
     chosen = holdout.choose(models, [scores], labels, limits, worlds)
     assert chosen["b"].bounded == 0.9
     assert ("bounded" in chosen["b"].follows) is follows
+
+
+@pytest.mark.parametrize("bound", [0.012, 0.03])
+def test_what_follows_from_another_kind_is_judged_anew(bound: float) -> None:
+    """As above; what was found of each predicate's own kind, with others, does not count."""
+    n = 100_000
+    row = np.random.default_rng(0).permutation(n)
+    truth = {"a": row < 10_000, "b": row < 60_000}
+    scores = {key: np.where(own, 0.9, 0.1) for key, own in truth.items()}
+    scores["a"][(row >= 60_000) & (row < 61_000)] = 0.9
+    scores["b"][(row >= 70_000) & (row < 71_000)] = 0.9
+    labels = {key: pa.array(own) for key, own in truth.items()}
+    limits = Limits(Limit(bound), Limit(bound))
+    holdout = Holdout(np.arange(n) // 1000, np.zeros(n, np.int64))
+    worlds = [{"a": [True, False, False], "b": [True, True, False]}]
+    sure = Levels((0.9,), (0.01, 0.98))
+    own = OperatingPoints(0.9, 0.9, n, no=0.9, levels=sure, follows=("accurate", "bounded"))
+    other = replace(own, no=None, levels=Levels((0.9,), (0.3, 0.98)))
+    points = holdout.followed({"a": own, "b": other}, [scores], labels, limits, worlds)
+    assert ("bounded" in points["b"].follows) is (bound == 0.03)
+    assert points["b"] == replace(other, follows=points["b"].follows)
 
 
 def test_without_worlds_only_a_yes_gets_a_threshold() -> None:

@@ -25,7 +25,7 @@ from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.compile import compile_levels, compile_models
-from birthmark.predictor.models.kinds import KINDS
+from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.trained import TrainedModel
@@ -272,7 +272,7 @@ def creates_of(model: TrainedModel, folders: list[Path]) -> list[pa.Table]:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, BEST])
 @pytest.mark.parametrize("point", POINTS)
 def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, point, sampled):
     model, tables = sampled
@@ -294,7 +294,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, BEST])
 def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
     model, tables = sampled
     models = model.models[kind]

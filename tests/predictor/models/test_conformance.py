@@ -23,7 +23,7 @@ from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image.format import Image, predict
 from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kind import ModelKind
-from birthmark.predictor.models.kinds import KINDS, Kind
+from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.model_set import RULES, ModelSet
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.trained import TrainedModel
@@ -63,7 +63,8 @@ def small(kind: ModelKind) -> Any:
 def test_every_folder_of_a_kind_is_registered() -> None:
     (place,) = models.__path__
     assert sorted(path.parent.name for path in Path(place).glob("*/kind.py")) == sorted(KINDS)
-    assert tuple(KINDS) == models.FOLDERS == get_args(Kind)
+    assert tuple(KINDS) == models.FOLDERS == get_args(Kind)[:-1]
+    assert get_args(Kind)[-1] == BEST
 
 
 def test_who_asks_what_kinds_there_are_needs_no_tables() -> None:

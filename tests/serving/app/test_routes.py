@@ -53,6 +53,7 @@ def test_an_explanation_has_the_evidence_of_the_training_data(client: httpx.Clie
     # 20 of the 20 files that it was trained on whose names end in .lock lived for 0.1 s.
     assert predicates["lifespan<=1"] == {
         "answer": "yes",
+        "kind": "name",
         "evidence": {"component": "lock$", "n_m": 20, "n_a": 20},
         "score": 1.0,
         "threshold": math.ulp(0.0),
@@ -60,6 +61,7 @@ def test_an_explanation_has_the_evidence_of_the_training_data(client: httpx.Clie
     }
     assert predicates["size>1M"] == {
         "answer": "no",
+        "kind": "name",
         "evidence": {"component": None, "n_m": None, "n_a": None},
         "score": 0.0,
         "threshold": math.ulp(0.0),

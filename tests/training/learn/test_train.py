@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 from birthmark.features import creates
+from birthmark.features.told import TOLD
 from birthmark.predictor import FILE_PREDICATES, KINDS
+from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Settings
 from birthmark.training.learn.train import Lives, TrainingError, fit
 from birthmark.training.registry.stored import load
@@ -69,21 +71,23 @@ def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> N
     errors = manifest["held_out_errors"]
     assert errors["name"] >= 50
     assert errors["rules"] >= 50
-    assert errors["able"] == 0
-    assert manifest["serve"] == "able"
-    assert manifest["settings"]["serve"] == "best"
-    chosen = settings.model_copy(update={"serve": "name"})
-    assert fit(by_owner, chosen, EMPTY)[1]["serve"] == "name"
+    assert errors["able"] == errors["best"] == 0
+    assert manifest["serve"] == "best"
+    assert manifest["kinds"] == {"size=zero": dict.fromkeys(TOLD, "able")}
+    other = fit(by_owner, settings.model_copy(update={"serve": "name"}), EMPTY)[1]
+    assert other["serve"] == "name"
+    assert other["kinds"] == manifest["kinds"]
 
 
 def test_rules_serve_where_no_kind_is_better(by_owner: Lives) -> None:
     """No kind can keep the bound on 200 files, so that all abstain; uncalibrated none is known."""
     every, none = Settings(trees=4, rounds=2), Settings(trees=4, rounds=2, calibration=0)
     _, abstaining = fit(by_owner, every, EMPTY)
-    assert abstaining["held_out_errors"] == dict.fromkeys(KINDS, 50)
+    assert abstaining["held_out_errors"] == dict.fromkeys((*KINDS, BEST), 50)
     _, unknown = fit(by_owner, none, EMPTY)
     assert unknown["held_out_errors"] == {}
-    assert abstaining["serve"] == unknown["serve"] == "rules"
+    rules = {"size=zero": dict.fromkeys(TOLD, "rules")}
+    assert abstaining["kinds"] == unknown["kinds"] == rules
 
 
 def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:

@@ -66,7 +66,7 @@ def test_a_card_says_whom_the_model_fails(monday: Candidate, tmp_path: Path) -> 
         row for row in test["figures"] if (row["predicate"], row["point"]) == ("lock", "accurate")
     )
     assert (lock["n"], lock["correct"]) == (15, 100)
-    assert {row["model"] for row in test["figures"]} == {"rules"}
+    assert {row["model"] for row in test["figures"]} == {"best"}
     (user,) = test["failures"]["user"]
     assert (user["group"], user["n"]) == ("1", 15)
     assert set(test["failures"]) == {"user", "client", "depth"}

@@ -8,6 +8,7 @@ import pytest
 
 from birthmark.features import History
 from birthmark.predictor import FILE_PREDICATES
+from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Training
 from birthmark.training.learn.train import Lives, fit
 from birthmark.training.nightly.candidate import succeed
@@ -112,11 +113,22 @@ def test_what_is_compared_is_the_kind_that_the_successor_will_answer_with(
     monday, _ = succeed(None, by_owner(0), settings, EMPTY)
     champion = Stored("monday", monday.manifest, monday.model)
     candidate, decision = succeed(champion, by_owner(1), settings, EMPTY)
-    assert candidate.manifest["serve"] == candidate.card.content["serve"] == "able"
+    assert candidate.manifest["serve"] == candidate.card.content["serve"] == "best"
     assert (decision.champion, decision.candidate) == (100, 100)
     arguments = monday.model, monday.manifest, by_owner(2), settings, EMPTY
     assert decide(*arguments, "rules")[0].champion == 50
     assert decide(*arguments, "able")[0].champion == 100
+
+
+def test_a_champion_without_the_kind_of_its_successor_is_asked_by_its_own(
+    by_owner: Callable[[int], Lives],
+) -> None:
+    settings = SMALL.model_copy(update={"point": "accurate", "serve": "name"})
+    champion, manifest = fit(by_owner(0), settings, EMPTY)
+    del champion.models[BEST]
+    best = settings.model_copy(update={"serve": BEST})
+    decision, _ = decide(champion, manifest, by_owner(1), best, EMPTY, BEST)
+    assert (decision.champion, decision.candidate) == (50, 100)
 
 
 def test_an_equal_model_replaces_its_predecessor(lives: Callable[..., Lives]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.breakdown import BREAKDOWN
@@ -17,6 +16,7 @@ from birthmark.training.evaluate.distributions import distributions
 from birthmark.training.evaluate.evaluation import EVALUATION, score
 from birthmark.training.evaluate.sensitivity import SENSITIVITY, sensitivity
 from birthmark.training.learn.train import Lives, fit
+from birthmark.training.reports.labels import TITLES
 from birthmark.training.reports.report import render
 
 Make = Callable[..., Any]
@@ -94,7 +94,7 @@ def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
 
 def test_every_predicate_has_its_row_with_all_models_figures(html: str) -> None:
     row = Page(html).row("size=zero", last="0")
-    every = [figure for _ in KINDS for figure in ("100.00%", "100.00%", "0.00%")]
+    every = [figure for _ in TITLES for figure in ("100.00%", "100.00%", "0.00%")]
     assert row == ["size=zero", "33.33%", "66.67%", *every, "60", "0"]
 
 

@@ -1,0 +1,68 @@
+//! Rules or trees that answer only where so much is told of a create, predicate by predicate.
+
+use super::bytes::Block;
+use super::create::{Create, Needs};
+use super::steps::step;
+use super::{set, Answers, Predicate, Section};
+use birthmark_contract::image as format;
+
+/// Bytes of the head.
+const HEAD: u32 = 16;
+
+/// A section, and whose answers of it hold where so much is told.
+#[derive(Debug)]
+pub struct ByTold {
+    section: Section,
+    /// By [`birthmark_contract::told::Told`].
+    masks: [Answers; format::TOLD],
+    /// The predicates about names, of which a create may be told something else.
+    names: Answers,
+}
+
+impl ByTold {
+    /// Reads the section at `offset`.
+    pub fn read(block: &Block, offset: u32, predicates: &[Predicate]) -> Option<Self> {
+        let head = block.array(offset, 1, HEAD, 8)?;
+        (head.u32(12) == 0).then_some(())?;
+        let section = Section::read_untold(block, head, predicates.len())?;
+        let words = predicates.len().div_ceil(64);
+        let masks = block.array(head.u32(8), format::TOLD as u32, 8 * words as u32, 8)?.u64s();
+        let (mut all, mut names) = (Answers::default(), Answers::default());
+        for (place, predicate) in predicates.iter().enumerate() {
+            set(&mut all, place);
+            if predicate.is_about_names() {
+                set(&mut names, place);
+            }
+        }
+        let mut own = [Answers::default(); format::TOLD];
+        for (mask, row) in own.iter_mut().zip(masks.chunks_exact(words)) {
+            mask[..words].copy_from_slice(row);
+        }
+        let beyond = |mask: &Answers| mask.iter().zip(all).any(|(word, all)| word & !all != 0);
+        (!own.iter().any(beyond)).then_some(ByTold { section, masks: own, names })
+    }
+
+    /// The steps of a lookup, at most: those of the section, and a mask.
+    pub fn steps(&self) -> u64 {
+        1 + self.section.steps()
+    }
+
+    /// Adds the predicates that it says yes to, where so much is told.
+    pub fn lookup(&self, create: &Create, answers: &mut Answers) {
+        let mut own = Answers::default();
+        self.section.lookup(create, &mut own);
+        step(1);
+        let of_file = self.masks[create.told() as usize];
+        let of_name = self.masks[create.of_name().told() as usize];
+        for (place, answer) in answers.iter_mut().enumerate() {
+            let names = self.names[place];
+            *answer |= own[place] & (of_file[place] & !names | of_name[place] & names);
+        }
+    }
+
+    /// Adds what the section uses, and what the masks go by.
+    pub fn add_needs(&self, needs: &mut Needs) {
+        self.section.add_needs(needs);
+        needs.history = true;
+    }
+}

@@ -1,0 +1,207 @@
+"""The best kinds answer as one set of models: each predicate by what is told of a create."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from birthmark.data import lives
+from birthmark.data.samples import DAYS
+from birthmark.features.told import TOLD, Told, forgotten, told_of
+from birthmark.predictor import saved_images
+from birthmark.predictor.image.format import Image, predict
+from birthmark.predictor.labels import births
+from birthmark.predictor.models.best import BestModels
+from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.kinds import BEST
+from birthmark.predictor.predicates import BUILT_IN
+from birthmark.predictor.trained import TrainedModel
+from birthmark_native import Answerer, Tally
+
+ASKED = ("lock", "size=zero", "lifespan<=1", "name:lock")
+KINDS = ("name", "able", "rules", "forest")
+MIXED: dict[str, tuple[str, ...]] = {
+    "lock": ("forest", "forest", "rules", "rules"),
+    "size=zero": ("able", "able", "able", "able"),
+    "lifespan<=1": ("forest", "able", "forest", "able"),
+    "name:lock": ("forest", "forest", "name", "name"),
+}
+"""By predicate the kind for each of ``TOLD``."""
+
+
+@pytest.fixture(scope="module")
+def model() -> TrainedModel:
+    """Return models of a part of a bundled day, of which other kinds answer than were chosen."""
+    operations = pq.read_table(DAYS[0]).slice(0, 15_000)
+    files, names = lives.tables(operations.to_batches())
+    predicates = [BUILT_IN[key] for key in ASKED]
+    model = TrainedModel(trees=4, rounds=4, bound=0.05).fit(files, names, predicates, KINDS)
+    best = BestModels({kind: model.models[kind] for kind in KINDS})
+    for key, kinds in MIXED.items():
+        best.choose(key, dict(zip(TOLD, kinds, strict=True)))
+    best.points = {
+        told: {key: best.sets[kinds[place]].point(key, told) for key, kinds in MIXED.items()}
+        for place, told in enumerate(TOLD)
+    }
+    model.models[BEST] = best
+    return model
+
+
+@pytest.fixture(scope="module")
+def creates(model: TrainedModel) -> pa.Table:
+    """Return creates of the same day, of which each is told something else, and of names another.
+
+    Those of names are told as much as files, or more, or less.
+    """
+    operations = pq.read_table(DAYS[0]).slice(15_000, 4_000)
+    files, _ = lives.tables(operations.to_batches())
+    whole = model.creates("file", births(files).slice(0, 240))
+    parts = []
+    for place, told in enumerate(TOLD):
+        own = forgotten(whole.slice(60 * place, 60), told)
+        of_names = [forgotten(whole, each)["history"].slice(60 * place, 60) for each in TOLD]
+        shuffled = pa.chunked_array([of_names[row % 4].slice(row, 1).chunk(0) for row in range(60)])
+        column = own.schema.get_field_index("name_history")
+        parts.append(own.set_column(column, own.schema.field(column), shuffled))
+    return pa.concat_tables(parts)
+
+
+def test_every_level_of_files_and_of_names_is_asked_about(creates: pa.Table) -> None:
+    of_names = creates.set_column(
+        creates.schema.get_field_index("history"), "history", creates["name_history"]
+    )
+    told = set(zip(told_of(creates).tolist(), told_of(of_names).tolist(), strict=True))
+    assert {place for place, _ in told} == {place for _, place in told} == set(range(4))
+    assert any(own != other for own, other in told)
+
+
+def kinds_of(key: str, creates: pa.Table) -> list[str]:
+    """Return the kind that is to answer in each row."""
+    if key.startswith("name:"):
+        history = creates["name_history"].combine_chunks().fill_null(b"")
+        own = creates["history"].combine_chunks()
+        place = creates.schema.get_field_index("history")
+        coalesced = pa.array(
+            [a or b for a, b in zip(history.to_pylist(), own.to_pylist(), strict=True)],
+            creates.schema.field(place).type,
+        )
+        creates = creates.set_column(place, "history", coalesced)
+    return [MIXED[key][place] for place in told_of(creates)]
+
+
+def test_each_row_is_scored_by_the_kind_that_is_chosen(
+    model: TrainedModel, creates: pa.Table
+) -> None:
+    found = model.scores(creates, BEST)
+    by_kind = {kind: model.scores(creates, kind) for kind in KINDS}
+    for key in ASKED:
+        kinds = kinds_of(key, creates)
+        assert set(kinds) == set(MIXED[key])
+        expected = [by_kind[kind][key][row] for row, kind in enumerate(kinds)]
+        assert found[key].tolist() == expected, key
+
+
+@pytest.mark.parametrize("point", ["accurate", "bounded"])
+def test_each_row_is_answered_as_the_kind_answers_that_is_chosen(
+    model: TrainedModel, creates: pa.Table, point: str
+) -> None:
+    found = model.predict(creates, BEST, point)
+    by_kind = {kind: model.predict(creates, kind, point) for kind in KINDS}
+    for key in ASKED:
+        kinds = kinds_of(key, creates)
+        expected = [by_kind[kind][key][row].as_py() for row, kind in enumerate(kinds)]
+        assert found[key].to_pylist() == expected, key
+    assert any(0 < answers.true_count < len(creates) for answers in found.values())
+
+
+def test_an_explanation_is_of_the_kind_that_answers(model: TrainedModel, creates: pa.Table) -> None:
+    some = creates.take(list(range(0, 240, 8)))
+    explained = model.explain(some, BEST, "bounded")
+    by_kind = {kind: model.explain(some, kind, "bounded") for kind in KINDS}
+    for key in ASKED:
+        for row, kind in enumerate(kinds_of(key, some)):
+            assert explained[row][key].kind == kind
+            assert explained[row][key] == by_kind[kind][row][key]
+
+
+@pytest.mark.parametrize("point", ["accurate", "bounded"])
+def test_its_image_answers_as_it_does(model: TrainedModel, creates: pa.Table, point: str) -> None:
+    image = Image(compile_models(model.of_kind(BEST), point))
+    assert image.predicates == list(ASKED)
+    found, expected = predict(image, creates), model.predict(creates, BEST, point)
+    for key in ASKED:
+        assert found[key].equals(expected[key]), key
+
+
+@pytest.mark.parametrize("point", ["accurate", "bounded"])
+def test_what_is_said_from_images_of_levels_is_what_the_models_say(
+    model: TrainedModel, creates: pa.Table, point: str
+) -> None:
+    best = model.of_kind(BEST)
+    certainties = saved_images.certainties(best, model.worlds, point)
+    assert len(certainties) == len(TOLD)
+    levels = [array(content) for content in compile_levels(best)]
+    image = array(compile_models(best, point))
+    answerer = Answerer(
+        image, ("1", BEST, point), [], (Tally(), Tally()), certainties, levels, None
+    )
+    (batch,) = creates.combine_chunks().to_batches()
+    words, likely = answerer.said(batch)
+    expected = model.say(creates, BEST, point)
+    for place, key in enumerate(answerer.predicates):
+        assert words[place].equals(expected[key].words), key
+        assert np.allclose(likely[place], expected[key].probabilities, atol=1e-4, equal_nan=True)
+    assert len({word.as_py() for own in words for word in own}) == 3, "yes, no and unsure"
+
+
+def array(content: bytes) -> pa.UInt8Array:
+    return pa.array(np.frombuffer(content, np.uint8))
+
+
+def test_it_is_stored_with_its_kinds_and_points(
+    model: TrainedModel, creates: pa.Table, tmp_path: Path
+) -> None:
+    model.save(tmp_path)
+    loaded = TrainedModel.load(tmp_path)
+    assert loaded.kinds == model.kinds == (*KINDS, BEST)
+    best = loaded.models[BEST]
+    assert isinstance(best, BestModels)
+    assert best.choices == {key: dict(zip(TOLD, own, strict=True)) for key, own in MIXED.items()}
+    assert best.points == model.models[BEST].points
+    assert loaded.explain(creates.slice(0, 9), BEST) == model.explain(creates.slice(0, 9), BEST)
+
+
+def test_it_is_loaded_with_no_kinds_but_those_that_answer(
+    model: TrainedModel, creates: pa.Table, tmp_path: Path
+) -> None:
+    some = BestModels({kind: model.models[kind] for kind in KINDS})
+    for key in ASKED:
+        some.choose(key, {told: "able" if told == "nothing" else "forest" for told in TOLD})
+    own = TrainedModel(**model.parameters)
+    own.predicates, own.tallies, own.worlds = model.predicates, model.tallies, model.worlds
+    own.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: some}
+    own.histories = model.histories
+    own.save(tmp_path)
+    loaded = TrainedModel.load(tmp_path, only=BEST)
+    assert loaded.kinds == ("able", "forest", BEST)
+    assert loaded.predict(creates, BEST) == own.predict(creates, BEST)
+
+
+def test_its_rules_are_those_of_the_kinds_that_answer_and_have_some(model: TrainedModel) -> None:
+    rules = model.rules(BEST)
+    assert set(rules["predicate"].to_pylist()) == set(ASKED)
+    locks = [rule for rule in rules.to_pylist() if rule["predicate"] == "lock"]
+    of_rules = [rule for rule in model.rules("rules").to_pylist() if rule["predicate"] == "lock"]
+    assert locks == of_rules
+
+
+def test_sums_of_scores_are_those_of_the_kind_that_answers(model: TrainedModel) -> None:
+    best, forest = model.of_kind(BEST), model.of_kind("forest")
+    sums: dict[Told, int | None] = {told: best.least_sum("lock", 0.5, told) for told in TOLD}
+    own = forest.least_sum("lock", 0.5)
+    assert own is not None
+    assert sums == {"directory": own, "caller": own, "name": None, "nothing": None}
