@@ -16,7 +16,7 @@ from pydantic import (
 
 from birthmark.data.common.choices import meant
 from birthmark.data.common.sizes import size
-from birthmark.data.settings import Strict
+from birthmark.data.settings import Following, Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import REGION
@@ -101,13 +101,15 @@ class Settings(Strict):
         " --send), and keep it in the file of --history",
     )
     history_keys: int = Field(
-        default=400_000,
+        default=Following.model_fields["history_keys"].default,
         ge=100,
         description="number of keys of each, files and names, that a history that is received has"
         " room for",
     )
     history_directories: int = Field(
-        default=50_000, ge=1, description="number of directories that it has room for"
+        default=Following.model_fields["history_directories"].default,
+        ge=1,
+        description="number of directories that it has room for",
     )
     follow: Path | None = Field(
         default=None,

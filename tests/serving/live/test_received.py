@@ -36,6 +36,7 @@ def settings(tmp_path: Path) -> Settings:
         history_keys=1000,
         history_directories=100,
         receive=True,
+        model="forest",  # which knows histories
     )
 
 

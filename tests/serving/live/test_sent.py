@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -72,6 +73,7 @@ class Place:
             "--ssl-certfile": self.folder / "certificate",
             "--ssl-keyfile": self.folder / "key",
             "--history": self.copy,
+            "--model": "forest",  # which knows histories
             "--history-lag": FOR_EVER,
             "--history-age": 1.0,
         }
@@ -139,6 +141,14 @@ def killed() -> Iterator[ExitStack]:
         yield stack
 
 
+def refuses(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def ended(follower: subprocess.Popen[str], how: signal.Signals) -> None:
     follower.send_signal(how)
     follower.wait(60)
@@ -149,7 +159,7 @@ def test_a_create_is_told_by_a_service_elsewhere_what_it_is_told_beside_the_foll
 ) -> None:
     with reserved_port() as port, place.service(port) as service, place.client(service) as client:
         follower = place.follower(port)
-        killed.callback(follower.kill)
+        killed.callback(ended, follower, signal.SIGKILL)
         assert eventually(lambda: is_told_the_same(place, creates), 60)
         assert whys(client) == {None}
         row = creates.slice(0, 1).to_pylist()[0]
@@ -168,15 +178,16 @@ def test_whoever_is_killed_is_told_again_when_he_is_back(
     with reserved_port() as port:
         with place.service(port) as service, place.client(service) as client:
             first = place.follower(port)
-            killed.callback(first.kill)
+            killed.callback(ended, first, signal.SIGKILL)
             assert eventually(lambda: is_told_the_same(place, creates), 60)
             ended(first, signal.SIGKILL)
             assert eventually(lambda: whys(client) == {"stale"})
             second = place.follower(port)
-            killed.callback(second.kill)
+            killed.callback(ended, second, signal.SIGKILL)
             assert eventually(lambda: whys(client) == {None}, 60)
             assert is_told_the_same(place, creates)
             service.process.kill()
+        assert eventually(lambda: refuses(port)), "its workers end, too"
         with place.service(port) as service, place.client(service) as client:
             assert eventually(lambda: whys(client) == {None}, 60)
             assert is_told_the_same(place, creates)
@@ -188,7 +199,7 @@ def test_a_worker_that_is_killed_leaves_the_copy_to_another(
 ) -> None:
     with reserved_port() as port, place.service(port) as service, place.client(service) as client:
         follower = place.follower(port)
-        killed.callback(follower.kill)
+        killed.callback(ended, follower, signal.SIGKILL)
         assert eventually(lambda: is_told_the_same(place, creates), 60)
         writer = holder(Path(f"{place.copy}.lock"))
         assert writer != service.process.pid
@@ -213,7 +224,7 @@ def test_the_wrong_scope_is_told_to_who_follows(place: Place, killed: ExitStack)
     (place.folder / "token").write_text(place.asks)
     with reserved_port() as port, place.service(port):
         follower = place.follower(port)
-        killed.callback(follower.kill)
+        killed.callback(ended, follower, signal.SIGKILL)
         status = place.folder / "status.json"
         said = "403: expected a token for follow, found one for predict, read"
         assert eventually(lambda: status.exists() and said in status.read_text(), 60)
