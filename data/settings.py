@@ -186,6 +186,11 @@ class Following(Strict):
         ge=1,
         description="number of directories that it knows by handle, inode and path",
     )
+    control: bool = Field(
+        default=True,
+        description="move thresholds of the published model by what becomes of files;"
+        " needs a history and a registry",
+    )
     send: str | None = Field(
         default=None,
         description="service on another host that is told what the live history learns, as"

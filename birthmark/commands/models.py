@@ -218,11 +218,13 @@ def _serves(row: Mapping[str, Any], between: str) -> str:
 
 def _answering(kinds: Mapping[str, Mapping[str, str]]) -> str:
     """Return which kind answers most, and what others answer: predicates, by what is told."""
+    from birthmark.features.told import TOLD  # slow to import
+
     counts = Counter(kind for choice in kinds.values() for kind in choice.values())
     usual, *others = (kind for kind, _ in counts.most_common())
     parts = [usual]
     for kind in others:
-        own = {key: [t for t, k in choice.items() if k == kind] for key, choice in kinds.items()}
+        own = {key: [t for t in TOLD if choice[t] == kind] for key, choice in kinds.items()}
         of = (f"{key} ({', '.join(told)})" for key, told in own.items() if told)
         parts.append(f"{kind}: {', '.join(of)}")
     return "; ".join(parts)

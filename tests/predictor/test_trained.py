@@ -13,6 +13,7 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
+from birthmark.features.told import TOLD
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.parts import DamagedModelError
@@ -339,6 +340,10 @@ def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, chan
         ("predicates", [{"key": "x", "config": {"name": "x"}}]),
         ("parameters", {"maxfrac": 1}),
         ("tallies", {}),
+        ("best", []),
+        ("best", {"lock": {"nothing": "rules"}}),
+        ("best", {"lock": dict.fromkeys(TOLD, "oracle")}),
+        ("best_hints", {"lock": dict.fromkeys(TOLD, "rules")}),
     ],
 )
 def test_a_description_of_something_else_is_refused(model, tmp_path, key, value):
@@ -347,6 +352,19 @@ def test_a_description_of_something_else_is_refused(model, tmp_path, key, value)
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(DamagedModelError, match=r"model\.json: expected"):
         TrainedModel.load(tmp_path)
+
+
+def test_a_model_that_was_stored_before_the_best_kinds_were_chosen_has_the_others(model, tmp_path):
+    model.save(tmp_path)
+    path = tmp_path / "model.json"
+    content = json.loads(path.read_text())
+    del content["best"], content["best_hints"], content["points"]["best"]
+    path.write_text(json.dumps(content))
+    loaded = TrainedModel.load(tmp_path)
+    assert loaded.kinds == tuple(KINDS)
+    assert loaded.predict(NEW, "forest") == model.predict(NEW, "forest")
+    with pytest.raises(ValueError, match="no models of kind 'best'"):
+        loaded.predict(NEW, BEST)
 
 
 def test_hot_directories_are_learned_where_they_are_asked_for():

@@ -21,6 +21,7 @@ from birthmark.predictor.control import (
     outcomes,
 )
 from birthmark.predictor.models.best import BestModels
+from birthmark.predictor.models.rules.set import RuleModels
 from birthmark.predictor.trained import TrainedModel
 from birthmark_native import HistoryKeeper, LiveHistory
 
@@ -71,6 +72,22 @@ def followed(model: TrainedModel, operations: pa.Table, counted_until: int = 0) 
 @pytest.fixture(scope="module")
 def whole(model: TrainedModel, operations: pa.Table) -> FollowedControl:
     return followed(model, operations)
+
+
+def test_thresholds_move_of_the_kinds_whose_images_count_sums_of_scores(
+    model: TrainedModel,
+) -> None:
+    rules = RuleModels({key: RuleModels.model() for key in model.predicates})
+    best = BestModels({"forest": model.of_kind("forest"), "rules": rules})
+    for key in KEYS:
+        best.choose(key, dict.fromkeys(TOLD, "forest") | {"nothing": "rules"})
+    predicates = {key: model.predicates[key] for key in KEYS}
+    rows = {
+        kind: set(FollowedControl(models, predicates, Control(STATIC)).put_in_force())
+        for kind, models in (("best", best), ("forest", best.sets["forest"]), ("rules", rules))
+    }
+    assert rows["rules"] == set()
+    assert rows["best"] == {row for row in rows["forest"] if row[1] != "nothing"} != set()
 
 
 def test_what_is_counted_is_what_the_tables_tell_at_each_predicates_horizon(
@@ -131,14 +148,3 @@ def test_thresholds_that_moved_are_those_of_the_births_after(
     assert {key for key, _ in moved} == set(KEYS) - {"write-only"}
     assert moved != {row: STATIC[row] for row in moved}
     assert moved == {row: whole.control.thresholds()[row] for row in moved}
-
-
-def test_thresholds_stay_where_a_kind_counts_no_sums(
-    model: TrainedModel, operations: pa.Table
-) -> None:
-    best = BestModels({kind: model.of_kind(kind) for kind in ("rules", "forest")})
-    for key in KEYS:
-        best.choose(key, {told: "forest" if told == "directory" else "rules" for told in TOLD})
-    predicates = {key: model.predicates[key] for key in KEYS}
-    found = FollowedControl(best, predicates, Control(STATIC))
-    assert set(found.put_in_force()) == {(key, "directory") for key in KEYS if key != "write-only"}

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor import FILE_PREDICATES
-from birthmark.predictor.models.kinds import KINDS
+from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.windows import WINDOWS, windows
 
@@ -66,4 +66,4 @@ def test_the_command_prints_a_line_for_each_window_and_model(days: list[Path]) -
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["Window", "Days", "Model", "Incorrect", "TruePos", "FalsePos", "Brier"] in lines
-    assert [line[2] for line in lines if line[:2] == ["1", "1"]] == list(KINDS)
+    assert [line[2] for line in lines if line[:2] == ["1", "1"]] == [*KINDS, BEST]
