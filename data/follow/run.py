@@ -133,6 +133,7 @@ class Follower:
                     self._settings.history, self._lives, self._settings, self._heed
                 )
                 self._mirror.update(0.0, "starting")
+                self.status.sent = self._mirror.sent
             self._resuming = resume is not None
             self._left = stack.pop_all()
         return self
@@ -141,8 +142,8 @@ class Follower:
         with self._left:
             self._native.stop()
             if self._mirror is not None:
-                self._mirror.update(0.0, "stopped")
-                self._mirror = None  # another follower may write it from now on
+                self._mirror.close()
+                self._mirror = None
             if error is not None:
                 for each in filter(None, (self._hour, *(own for own, _ in self._closing))):
                     each.give_up(error)
