@@ -47,7 +47,8 @@ def held_out_errors(
     some = None if keys is None else list(keys)
     for kind, own in models.items():
         asked = own if some is None else some
-        found = [own.point(key, told).errors_at(point) for key in asked for told in TOLD]
+        points = (own.at(point).point(key, told) for key in asked for told in TOLD)
+        found = [each.errors_at(point) for each in points]
         known = [share for share in found if share is not None]
         if known:
             errors[kind] = sum(known) / len(known)
