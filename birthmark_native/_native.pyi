@@ -1108,12 +1108,13 @@ class Answerer:
         and ``CertaintyError`` for images of other levels than described.
         """
 
-    def set_thresholds(self, thresholds: list[tuple[str, int, int]]) -> None:
+    def set_thresholds(self, thresholds: list[tuple[str, int, int, bool]]) -> None:
         """Put thresholds in force from the next create on, for predicates that forests answer.
 
         Each is of a predicate and of the place in ``features.told.TOLD`` of what is told: the least
-        sum of scores that is a yes (``predictor.image.forest.Output``). Those that are not among
-        them are as calibrated. Raises ``CertaintyError`` for what the image has not.
+        sum of scores that is a yes (``predictor.image.forest.Output``), and whether there may be
+        any although the predicate abstains. Those that are not among them are as calibrated.
+        Raises ``CertaintyError`` for what the image has not.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int, bytes]:

@@ -186,3 +186,8 @@ class Following(Strict):
         ge=1,
         description="number of directories that it knows by handle, inode and path",
     )
+    control: bool = Field(
+        default=True,
+        description="move thresholds of the published model by what becomes of files;"
+        " needs a history and a registry",
+    )

@@ -44,10 +44,6 @@ def follow(
             " thresholds outcomes move"
         ),
     ] = None,
-    control: Annotated[
-        bool,
-        typer.Option(help="move thresholds by what becomes of files; needs --history, --registry"),
-    ] = True,
     end_with: Annotated[int | None, typer.Option(hidden=True, metavar="PROCESS")] = None,
     as_json: Json = False,
 ) -> None:
@@ -63,7 +59,7 @@ def follow(
         watch(end_with, signal.SIGTERM)
     with (
         exits(BUSY, LockedError),
-        _control(registry if control else None, how, out) as heed,
+        _control(registry, how, out) as heed,
         Follower(source, out, how, histories=_histories(registry), heed=heed) as follower,
         _signals(follower),
         working("waiting for traffic") as show,
@@ -98,7 +94,7 @@ def _histories(registry: str | None) -> Histories | None:
 @contextmanager
 def _control(registry: str | None, how: Following, out: Path) -> Iterator[Heed | None]:
     """Yield what moves the thresholds of what a registry publishes, if they are to be moved."""
-    if registry is None or how.history is None:
+    if registry is None or how.history is None or not how.control:
         yield None
         return
     from birthmark.training.control.follower import FollowerControl

@@ -6,13 +6,14 @@ it and whoever does not: so what is counted does not depend on which answers wer
 
 Counted are the predicates with a horizon (``predictor.control.outcomes``), at that age of each
 life. The others, whose truth a follower learns only when the file dies, would be counted for those
-that die young before all others: their thresholds stay as calibrated.
+that die young before all others: their thresholds stay as calibrated. So do those of kinds whose
+images count no sums (``ModelSet.least_sum``), and cannot be told another threshold.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,27 +54,26 @@ class FollowedControl:
     ) -> None:
         self.control, self.counted_until = control, counted_until
         self._models = models
-        self._in_force = control.thresholds()
+        self._rows: dict[Row, None] = {}
         self._open: dict[str, deque[_Births]] = {subject: deque() for subject in _SUBJECTS}
         self._asked: dict[str, dict[int, dict[str, Predicate]]] = {
             subject: {age: {} for age in MARKS} for subject in _SUBJECTS
         }
         for key, predicate in predicates.items():
             age = horizon(predicate)
-            if key in models and age is not None and predicate.subject in self._asked:
+            if key not in models or age is None or predicate.subject not in self._asked:
+                continue
+            own = [told for told in TOLD if models.least_sum(key, None, told) is not None]
+            if own:
                 self._asked[predicate.subject][age][key] = predicate
-
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows whose thresholds move: of models whose images count sums of scores."""
-        for ages in self._asked.values():
-            for key in (key for own in ages.values() for key in own):
-                sums = ((told, self._models.least_sum(key, None, told)) for told in TOLD)
-                yield from ((key, told) for told, least in sums if least is not None)
+                self._rows |= {(key, told): None for told in own}
+        self._in_force = self.put_in_force()
 
     def put_in_force(self) -> dict[Row, float | None]:
-        """Return the thresholds of all rows as they are now: those of births to come."""
-        self._in_force = self.control.thresholds()
-        return {row: self._in_force[row] for row in self.rows()}
+        """Return the thresholds that move, as they are now: those of births to come."""
+        now = self.control.thresholds()
+        self._in_force = {row: now[row] for row in self._rows}
+        return self._in_force
 
     def born(self, births: pa.Table) -> None:
         """Score births: ``subject``, ``id`` and ``features.CREATES``, as they were told of then."""
@@ -95,11 +95,7 @@ class FollowedControl:
             }
             for told in TOLD
         }
-        never = {
-            row: NEVER if own is None else own
-            for row, own in self._in_force.items()
-            if row[0] in scores[TOLD[0]]
-        }
+        never = {row: NEVER if own is None else own for row, own in self._in_force.items()}
         return _Births(
             ids=_numbers(births["id"]),
             files=files,
@@ -153,6 +149,8 @@ class FollowedControl:
             known = due & answers.is_valid().to_numpy(zero_copy_only=False)
             truths = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
             for place, told in enumerate(TOLD):
+                if (key, told) not in self._rows:
+                    continue
                 own = known & (births.told <= place)
                 in_force = np.full(int(own.sum()), births.in_force[key, told])
                 scores = births.scores[told][key][own]

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from birthmark.features.told import TOLD
+from birthmark.features.told import TOLD, Told
 from birthmark.predictor.models import model_set
+from birthmark.predictor.models.model_set import told_by_key
 from birthmark.serving.answers.histories import freshness, with_histories
 from birthmark.serving.messages import responses
 from birthmark.serving.messages.requests import Files
@@ -58,16 +59,17 @@ def _explain(model: LoadedModel, files: Files) -> list[Explanation]:
     creates = with_histories(model.live, files.asked)
     explained = model.trained.explain(creates, model.kind, model.point)
     said = _said(model, creates)
+    told = told_by_key(creates, model.answerer.predicates)
     return [
         {
             **name,  # type: ignore[typeddict-item]  # one of the members for a name
             "predicates": {
-                predicate: _answer(found, predicate in model.abstaining)
-                for predicate, found in answers.items()
+                key: _answer(model, key, TOLD[told[key][row]], found)
+                for key, found in answers.items()
             },
             **words,
         }
-        for name, answers, words in zip(files.names, explained, said, strict=True)
+        for row, (name, answers, words) in enumerate(zip(files.names, explained, said, strict=True))
     ]
 
 
@@ -82,12 +84,17 @@ def _said(model: LoadedModel, creates: pa.Table) -> Iterator[responses.Said]:
         }
 
 
-def _answer(found: model_set.Answer, abstains: bool) -> Answer:
+def _answer(model: LoadedModel, key: str, told: Told, found: model_set.Answer) -> Answer:
+    """Return an answer as it is given now, at a threshold that may have moved."""
+    moved = model.moved.get((key, told))
+    threshold = found.threshold if moved is None else moved.score
+    if key in model.abstaining and (moved is None or not moved.regained):
+        threshold = None
     return {
-        "answer": "yes" if found.answer and not abstains else "no",
+        "answer": "yes" if threshold is not None and found.score >= threshold else "no",
         "kind": found.kind,
         "evidence": found.evidence,
         "score": found.score,
-        "threshold": None if abstains else found.threshold,
-        "upper": found.upper,
+        "threshold": threshold,
+        "upper": found.upper if moved is None else None,
     }

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
-from birthmark.features.told import TOLD, told_of
+from birthmark.features.told import TOLD, Told, told_of
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
@@ -23,6 +23,7 @@ from birthmark.predictor.saved_images import certainty_name, hints_name, image_n
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.models.shared_images import shared
+from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.published import Published
 from birthmark_native import Answerer, SharedHistory, Tally
 
@@ -53,6 +54,20 @@ class LoadedModel(Published):
     counts: bool = False
     tallies: Tallies = field(default_factory=Tallies)
     live: SharedHistory | None = None
+    moved: dict[tuple[str, Told], MovedThreshold] = field(default_factory=dict)
+    """The thresholds in force that are not as calibrated."""
+
+    def obey(self, moved: MovedThresholds | None) -> None:
+        """Put thresholds in force in place of all that were; None: those of calibration."""
+        rows = [] if moved is None else moved.thresholds
+        self.moved.clear()
+        self.moved.update({(row.predicate, row.told): row for row in rows})
+        self.answerer.set_thresholds(
+            [
+                (row.predicate, TOLD.index(row.told), row.sum, row.regained)
+                for row in self.moved.values()
+            ]
+        )
 
     @cached_property
     def trained(self) -> TrainedModel:

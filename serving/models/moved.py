@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from contextlib import suppress
 from pathlib import Path
 
-from birthmark.features.told import TOLD
 from birthmark.predictor.answers.point import PROMISED
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.training.control import thresholds
@@ -40,7 +39,7 @@ class Moved:
         except (OSError, ValueError) as error:
             log.warning("thresholds stay as they are: %s", error)
         else:
-            self._obey(model)
+            model.obey(self.in_force(model))
         self._seen, self._obeyed = seen, model
 
     def in_force(self, model: LoadedModel | None) -> MovedThresholds | None:
@@ -49,14 +48,6 @@ class Moved:
         if model is None or told is None or model.point != PROMISED:
             return None
         return told if (told.version, told.kind) == (model.version, model.kind) else None
-
-    def _obey(self, model: LoadedModel) -> None:
-        told = self.in_force(model)
-        rows = [] if told is None else told.thresholds
-        sums = [
-            (own.predicate, TOLD.index(own.told), own.sum) for own in rows if own.sum is not None
-        ]
-        model.answerer.set_thresholds(sums)
 
     @staticmethod
     def _stamp(path: Path) -> Hashable:

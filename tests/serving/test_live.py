@@ -26,6 +26,7 @@ from birthmark.serving.client import Client
 from birthmark.serving.settings import Settings
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
+from birthmark.training.registry import abstentions
 from birthmark.training.registry.versions import Registry
 from birthmark_native import HistoryKeeper, LiveHistory, SharedHistoryWriter
 from tests.serving.services import served, settings_for
@@ -279,7 +280,9 @@ def test_without_a_live_history_answers_do_not_speak_of_one(
     assert found["prediction"]["told"] == "nothing"
 
 
-def moved(service: Served, version: str, sums: dict[tuple[str, Told], int]) -> None:
+def moved(
+    service: Served, version: str, sums: dict[tuple[str, Told], int], regained: bool = False
+) -> None:
     """Tell thresholds of a version, beside the live history."""
     path = thresholds.beside(service.log.parent / "run" / "history")
     rows = [
@@ -287,10 +290,11 @@ def moved(service: Served, version: str, sums: dict[tuple[str, Told], int]) -> N
             predicate=key,
             told=told,
             calibrated=None,
-            score=0.5,
+            score=0.0 if least == 0 else None,
             sum=least,
             outcomes=1000,
             false_positives=7,
+            regained=regained,
         )
         for (key, told), least in sums.items()
     ]
@@ -332,3 +336,46 @@ def test_thresholds_that_a_follower_moved_are_in_force_for_its_version(service: 
     assert f"birthmark_control_outcomes_total{{{row}}} 1000.0" in told
     thresholds.beside(service.log.parent / "run" / "history").unlink()
     assert eventually(lambda: says() == calibrated)
+
+
+def test_an_explanation_is_of_the_threshold_that_moved(service: Served) -> None:
+    service.commit()
+    key = "lifespan<=1"
+    version = asked(service)["model"]
+    row = body(service.creates.to_pylist()[0], "handle")
+    for least, answer in ((0, "yes"), (2**32 - 1, "no")):
+        moved(service, version, {(key, told): least for told in TOLD})
+        assert eventually(
+            lambda answer=answer: (
+                {answer}
+                == {each["predicates"][key] for each in asked(service, "handle")["predictions"]}
+            )
+        )
+        why = service.client.post("/v1/explanations", json=row).json()["prediction"]
+        assert why["predicates"][key]["answer"] == answer
+        assert why["predicates"][key]["threshold"] == (0.0 if answer == "yes" else None)
+    thresholds.beside(service.log.parent / "run" / "history").unlink()
+
+
+def test_a_predicate_that_abstains_is_a_yes_again_where_it_has_regained_that(
+    service: Served,
+) -> None:
+    service.commit()
+    key, registry = "lifespan<=1", Registry(service.log.parent / "registry")
+    version = asked(service)["model"]
+
+    def says() -> set[str]:
+        return {each["predicates"][key] for each in asked(service, "handle")["predictions"]}
+
+    everywhere = {(key, told): 0 for told in TOLD}
+    moved(service, version, everywhere)
+    assert eventually(lambda: says() == {"yes"})
+    abstentions.add(registry, version, {key: "its bound is broken"})
+    assert eventually(lambda: says() == {"no"})
+    moved(service, version, everywhere, regained=True)
+    assert eventually(lambda: says() == {"yes"})
+    row = body(service.creates.to_pylist()[0], "handle")
+    why = service.client.post("/v1/explanations", json=row).json()["prediction"]
+    assert why["predicates"][key]["answer"] == "yes"
+    thresholds.beside(service.log.parent / "run" / "history").unlink()
+    assert eventually(lambda: says() == {"no"})

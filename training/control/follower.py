@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,12 +16,14 @@ import pyarrow as pa
 from birthmark.data.common import durable
 from birthmark.data.follow.mirror import Seen
 from birthmark.features.told import TOLD
-from birthmark.predictor.control import Control, ControlSettings, FollowedControl
+from birthmark.predictor.control import Control, ControlSettings, FollowedControl, Row
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.parts import DamagedModelError, read_table, write_table
 from birthmark.predictor.trained import TrainedModel
 from birthmark.training.control import thresholds
+from birthmark.training.control.regaining import Regaining
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
+from birthmark.training.registry.abstentions import ABSTAINING
 from birthmark.training.registry.published import NoModelError, Published, read_published
 from birthmark.training.registry.versions import Registry
 
@@ -63,6 +65,8 @@ class FollowerControl:
         self._place, self._state = thresholds.beside(history), out / _STATE
         self._stamp: Hashable = None
         self._controlled: _Controlled | None = None
+        self._abstaining: Mapping[str, str] = {}
+        self._regaining: dict[Row, Regaining] = {}
         self._waiting: list[Seen] = []
         self._rows = 0
         self._begun = self._kept = time.monotonic()
@@ -118,11 +122,15 @@ class FollowerControl:
 
     def _look(self) -> None:
         """Take up what is published now, if it is another than before."""
-        stamp = self._registry.stamp()
+        stamp = self._registry.stamp(), self._registry.stamp(ABSTAINING)
         if stamp == self._stamp:
             return
         with suppress(NoModelError):
-            self._controlled = self._of(read_published(self._registry))
+            published = read_published(self._registry)
+            if self._controlled is None or published.version != self._controlled.published.version:
+                self._controlled = self._of(published)
+                self._regaining.clear()
+            self._abstaining = published.abstaining
         self._stamp = stamp
 
     def _of(self, published: Published) -> _Controlled:
@@ -153,15 +161,18 @@ class FollowerControl:
         rows = []
         for (key, told), score in control.put_in_force().items():
             own = control.control.controllers[key, told]
+            least = models.least_sum(key, score, told)
+            assert least is not None
             rows.append(
                 MovedThreshold(
                     predicate=key,
                     told=told,
                     calibrated=own.static,
                     score=score,
-                    sum=models.least_sum(key, score, told),
+                    sum=least,
                     outcomes=own.outcomes,
                     false_positives=own.false_positives,
+                    regained=self._has_regained((key, told), control),
                 )
             )
         published = controlled.published
@@ -173,6 +184,16 @@ class FollowerControl:
             thresholds=rows,
         )
         thresholds.write(self._place, moved)
+
+    def _has_regained(self, row: Row, control: FollowedControl) -> bool:
+        """Tell whether a predicate that abstains may be a yes again where so much is told."""
+        if row[0] not in self._abstaining:
+            return False
+        own = control.control.controllers[row]
+        counts = own.outcomes, own.false_positives
+        bound = control.control.settings.bound
+        regaining = self._regaining.setdefault(row, Regaining(bound, *counts))
+        return regaining.count(control.counted_until, *counts)
 
     def _keep(self) -> None:
         """Write down what is known."""

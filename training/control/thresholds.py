@@ -18,17 +18,19 @@ from birthmark.features.told import Told
 class MovedThreshold(Strict):
     """A threshold in force, and what was counted since the version was published.
 
-    ``score`` is the least that is a yes, and ``sum`` the same as compiled images count it
-    (``predictor.image.forest.Output``); None is never a yes, or a kind that counts no sums.
+    ``score`` is the least that is a yes (None: there is none), ``sum`` the same as images count it
+    (``predictor.image.forest.Output``). A predicate whose bound an audit found broken has
+    ``regained`` its yes where the bets since then say that the bound is kept.
     """
 
     predicate: str
     told: Told
     calibrated: float | None
     score: float | None
-    sum: int | None
+    sum: int
     outcomes: int
     false_positives: int
+    regained: bool = False
 
 
 class MovedThresholds(Strict):

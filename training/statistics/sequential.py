@@ -65,3 +65,15 @@ def evidence(nights: Iterable[Floats]) -> float:
 def needed(bounds: int, alpha: float = ALPHA) -> float:
     """Return the evidence (log10) from which one of so many watched bounds is called broken."""
     return math.log10(NIGHTS * max(bounds, 1) / alpha)
+
+
+def regained(blocks: Floats, bound: float) -> float:
+    """Return the evidence (log10) that false positives are rarer than a bound.
+
+    `blocks` are their shares in blocks of time, one after the other. The bets are those of `growth`
+    turned round: where in each block a share of `bound` or more is expected, none is expected to
+    gain. At `-log10(ALPHA)` the bound is kept, as surely as it was broken.
+    """
+    factors = 1 + np.outer(BETS / (1 - bound), bound - blocks)
+    capital = np.log(factors).sum(axis=1)
+    return float(np.logaddexp.reduce(capital - math.log(len(BETS))) / math.log(10))

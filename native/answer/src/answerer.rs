@@ -7,7 +7,7 @@ use arrow_array::{BooleanArray, RecordBatch};
 use birthmark_contract::create::Asked;
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_contract::told::Told;
-use birthmark_image::{predict, Answers, Create, Creates, Image, Needs};
+use birthmark_image::{predict, Create, Creates, Image, Needs};
 use birthmark_learn::certainty::{Said, Word, STEPS};
 use birthmark_live::{Clocks, Facts, Live, Seen, WhyNot};
 use birthmark_trace::columns::ColumnError;
@@ -53,8 +53,6 @@ pub struct Answered {
 /// Answers files in JSON by one image.
 pub struct Answerer {
     image: Image,
-    /// Predicates that may be a yes.
-    open: Answers,
     /// All of an answer before its predictions.
     head: Vec<u8>,
     predicates: Vec<Predicate>,
@@ -70,7 +68,22 @@ pub struct Answerer {
     moved: AtomicBool,
 }
 
+/// A threshold that moved.
+#[derive(Clone, Copy, Debug)]
+pub struct Threshold {
+    /// The predicate's place.
+    pub place: usize,
+    /// That of what is told, in [`Told`].
+    pub told: usize,
+    /// The least sum of scores that is a yes ([`Image::set_threshold`]).
+    pub sum: u32,
+    /// Whether the predicate may be a yes although it abstains.
+    pub regained: bool,
+}
+
 struct Predicate {
+    /// Whether it is never a yes, but where it has regained that.
+    abstains: bool,
     /// Its key as JSON.
     member: Vec<u8>,
     /// Its bit in a verdict; none if it does not hint.
@@ -90,31 +103,32 @@ impl Answerer {
     ) -> serde_json::Result<Self> {
         let mut head = serde_json::to_vec(model)?;
         head.pop();
-        let mut open = Answers::default();
         let mut predicates = Vec::new();
         for (place, predicate) in image.predicates().iter().enumerate() {
             let key = &predicate.key;
             let abstains = abstaining.contains(key);
-            open[place / 64] |= u64::from(!abstains) << (place % 64);
+            (0..Told::ALL.len()).for_each(|told| image.close(place, told, abstains));
             let mut member = serde_json::to_vec(key)?;
             member.push(b':');
             let counted = tallies.answers.of(key);
             let hint = HINTS.iter().position(|hint| hint.key == *key).map_or(0, |bit| 1 << bit);
-            predicates.push(Predicate { member, hint, counted });
+            predicates.push(Predicate { abstains, member, hint, counted });
         }
         let told = Told::ALL.map(|told| tallies.told.of(told.word()));
         let moved = AtomicBool::new(false);
         let knows_history = model.knows_history;
-        Ok(Answerer { image, open, head, predicates, levels, told, knows_history, live, moved })
+        Ok(Answerer { image, head, predicates, levels, told, knows_history, live, moved })
     }
 
-    /// Puts thresholds in force from the next create on ([`Image::set_threshold`]), each of a
-    /// predicate and what is told, by their places. Whatever is not among them is as calibrated.
-    pub fn set_thresholds(&self, thresholds: &[(usize, usize, u32)]) {
-        for predicate in 0..self.predicates.len() {
+    /// Puts thresholds in force from the next create on. Whatever is not among them is as
+    /// calibrated.
+    pub fn set_thresholds(&self, thresholds: &[Threshold]) {
+        for (place, predicate) in self.predicates.iter().enumerate() {
             for told in 0..Told::ALL.len() {
-                let own = thresholds.iter().find(|own| (own.0, own.1) == (predicate, told));
-                self.image.set_threshold(predicate, told, own.map(|own| own.2));
+                let own = thresholds.iter().find(|own| (own.place, own.told) == (place, told));
+                self.image.set_threshold(place, told, own.map(|own| own.sum));
+                let regained = own.is_some_and(|own| own.regained);
+                self.image.close(place, told, predicate.abstains && !regained);
             }
         }
         self.moved.store(!thresholds.is_empty(), Relaxed);
@@ -175,10 +189,11 @@ impl Answerer {
         let answers = match &self.levels {
             Some(levels) => {
                 let moved = self.moved.load(Relaxed);
-                let ask = |create: &Create| self.answers(create);
-                self.opened(levels.say(&create, ask, moved, &mut counts.said))
+                let ask = |create: &Create| self.image.lookup(create);
+                let answers = levels.say(&create, ask, moved, &mut counts.said);
+                self.image.opened(&create, answers)
             }
-            None => self.answers(&create),
+            None => self.image.lookup(&create),
         };
         let (form, name) = file.echo();
         to.extend(b"{\"name");
@@ -226,16 +241,6 @@ impl Answerer {
         to.push(b'}');
     }
 
-    fn answers(&self, create: &Create) -> Answers {
-        self.opened(self.image.lookup(create))
-    }
-
-    /// Answers without a yes of those that abstain.
-    fn opened(&self, mut answers: Answers) -> Answers {
-        answers.iter_mut().zip(self.open).for_each(|(word, open)| *word &= open);
-        answers
-    }
-
     /// The bits of the verdict on a body's one create.
     ///
     /// # Errors
@@ -251,7 +256,7 @@ impl Answerer {
     }
 
     fn verdict(&self, file: &File) -> u8 {
-        let answers = self.answers(&file.create());
+        let answers = self.image.lookup(&file.create());
         let mut verdict = 0;
         for (place, predicate) in self.predicates.iter().enumerate() {
             if answers[place / 64] >> (place % 64) & 1 != 0 {
@@ -272,11 +277,8 @@ impl Answerer {
         creates: &RecordBatch,
         counted: bool,
     ) -> Result<Vec<BooleanArray>, ColumnError> {
-        let mut columns = predict(&self.image, creates)?;
-        for (place, column) in columns.iter_mut().enumerate() {
-            if self.open[place / 64] >> (place % 64) & 1 == 0 {
-                *column = vec![false; creates.num_rows()].into();
-            }
+        let columns = predict(&self.image, creates)?;
+        for (place, column) in columns.iter().enumerate() {
             if !counted {
                 continue;
             }
@@ -325,7 +327,7 @@ impl Answerer {
     ) -> Option<Result<(), ColumnError>> {
         let levels = self.levels.as_ref()?;
         let (needs, moved) = (self.image.needs(), self.moved.load(Relaxed));
-        Some(levels.say_all(creates, |create| self.answers(create), needs, moved, take))
+        Some(levels.say_all(creates, |create| self.image.lookup(create), needs, moved, take))
     }
 }
 

@@ -14,7 +14,7 @@ mod tally;
 mod tests;
 mod value;
 
-pub use answerer::{in_json, Answered, Answerer, Model, Tallies};
+pub use answerer::{in_json, Answered, Answerer, Model, Tallies, Threshold};
 pub use fault::{Fault, Kind};
 pub use file::File;
 pub use levels::Levels;

@@ -7,6 +7,7 @@
 
 mod batch;
 mod bytes;
+mod closed;
 mod create;
 mod dictionary;
 mod forest;
@@ -25,6 +26,7 @@ pub use steps::counted;
 use arrow_buffer::Buffer;
 use birthmark_contract::image as format;
 use bytes::{Block, Bytes};
+use closed::Closed;
 use forest::Forest;
 use rules::Rules;
 use told::ByTold;
@@ -90,6 +92,7 @@ pub struct Image {
     predicates: Vec<Predicate>,
     sections: Vec<Section>,
     steps: u32,
+    closed: Closed,
 }
 
 #[derive(Debug)]
@@ -135,7 +138,8 @@ impl Image {
             .rows(format::SECTION_ENTRY as usize)
             .map(|entry| Section::read(block, entry, &predicates));
         let sections = sections.collect::<Option<_>>()?;
-        Some(Image { sections, predicates, steps })
+        let closed = Closed::none(&predicates);
+        Some(Image { sections, predicates, steps, closed })
     }
 
     /// The predicates, in the order of the answers' bits.
@@ -155,7 +159,18 @@ impl Image {
         for section in &self.sections {
             section.lookup(create, &mut answers);
         }
-        answers
+        self.opened(create, answers)
+    }
+
+    /// Lets a predicate, by its place, never be a yes where so much is told, by its place, too; or
+    /// be one again.
+    pub fn close(&self, predicate: usize, told: usize, closed: bool) {
+        self.closed.set(predicate, told, closed);
+    }
+
+    /// Answers about a create without a yes of predicates that are closed.
+    pub fn opened(&self, create: &Create, answers: Answers) -> Answers {
+        self.closed.without(create, answers)
     }
 
     /// Puts a threshold of scores' sums in force from the next lookup on: that of a predicate, by its
@@ -171,7 +186,8 @@ impl Image {
 
     /// Whether lookups use more than the name.
     pub fn needs(&self) -> create::Needs {
-        let mut needs = create::Needs::default();
+        let mut needs =
+            create::Needs { history: self.closed.goes_by_what_is_told(), ..Default::default() };
         for section in &self.sections {
             section.add_needs(&mut needs);
         }

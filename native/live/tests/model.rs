@@ -14,8 +14,21 @@ use std::sync::Mutex;
 
 const KEY: u64 = 7;
 const ALIAS: u64 = 9;
+/// A key, and an alias, that take the places of these two.
+const NEXT: u64 = 8;
 /// How many stores an update makes of words that it changes.
 const STORES: usize = 8;
+/// How many one makes that has other keys take places: each is freed first.
+const STORES_OF_KEYS: usize = 11;
+
+/// What an update changes.
+#[derive(Clone, Copy)]
+enum Change {
+    /// What is known under the keys.
+    Values,
+    /// Which keys are known: every second version knows others.
+    Keys,
+}
 
 /// Words of a shared history. Those that updates change are in `loom`'s memory, the others in plain
 /// memory, where they stay as they are.
@@ -66,7 +79,7 @@ fn layout() -> Layout {
 }
 
 /// The words that differ between two versions: found by writing both into plain memory.
-fn changing() -> Vec<usize> {
+fn changing(change: Change) -> Vec<usize> {
     let words = std::sync::Arc::new(
         std::iter::repeat_with(|| std::sync::atomic::AtomicU64::new(0))
             .take(layout().words())
@@ -74,7 +87,7 @@ fn changing() -> Vec<usize> {
     );
     let mut writer = Writer::new(words.clone(), layout(), 0, 0, "");
     let mut after = |version| {
-        update(&mut writer, version);
+        change.update(&mut writer, version);
         (0..layout().words()).map(|at| words.load(at)).collect::<Vec<_>>()
     };
     let (first, second) = (after(1), after(2));
@@ -83,12 +96,16 @@ fn changing() -> Vec<usize> {
 
 /// A history of version 1, whose writer makes so many stores more.
 fn history(changing: &[usize], left: usize) -> (Arc<Model>, Writer<Handle>) {
+    history_of(Change::Values, changing, left)
+}
+
+fn history_of(change: Change, changing: &[usize], left: usize) -> (Arc<Model>, Writer<Handle>) {
     let modelled = changing.iter().map(|at| (*at, AtomicU64::new(0))).collect();
     let left_now = Count::new(usize::MAX);
     let model = Model { modelled, plain: Mutex::default(), left: left_now, has_fences: true };
     let model = Arc::new(model);
     let mut writer = Writer::new(Handle(model.clone()), layout(), 0, 0, "");
-    update(&mut writer, 1);
+    change.update(&mut writer, 1);
     model.left.store(left, Ordering::Relaxed);
     (model, writer)
 }
@@ -131,6 +148,49 @@ fn update<W: WordsMut>(writer: &mut Writer<W>, version: u32) {
     writer.commit(report, Clocks::default());
 }
 
+impl Change {
+    fn update<W: WordsMut>(self, writer: &mut Writer<W>, version: u32) {
+        match self {
+            Change::Values => update(writer, version),
+            Change::Keys => replace(writer, version),
+        }
+    }
+}
+
+/// The key, and the alias, that a version knows, and those that it does not.
+fn keys(version: u64) -> [u64; 2] {
+    if version % 2 == 1 {
+        [KEY, NEXT]
+    } else {
+        [NEXT, KEY]
+    }
+}
+
+/// Puts a version of which the keys are others than of the one before, and commits it.
+fn replace<W: WordsMut>(writer: &mut Writer<W>, version: u32) {
+    let [known, unknown] = keys(version.into());
+    writer.remove(unknown);
+    writer.put(known, &Record { births: version, ..Record::default() });
+    writer.remove_directory(unknown);
+    writer.directory(known, &Directory { dir: version.into(), shape: None }, 0);
+    let trace_clock = version.into();
+    let report = Report { trace_clock, state: State::Following, ..Report::default() };
+    writer.commit(report, Clocks::default());
+}
+
+/// The version whose keys are read; panics if what is read is of two.
+fn version_of_keys(reader: &Reader<Handle>) -> Result<u64, WhyNot> {
+    let (known, unknown, version) = reader.look(|view| {
+        let version = view.facts().report.trace_clock as u64;
+        let [known, unknown] = keys(version).map(|key| (view.record(key), view.directory(key)));
+        (known, unknown, version)
+    })?;
+    let record = Record { births: version as u32, ..Record::default() };
+    assert_eq!(known, (record, Some(Directory { dir: version, shape: None })), "torn");
+    assert_eq!(unknown, (Record::default(), None), "torn");
+    Ok(version)
+}
+
 /// The version that is read; panics if what is read is of two.
 fn version(reader: &Reader<Handle>) -> Result<u64, WhyNot> {
     let read = reader.look(|view| (view.record(KEY), view.directory(ALIAS), view.facts()));
@@ -153,30 +213,58 @@ fn explore(preemptions: usize, run: impl Fn() + Sync + Send + 'static) {
     builder.check(run);
 }
 
+/// How many stores an update makes of the words that it changes, into each as often as it does.
+fn stores(change: Change) -> usize {
+    let counted = std::sync::Arc::new(Count::new(0));
+    let told = counted.clone();
+    loom::model(move || {
+        let (model, mut writer) = history_of(change, &changing(change), usize::MAX);
+        change.update(&mut writer, 2);
+        told.store(usize::MAX - model.left.load(Ordering::Relaxed), Ordering::Relaxed);
+    });
+    counted.load(Ordering::Relaxed)
+}
+
 #[test]
-fn the_model_has_every_word_that_an_update_changes() {
-    // the sequence number twice
-    assert_eq!(changing().len() - 1, STORES - 1);
-    assert!(changing().contains(&SEQUENCE));
+fn the_model_has_every_store_of_a_word_that_an_update_changes() {
+    assert_eq!(stores(Change::Values), STORES);
+    assert_eq!(stores(Change::Keys), STORES_OF_KEYS);
+    assert!(changing(Change::Values).contains(&SEQUENCE));
+    assert!(changing(Change::Keys).contains(&SEQUENCE));
 }
 
 #[test]
 fn nothing_torn_is_told_wherever_the_writer_dies() {
-    let changing = changing();
-    for stores in 0..=STORES {
+    die_anywhere(Change::Values, STORES, 3, version);
+}
+
+#[test]
+fn no_key_is_told_what_another_has_wherever_the_writer_dies() {
+    die_anywhere(Change::Keys, STORES_OF_KEYS, 2, version_of_keys);
+}
+
+/// Lets the writer of the second version die before each of its stores, and after the last.
+fn die_anywhere(
+    change: Change,
+    last: usize,
+    preemptions: usize,
+    version: fn(&Reader<Handle>) -> Result<u64, WhyNot>,
+) {
+    let changing = changing(change);
+    for stores in 0..=last {
         let changing = changing.clone();
-        explore(3, move || {
-            let (model, mut writer) = history(&changing, stores);
+        explore(preemptions, move || {
+            let (model, mut writer) = history_of(change, &changing, stores);
             let reader = reader(&model);
-            let writing = thread::spawn(move || update(&mut writer, 2));
+            let writing = thread::spawn(move || change.update(&mut writer, 2));
             match version(&reader) {
-                Ok(told) => assert!(told == 1 || told == 2 && stores == STORES),
+                Ok(told) => assert!(told == 1 || told == 2 && stores == last),
                 Err(why) => assert!(why == WhyNot::Busy && stores > 0),
             }
             writing.join().unwrap();
             let expected = match stores {
                 0 => Ok(1),
-                STORES => Ok(2),
+                stores if stores == last => Ok(2),
                 _ => Err(WhyNot::Busy),
             };
             assert_eq!(version(&reader), expected);
@@ -186,7 +274,7 @@ fn nothing_torn_is_told_wherever_the_writer_dies() {
 
 #[test]
 fn nothing_torn_is_told_while_one_update_follows_another() {
-    let changing = changing();
+    let changing = changing(Change::Values);
     explore(2, move || {
         let (model, mut writer) = history(&changing, usize::MAX);
         let reader = reader(&model).with_tries(1);
@@ -203,7 +291,7 @@ fn nothing_torn_is_told_while_one_update_follows_another() {
 
 #[test]
 fn whoever_sees_a_history_superseded_finds_all_of_the_next() {
-    let changing = changing();
+    let changing = changing(Change::Values);
     explore(3, move || {
         let (old, _) = history(&changing, 0);
         let (new, mut writer) = history(&changing, usize::MAX);
@@ -232,7 +320,7 @@ fn whoever_sees_a_history_superseded_finds_all_of_the_next() {
 #[test]
 #[should_panic(expected = "torn")]
 fn the_model_finds_a_lock_without_fences() {
-    let changing = changing();
+    let changing = changing(Change::Values);
     explore(3, move || {
         let (mut model, writer) = history(&changing, usize::MAX);
         drop(writer);

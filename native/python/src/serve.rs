@@ -11,6 +11,7 @@ use arrow_array::types::UInt8Type;
 use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{
     self as answer, Answered, Answerer, Fault, Levels, Model, Shape, Table, Tallies, Tally,
+    Threshold,
 };
 use birthmark_contract::create::Asked;
 use birthmark_contract::told::Told;
@@ -88,13 +89,14 @@ impl PyAnswerer {
         keys_of(self.answerer.image())
     }
 
-    fn set_thresholds(&self, thresholds: Vec<(String, usize, u32)>) -> PyResult<()> {
+    fn set_thresholds(&self, thresholds: Vec<(String, usize, u32, bool)>) -> PyResult<()> {
         let keys = keys_of(self.answerer.image());
-        let place = |(key, told, sum): &(String, usize, u32)| {
+        let placed = |(key, told, sum, regained): &(String, usize, u32, bool)| {
             let place = keys.iter().position(|own| own == key)?;
-            (*told < Told::ALL.len()).then_some((place, *told, *sum))
+            let known = *told < Told::ALL.len();
+            known.then_some(Threshold { place, told: *told, sum: *sum, regained: *regained })
         };
-        let placed: Option<Vec<_>> = thresholds.iter().map(place).collect();
+        let placed: Option<Vec<_>> = thresholds.iter().map(placed).collect();
         let other =
             || OTHER_LEVELS.because("expected the image's predicates, and what may be told");
         self.answerer.set_thresholds(&placed.ok_or_else(other)?);

@@ -47,7 +47,7 @@ def operations() -> pa.Table:
 @pytest.fixture(scope="module")
 def model(operations: pa.Table) -> TrainedModel:
     files, names = lives.tables(operations.to_batches())
-    return TrainedModel(trees=8, rounds=0).fit(files, names, kinds=("forest",))
+    return TrainedModel(trees=8, rounds=0).fit(files, names, kinds=("rules", "forest"))
 
 
 STATIC: dict[Row, float | None] = {(key, told): 0.05 for key in KEYS for told in TOLD}
@@ -83,7 +83,7 @@ def test_thresholds_move_of_the_kinds_whose_images_count_sums_of_scores(
         best.choose(key, dict.fromkeys(TOLD, "forest") | {"nothing": "rules"})
     predicates = {key: model.predicates[key] for key in KEYS}
     rows = {
-        kind: set(FollowedControl(models, predicates, Control(STATIC)).rows())
+        kind: set(FollowedControl(models, predicates, Control(STATIC)).put_in_force())
         for kind, models in (("best", best), ("forest", best.sets["forest"]), ("rules", rules))
     }
     assert rows["rules"] == set()

@@ -16,9 +16,10 @@ from birthmark.features.told import TOLD
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.trained import TrainedModel
-from birthmark.training.control import follower, thresholds
+from birthmark.training.control import follower, regaining, thresholds
 from birthmark.training.control.follower import FollowerControl
 from birthmark.training.control.thresholds import MovedThresholds
+from birthmark.training.registry import abstentions
 from birthmark.training.registry.versions import Registry
 from birthmark_native import TextWriter
 
@@ -169,3 +170,20 @@ def test_without_a_published_model_nothing_is_told(
 ) -> None:
     follow(trace, tmp_path / "out", history, Registry(tmp_path / "none"))
     assert thresholds.read(thresholds.beside(history)) is None
+
+
+def test_a_predicate_that_abstains_regains_its_yes_by_evidence(
+    trace: Path,
+    tmp_path: Path,
+    history: Path,
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Evidence takes hours: here each look is a minute, and any minute is enough."""
+    version = registry.current()
+    assert version is not None
+    abstentions.add(registry, version, {"size=zero": "its bound is broken"})
+    monkeypatch.setattr(regaining, "MINUTE", 1)
+    monkeypatch.setattr(regaining, "regained", lambda shares, bound: 9.0 if len(shares) else 0.0)
+    follow(trace, tmp_path / "out", history, registry)
+    assert {row.predicate for row in told(history).thresholds if row.regained} == {"size=zero"}

@@ -110,7 +110,8 @@ impl<'a> Replay<'a> {
 
     /// Takes in the births, and what became of them, until a time.
     fn know(&mut self, until: i64) {
-        while let Some((names, at)) = self.unknown.pop_front_if(|(_, at)| *at <= until) {
+        while self.unknown.front().is_some_and(|(_, at)| *at <= until) {
+            let Some((names, at)) = self.unknown.pop_front() else { break };
             self.learn(at);
             self.history.bear(&mut self.awaited, names, at);
             self.known += 1;

@@ -1,0 +1,74 @@
+"""A host with an NFS server, in namespaces of its own: nobody else is on its ports and ``lo``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import needs
+from tests.waiting import eventually
+
+CONFIG = """
+NFS_CORE_PARAM {{ NFS_Protocols = 3, 4; Enable_NLM = false; Enable_RQUOTA = false; }}
+NFSV4 {{ Graceless = true; Only_Numeric_Owners = true; RecoveryRoot = /run/ganesha; }}
+EXPORT {{
+  Export_Id = 1; Path = {export}; Pseudo = /export; Access_Type = RW; SecType = sys;
+  Squash = No_Root_Squash; FSAL {{ Name = VFS; }}
+}}
+"""
+BEGIN = "ip link set lo up && mount -t tmpfs tmpfs /run && mkdir /run/ganesha && echo && exec cat"
+"""Makes the host ready, says so, and lives until its standard input ends."""
+
+
+class NfsHost:
+    """A host whose nfs-ganesha exports `export`: as that path in version 3, as ``/export`` in 4."""
+
+    def __init__(self, export: Path, init: int, left: ExitStack) -> None:
+        self.export, self._left = export, left
+        self._enter = ["nsenter", "--target", str(init), "--net", "--mount"]
+
+    def start(self, *command: str | Path, **how: Any) -> subprocess.Popen[bytes]:
+        """Start a program there, which ends with the host: by SIGTERM, if not before."""
+        process = subprocess.Popen([*self._enter, *map(str, command)], **how)
+        self._left.enter_context(process)
+        self._left.callback(process.terminate)
+        return process
+
+    def run(self, *command: str | Path) -> None:
+        """Run a program there, which is to succeed."""
+        assert self.start(*command).wait() == 0
+
+
+@contextmanager
+def nfs_host(folder: Path) -> Iterator[NfsHost]:
+    """Yield a host that keeps its own files in a folder; skip the test where there can be none."""
+    for name, package in (("rpcbind", ""), ("ganesha.nfsd", "nfs-ganesha"), ("ip", "iproute2")):
+        needs.program(name, package)
+    if os.geteuid():
+        pytest.skip("needs root, for a host in namespaces of its own")
+    command = ["unshare", "--net", "--mount", "sh", "-c", BEGIN]
+    with ExitStack() as left:
+        pipe = subprocess.PIPE
+        init = left.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe))
+        assert init.stdout is not None
+        assert init.stdout.readline(), "namespaces cannot be made"
+        host = NfsHost(folder / "export", init.pid, left)
+        host.export.mkdir()
+        serve(host, folder)
+        yield host
+
+
+def serve(host: NfsHost, folder: Path) -> None:
+    """Start the server, and wait until it serves."""
+    config, log = folder / "ganesha.conf", folder / "ganesha.log"
+    config.write_text(CONFIG.format(export=host.export))
+    log.touch()
+    host.start("rpcbind", "-f")
+    host.start("ganesha.nfsd", "-F", "-f", config, "-L", log, "-p", "/run/ganesha/pid")
+    assert eventually(lambda: "NFS SERVER INITIALIZED" in log.read_text(), 60), log.read_text()
