@@ -12,6 +12,7 @@ from birthmark.predictor.allocation.verdicts import Hinting, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.kinds import BEST
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
@@ -40,9 +41,13 @@ def hints_name(kind: str, point: Point) -> str:
     return f"{DIRECTORY}/hints-{kind}-{point}.image"
 
 
-def levels_name(kind: str, number: int) -> str:
-    """Return the name of one of the images that tell how sure the models are."""
-    return f"{DIRECTORY}/{kind}-levels-{number}.image"
+def levels_name(kind: str, point: Point, number: int) -> str:
+    """Return the name of one of the images that tell how sure the models are.
+
+    They are the same at both points, unless at each other models answer.
+    """
+    own = f"{kind}-{point}" if kind == BEST else kind
+    return f"{DIRECTORY}/{own}-levels-{number}.image"
 
 
 def certainty_name(kind: str, point: Point) -> str:
@@ -81,16 +86,20 @@ def certainties(models: ModelSet[Any], worlds: Iterable[Worlds], point: Point) -
 
 
 def _save_levels(trained: Answering, kind: str, directory: Path) -> list[str]:
-    models = trained.of_kind(kind)
-    try:
-        images = compile_levels(models)
-    except ValueError as error:
-        log.warning("no images of the levels of %s: %s", kind, error)
-        return []
-    parts = {levels_name(kind, number): image for number, image in enumerate(images)}
-    for point in POINTS if images else ():
-        text = f"[{','.join(certainties(models, trained.worlds, point))}]"
-        parts[certainty_name(kind, point)] = text.encode()
+    made: dict[int, list[bytes]] = {}
+    parts: dict[str, bytes] = {}
+    for point in POINTS:
+        models = trained.of_kind(kind).at(point)
+        try:
+            images = made.get(id(models)) or compile_levels(models)
+        except ValueError as error:
+            log.warning("no images of the levels of %s: %s", kind, error)
+            return []
+        made[id(models)] = images
+        parts |= {levels_name(kind, point, number): image for number, image in enumerate(images)}
+        if images:
+            text = f"[{','.join(certainties(models, trained.worlds, point))}]"
+            parts[certainty_name(kind, point)] = text.encode()
     for name, content in parts.items():
         (directory / name).write_bytes(content)
     return list(parts)

@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.features import History, from_directories, from_files, from_names
+from birthmark.features.told import Told
 from birthmark.predictor import histories, parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import Said
 from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.answers.point import PLAIN, PROMISED, Point
+from birthmark.predictor.answers.point import PLAIN, POINTS, PROMISED, Point
 from birthmark.predictor.fit.calibration import Holdout, points_from_json
 from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
 from birthmark.predictor.fit.thresholds import Limits
@@ -77,7 +78,6 @@ class TrainedModel:
         predicates: Iterable[Predicate] | None = None,
         kinds: Sequence[str] = tuple(KINDS),
         learner: Learner | None = None,
-        point: Point = PROMISED,
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
@@ -88,8 +88,7 @@ class TrainedModel:
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
-        models; None: here and now. Whoever does it, they are the same. The best kinds are those
-        that err least at ``point`` (``predictor.fit.best_kind``).
+        models; None: here and now. Whoever does it, they are the same.
         """
         learner = learner or LocalLearner()
         if predicates is None:
@@ -100,14 +99,14 @@ class TrainedModel:
         self.histories = {"file": History(), "name": History()}
         for subject, lives in (("file", files), ("name", names)):
             told = self._told(births(lives), self.histories[subject])
-            learner.learn(self.models, self._lesson(subject, told, point), best)
+            learner.learn(self.models, self._lesson(subject, told), best)
         if any(predicate.subject == "directory" for predicate in self.predicates.values()):
-            learner.learn(self.models, self._lesson("directory", directories(files), point), best)
+            learner.learn(self.models, self._lesson("directory", directories(files)), best)
         self.heat = Heat().fit(files)
         hinted: BestModels | None = None
         if hint_models.HOT_NAME in self.predicates:
             self.hints, hinted = _sets(kinds)
-            hint_models.train(self.hints, files, self.parameters, learner, hinted, point)
+            hint_models.train(self.hints, files, self.parameters, learner, hinted)
         learner.finish()
         self._add_best(best, hinted)
         return self
@@ -121,14 +120,14 @@ class TrainedModel:
         for models in self.models.values():
             _order(models, self.predicates)
 
-    def _lesson(self, subject: str, lives: pa.Table, point: Point) -> Lesson:
+    def _lesson(self, subject: str, lives: pa.Table) -> Lesson:
         asked = [p for p in self.predicates.values() if p.subject == subject]
         labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
         creates = _CREATES[subject](lives)
         holdout = Holdout.of(lives, self.parameters["calibration"])
         learned = pa.array(holdout.learned)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
-        return Lesson(creates, labels, holdout, self.parameters, self.worlds, point)
+        return Lesson(creates, labels, holdout, self.parameters, self.worlds)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
         """Return the creates of a later period's births, told of what was seen before each.
@@ -188,7 +187,7 @@ class TrainedModel:
         ``keys`` (None: all) and ``creates`` are as in ``predict``; predicates ``abstaining`` are
         never a yes.
         """
-        models = self.of_kind(kind)
+        models = self.of_kind(kind).at(point)
         scores = models.scores(creates, keys)
         told = told_by_key(creates, scores)
         return certainty.say_told(scores, models.points_for, told, self.worlds, point, abstaining)
@@ -217,8 +216,8 @@ class TrainedModel:
         content = {
             "format": _FORMAT,
             "kinds": [kind for kind in self.kinds if kind != BEST],
-            "best": _choices(self.models),
-            "best_hints": _choices(self.hints),
+            "best": _best(self.models),
+            "best_hints": _best(self.hints),
             "parameters": self.parameters,
             "predicates": predicates,
             "tallies": self.tallies,
@@ -257,9 +256,9 @@ class TrainedModel:
             there: list[str] = content["kinds"]
             best, hinted_best = content.get("best", {}), content.get("best_hints", {})
             wanted = _wanted(there, only, [*best.values(), *hinted_best.values()])
+            chosen, hinted_chosen = _read_best(best), _read_best(hinted_best)
             kinds = {kind: _set_of(kind) for kind in there if kind in wanted}
-            every = [*kinds, *([BEST] if best else [])]
-            points = {kind: points_from_json(content["points"][kind]) for kind in every}
+            points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
             hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise parts.DamagedModelError(
@@ -276,8 +275,8 @@ class TrainedModel:
                 model.hints[kind] = hints
         if only not in there:
             try:
-                _load_best(model.models, best, points)
-                _load_best(model.hints, hinted_best, hinted)
+                _add_loaded(model.models, chosen)
+                _add_loaded(model.hints, hinted_chosen)
             except (KeyError, TypeError, AttributeError) as error:
                 raise parts.DamagedModelError(path, f"the best kinds ({error!r})") from error
         model.histories = histories.load(path.parent)
@@ -288,51 +287,74 @@ class TrainedModel:
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
     """Return sets of models of so many kinds, and if these are several, what is made of them."""
     sets = {kind: _set_of(kind)() for kind in kinds}
-    return sets, BestModels(dict(sets)) if len(sets) > 1 else None
+    own = dict(sets)
+    return sets, BestModels(own, BestModels(own)) if len(sets) > 1 else None
 
 
-def _choices(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Choice]:
-    """Return the best kinds, if they were chosen."""
+_Best = Mapping[Point, tuple[Mapping[str, Choice], Any]]
+"""By point the kinds that were chosen, by key, and their operating points."""
+
+
+def _best(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
+    """Return the best kinds at each point, if they were chosen, for JSON."""
     best = sets.get(BEST)
-    return dict(best.choices) if isinstance(best, BestModels) else {}
+    if not isinstance(best, BestModels):
+        return {}
+    return {
+        point: {"choices": best.at(point).choices, "points": _points_of(best.at(point))}
+        for point in POINTS
+    }
 
 
-def _wanted(there: Sequence[str], only: str | None, choices: Iterable[Choice]) -> set[str]:
+def _read_best(saved: Mapping[Point, Any]) -> _Best:
+    """Return what ``_best`` wrote; raise ``ValueError``, ``TypeError``, ``KeyError`` else."""
+    return {
+        point: (dict(own["choices"]), points_from_json(own["points"]))
+        for point, own in dict(saved).items()
+    }
+
+
+def _wanted(there: Sequence[str], only: str | None, best: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the kinds that it takes to answer as ``only`` does."""
     if only is not None and only in there:
         return {only}
+    choices = (choice for own in best for choice in own["choices"].values())
     chosen = {kind for choice in choices for kind in choice.values()}
     return chosen if only == BEST and chosen else set(there)
 
 
-def _load_best(
-    sets: dict[str, ModelSet[Any]], choices: Mapping[str, Choice], points: Mapping[str, Any]
-) -> None:
-    """Add the best of ``sets`` to them, if ``choices`` were made."""
-    if not choices:
+def _add_loaded(sets: dict[str, ModelSet[Any]], chosen: _Best) -> None:
+    """Add the best of ``sets`` to them, if any were chosen."""
+    if not chosen:
         return
-    best = BestModels(dict(sets))
-    for key, choice in choices.items():
-        best.choose(key, choice)
-    best.points = points[BEST]
+    own = dict(sets)
+    best = BestModels(own, BestModels(own))
+    for point in POINTS:
+        choices, points = chosen[point]
+        for key, choice in choices.items():
+            best.at(point).choose(key, choice)
+        best.at(point).points = points
     sets[BEST] = best
 
 
-def _points(sets: dict[str, ModelSet[Any]]) -> dict[str, Any]:
-    """Return all operating points, for JSON."""
+def _points(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
+    """Return the operating points of all kinds, for JSON."""
+    return {kind: _points_of(models) for kind, models in sets.items() if kind != BEST}
+
+
+def _points_of(models: ModelSet[Any]) -> dict[Told, Any]:
     return {
-        kind: {
-            told: {key: asdict(points) for key, points in own.items()}
-            for told, own in models.points.items()
-        }
-        for kind, models in sets.items()
+        told: {key: asdict(points) for key, points in own.items()}
+        for told, own in models.points.items()
     }
 
 
 def _order(models: ModelSet[Any], keys: Iterable[str]) -> None:
     """Put models in the order of the predicates, so that equal ones make equal images."""
-    for key in keys:
-        models[key] = models.pop(key)
+    for point in POINTS:
+        own = models.at(point)
+        for key in keys:
+            own[key] = own.pop(key)
 
 
 def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:

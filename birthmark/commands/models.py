@@ -66,7 +66,7 @@ def show_(place: _Place, version: _Any = None, as_json: Json = False) -> None:
         return
     told = {**row, "correct": _percent(row["correct"]), "serves": _serves(row, ", ")}
     if row["serve"] == BEST and row["kinds"]:
-        told["answers"] = _answering(row["kinds"])
+        told["answers"] = _answering(row["kinds"][row["point"]])
     told["held out"] = _errors(row["held_out_errors"] or {})
     if card is not None:
         told |= _in_words(card) | {"card": str(kept.directory(version) / "card.html")}

@@ -658,15 +658,20 @@ bm_lookup_told(const uint8_t *image, const uint8_t *p,
 	const uint8_t *own = image + bm_u32(p + 4), *mask;
 	uint32_t w, words = (bm_predicates(image) + 63) / 64;
 	struct bm_answers found;
+	uint64_t any = 0;
 
+	BM_STEP(1);
+	mask = image + bm_u32(p + 8) +
+	    8 * (size_t)words * bm_told_of(create);
+	for (w = 0; w < words; w++)
+		any |= bm_u64(mask + 8 * (size_t)w);
+	if (any == 0)
+		return;
 	bm_clear(&found);
 	if (bm_u32(p) == BM_SECTION_RULES)
 		bm_lookup_rules(image, own, create, &found);
 	else
 		bm_lookup_trees(image, own, create, &found);
-	BM_STEP(1);
-	mask = image + bm_u32(p + 8) +
-	    8 * (size_t)words * bm_told_of(create);
 	for (w = 0; w < words; w++)
 		answers->words[w] |= found.words[w] &
 		    bm_u64(mask + 8 * (size_t)w);

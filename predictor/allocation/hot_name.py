@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
-from birthmark.predictor.answers.point import PROMISED, Point
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Learner, Lesson, Sets
 from birthmark.predictor.models.best import BestModels
@@ -30,11 +29,10 @@ def train(
     parameters: Mapping[str, Any],
     learner: Learner,
     best: BestModels | None = None,
-    point: Point = PROMISED,
 ) -> None:
     """Train one model of each kind in ``sets`` on the regular files of a files table.
 
-    ``best`` is to have the one that errs least at ``point``.
+    ``best`` is to have the one that errs least.
 
     A file that was there before the trace is a No, if nothing is known of its heat: it did not
     live shortly. Births alone would not tell what the files are called that last: where nearly all
@@ -51,7 +49,7 @@ def train(
     labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
     holdout = Holdout.of(lives, parameters["calibration"])
-    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters, point=point), best)
+    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters), best)
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:

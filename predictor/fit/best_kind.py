@@ -2,21 +2,23 @@
 
 It is told by how calibration scored them (``predictor.fit.calibration``), and costs no more
 training. Of each subject's predicates one kind is best on the whole. Every predicate weighs the
-same there, and so does every level of what may be told of a create (``features.told.TOLD``): nobody
-knows at training how much askers will know. A kind that is told nothing errs as often at each.
+same there, both points, and every level of what may be told of a create (``features.told.TOLD``):
+nobody knows at training how much askers will know. A kind that is told nothing errs as often at
+each.
 
-For a predicate and a level another kind is taken only where it errs less by more than chance: by a
-paired t-test over the folds, which are long stretches of time (or over blocks of time, where there
-is one fold). What is hardly better today may be much worse tomorrow. On captured days (learned from
-the first, of which all of this was chosen; tested on the second) the kind of least errors for each
-predicate and level, however little less, was wrong more often than that which this takes, and so
-was one by a test over the blocks of time, of which there are many.
+For a predicate, a level and a point another kind is taken only where it errs less by more than
+chance: by a paired t-test over the folds, which are long stretches of time (or over blocks of time,
+where there is one fold). What is hardly better today may be much worse tomorrow. On captured days
+(learned from the first, of which all of this was chosen; tested on the second) the kind of least
+errors for each predicate and level, however little less, was wrong more often than that which this
+takes, and so was one by a test over the blocks of time, of which there are many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Bools
 from birthmark.features.told import TOLD, Told
 from birthmark.predictor.answers.operating_points import Scores, says_yes
-from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import surely_better
 from birthmark.predictor.models.best import Choice
@@ -47,7 +49,8 @@ def held_out_errors(
     some = None if keys is None else list(keys)
     for kind, own in models.items():
         asked = own if some is None else some
-        found = [own.point(key, told).errors_at(point) for key in asked for told in TOLD]
+        points = (own.at(point).point(key, told) for key in asked for told in TOLD)
+        found = [each.errors_at(point) for each in points]
         known = [share for share in found if share is not None]
         if known:
             errors[kind] = sum(known) / len(known)
@@ -77,11 +80,17 @@ class Trial:
 
     def choices(self, point: Point) -> dict[str, Choice]:
         """Return by key which kind is to answer at ``point``, whatever is told."""
-        usual = UNJUDGED if UNJUDGED in self.sets else next(iter(self.sets))
-        best = best_kind(held_out_errors(self.sets, point, self.labels), usual)
+        best = self._best
         return {
             key: {told: self._kind(key, told, best, point) for told in TOLD} for key in self.labels
         }
+
+    @cached_property
+    def _best(self) -> str:
+        """The kind that is best on the whole."""
+        usual = UNJUDGED if UNJUDGED in self.sets else next(iter(self.sets))
+        found = [held_out_errors(self.sets, point, self.labels) for point in POINTS]
+        return best_kind({kind: sum(each[kind] for each in found) for kind in found[0]}, usual)
 
     def scores(self, choices: Mapping[str, Choice], told: Told) -> list[dict[str, Scores]]:
         """Return the scores of each fold by the kinds that answer where so much is told."""

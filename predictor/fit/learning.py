@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools
 from birthmark.features.told import Told, forgotten
-from birthmark.predictor.answers.point import PROMISED, Point
+from birthmark.predictor.answers.operating_points import OperatingPoints
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.best_kind import ByTold, Trial
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limits
-from birthmark.predictor.models.best import BestModels
+from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
@@ -28,8 +29,7 @@ class Lesson:
 
     ``creates`` and ``labels`` have the same rows. ``parameters`` are those of
     ``predictor.TrainedModel``: of them each kind of models takes its own. ``worlds`` are those of
-    the predicates; without (None) nothing but a yes is asked for. The best kinds are those that err
-    least at ``point``.
+    the predicates; without (None) nothing but a yes is asked for.
     """
 
     creates: pa.Table
@@ -37,7 +37,6 @@ class Lesson:
     holdout: Holdout
     parameters: Mapping[str, Any]
     worlds: Sequence[Worlds] | None = None
-    point: Point = PROMISED
 
     def train(self, models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
         """Let ``models`` learn from the births of a mask; return them."""
@@ -82,15 +81,23 @@ class Lesson:
         ``found`` has by kind the scores of each fold.
         """
         trial = Trial(best.sets, self.holdout, self.labels, found)
-        choices = trial.choices(self.point)
-        for key, choice in choices.items():
-            best.choose(key, choice)
-        for told in self.told(best) if self.holdout.held.any() else ():
-            points = {key: best.sets[own[told]].point(key, told) for key, own in choices.items()}
-            if self.worlds is not None:
-                scores, limits = trial.scores(choices, told), Limits.of(self.parameters)
-                points = self.holdout.followed(points, scores, self.labels, limits, self.worlds)
-            best.points.setdefault(told, {}).update(points)
+        for point in POINTS:
+            models, choices = best.at(point), trial.choices(point)
+            for key, choice in choices.items():
+                models.choose(key, choice)
+            for told in self.told(best) if self.holdout.held.any() else ():
+                points = self._points(trial, choices, told)
+                models.points.setdefault(told, {}).update(points)
+
+    def _points(
+        self, trial: Trial, choices: Mapping[str, Choice], told: Told
+    ) -> Mapping[str, OperatingPoints]:
+        """Return the operating points of the kinds that are chosen where so much is told."""
+        points = {key: trial.sets[own[told]].point(key, told) for key, own in choices.items()}
+        if self.worlds is None:
+            return points
+        scores, limits = trial.scores(choices, told), Limits.of(self.parameters)
+        return self.holdout.followed(points, scores, self.labels, limits, self.worlds)
 
 
 class Learner(Protocol):

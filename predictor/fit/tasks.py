@@ -95,8 +95,7 @@ def write_lesson(lesson: Lesson, folder: Path, slice_rows: int) -> None:
     columns |= {"fold": pa.array(lesson.holdout.fold), "block": pa.array(lesson.holdout.block)}
     for name, column in columns.items():
         table = table.append_column(name, column)
-    known = {"parameters": dict(lesson.parameters), "worlds": lesson.worlds, "point": lesson.point}
-    rest = json.dumps(known)
+    rest = json.dumps({"parameters": dict(lesson.parameters), "worlds": lesson.worlds})
     table = table.unify_dictionaries().replace_schema_metadata({_REST: rest})
     with pa.ipc.new_file(str(folder / "lesson.arrow"), table.schema) as writer:
         writer.write_table(table.combine_chunks(), max_chunksize=slice_rows)

@@ -44,17 +44,24 @@ class BestModels(ModelSet[Any]):
     """Models of other sets, by kind: of each predicate one for whatever is told of a create.
 
     ``choices`` has their kinds, by key. The operating points are those of the models, but what
-    follows from other answers follows from answers of the chosen kinds.
+    follows from other answers follows from answers of the chosen kinds. At the point ``accurate``
+    others may be best: those of ``accurate``, if there are such.
     """
 
     kind = BEST
     told = TOLD
     parameters = ()
 
-    def __init__(self, sets: Mapping[str, ModelSet[Any]]) -> None:
+    def __init__(
+        self, sets: Mapping[str, ModelSet[Any]], accurate: BestModels | None = None
+    ) -> None:
         super().__init__()
-        self.sets = sets
+        self.sets, self.accurate = sets, accurate
         self.choices: dict[str, Choice] = {}
+
+    def at(self, point: Point) -> BestModels:
+        """Return the models that are best at ``point``."""
+        return self.accurate if point == "accurate" and self.accurate is not None else self
 
     def choose(self, key: str, choice: Choice) -> None:
         """Let the kinds of ``choice`` answer the predicate of a key."""
@@ -109,9 +116,9 @@ class BestModels(ModelSet[Any]):
 
     def rules(self, point: Point) -> pa.Table:
         """Return what decides of predicates that are answered, at least sometimes, by rules."""
-        tables = []
+        tables, choices = [], self.at(point).choices
         for kind, models in self.sets.items():
-            own = [key for key, choice in self.choices.items() if kind in choice.values()]
+            own = [key for key, choice in choices.items() if kind in choice.values()]
             with suppress(ValueError):  # of what is not made of rules
                 every = models.rules(point) if own else RULES.empty_table()
                 tables.append(every.filter(pc.is_in(every["predicate"], pa.array(own, pa.utf8()))))

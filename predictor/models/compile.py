@@ -24,6 +24,7 @@ def compile_models(models: ModelSet[Any], point: Point) -> bytes:
     Raises ``ValueError`` for a kind of models that has no section, and where something is more or
     longer than an image has room for.
     """
+    models = models.at(point)
     sections, abstained = sections_of(models, point, models)
     return compile_image(list(models), sections, abstained)
 
@@ -68,6 +69,7 @@ def sections_of(
 
     Raises ``ValueError`` for a kind of models that has no section.
     """
+    models = models.at(point)
     some = {key: models[key] for key in keys}
     thresholds = {key: models.thresholds(key, point) for key in some}
     abstained = {key for key, own in thresholds.items() if np.isinf(own).all()}

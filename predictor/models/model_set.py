@@ -133,12 +133,17 @@ class ModelSet(dict[str, Model]):
         self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
     ) -> dict[str, pa.BooleanArray]:
         """Return for each row the answers of the models of ``keys`` (None: all)."""
-        scores = self.scores(creates, keys)
+        models = self.at(point)
+        scores = models.scores(creates, keys)
         told = told_by_key(creates, scores)
         return {
-            key: pa.array(own >= self.thresholds(key, point)[told[key]])
+            key: pa.array(own >= models.thresholds(key, point)[told[key]])
             for key, own in scores.items()
         }
+
+    def at(self, point: Point) -> ModelSet[Any]:
+        """Return the models that answer at ``point``: these."""
+        return self
 
     def thresholds(self, key: str, point: Point) -> Scores:
         """Return the thresholds of the model of ``key``, by the place in ``TOLD`` of what is told.
@@ -187,13 +192,13 @@ class ModelSet(dict[str, Model]):
 
     def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
         """Return for each row every model's answer at ``point``, by key, with its evidence."""
-        told = told_by_key(creates, self)
+        models, told = self.at(point), told_by_key(creates, self)
         return [
             {
-                key: self._answer(key, *own, point, TOLD[told[key][row]])
+                key: models._answer(key, *own, point, TOLD[told[key][row]])
                 for key, own in found.items()
             }
-            for row, found in enumerate(self.evidence(creates))
+            for row, found in enumerate(models.evidence(creates))
         ]
 
     def _answer(

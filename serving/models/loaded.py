@@ -84,13 +84,13 @@ class LoadedModel(Published):
     def _levels(self, content: bytes) -> tuple[list[str], list[bytes]]:
         """Return what says how sure the answers of an image are, and the images that it is of."""
         described = self._part(certainty_name(self.kind, self.point))
-        parts = (levels_name(self.kind, number) for number in count())
+        parts = (levels_name(self.kind, self.point, number) for number in count())
         stored = [self._stored(name) for name in takewhile(self._has, parts)]
         if not described or not stored:  # of a version published before there were any
             return [certainty.plainly(Image(content).predicates)], []
         levels = [image for image in stored if image is not None]
         if len(levels) < len(stored):
-            levels = compile_levels(self.trained.of_kind(self.kind))
+            levels = compile_levels(self.trained.of_kind(self.kind).at(self.point))
         return [json.dumps(each) for each in json.loads(described)], levels
 
     @cached_property
@@ -133,11 +133,10 @@ class LoadedModel(Published):
     @property
     def _knows_history(self) -> list[bool]:
         """Whether any kind that answers knows histories, for each of ``features.told.TOLD``."""
-        chosen = (
-            self.manifest["kinds"].values()
-            if self.kind == BEST
-            else [dict.fromkeys(TOLD, self.kind)]
-        )
+        if self.kind == BEST:
+            chosen = list(self.manifest["kinds"][self.point].values())
+        else:
+            chosen = [dict.fromkeys(TOLD, self.kind)]
         return [any(KINDS[choice[told]].knows_history for choice in chosen) for told in TOLD]
 
     def _stored(self, name: str) -> bytes | None:

@@ -329,6 +329,10 @@ def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, chan
         TrainedModel.load(tmp_path)
 
 
+def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
+    return {point: {"choices": choices, "points": {}} for point in ("accurate", "bounded")}
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -341,9 +345,10 @@ def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, chan
         ("parameters", {"maxfrac": 1}),
         ("tallies", {}),
         ("best", []),
-        ("best", {"lock": {"nothing": "rules"}}),
-        ("best", {"lock": dict.fromkeys(TOLD, "oracle")}),
-        ("best_hints", {"lock": dict.fromkeys(TOLD, "rules")}),
+        ("best", {"bounded": {"choices": {}, "points": {}}}),
+        ("best", chosen({"lock": {"nothing": "rules"}})),
+        ("best", chosen({"lock": dict.fromkeys(TOLD, "oracle")})),
+        ("best_hints", chosen({"lock": dict.fromkeys(TOLD, "rules")})),
     ],
 )
 def test_a_description_of_something_else_is_refused(model, tmp_path, key, value):
@@ -358,7 +363,7 @@ def test_a_model_that_was_stored_before_the_best_kinds_were_chosen_has_the_other
     model.save(tmp_path)
     path = tmp_path / "model.json"
     content = json.loads(path.read_text())
-    del content["best"], content["best_hints"], content["points"]["best"]
+    del content["best"], content["best_hints"]
     path.write_text(json.dumps(content))
     loaded = TrainedModel.load(tmp_path)
     assert loaded.kinds == tuple(KINDS)

@@ -51,7 +51,12 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
         kinds = (CHOSEN.get(key, ()) + USUAL[len(CHOSEN.get(key, ())) :])[:4]
         best.choose(key, dict(zip(TOLD, kinds, strict=True)))
     model.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: best}
-    manifest = {"serve": BEST, "kinds": best.choices, "point": "accurate", "figures": []}
+    manifest = {
+        "serve": BEST,
+        "kinds": {"accurate": best.choices},
+        "point": "accurate",
+        "figures": [],
+    }
     manifest |= {"trained_on": {"datasets": ["lock"], "files": 40}}
     folder = tmp_path_factory.mktemp("told")
     Registry(folder).publish(model.save, manifest)

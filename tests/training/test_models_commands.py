@@ -144,11 +144,11 @@ def test_show_tells_which_kinds_answer_what(registry: Path) -> None:
     lock = {"directory": "forest", "caller": "forest", "name": "rules", "nothing": "rules"}
     kinds = {"lock": lock, "size>1M": dict.fromkeys(lock, "forest")}
     kinds["HotWrite"] = dict.fromkeys(lock, "forest") | {"nothing": "name"}
-    about = {"serve": "best", "point": "bounded", "kinds": kinds}
+    about = {"serve": "best", "point": "bounded", "kinds": {"bounded": kinds}}
     version = kept.publish(lambda path: shutil.copy(__file__, path), about)
     text = " ".join(models(registry, "show", version).split())
     assert "answers forest; rules: lock (name, nothing); name: HotWrite (nothing)" in text
-    assert told(registry, "show", version)["kinds"] == kinds
+    assert told(registry, "show", version)["kinds"] == {"bounded": kinds}
     other = kept.publish(lambda path: shutil.copy(__file__, path), about | {"serve": "rules"})
     assert "answers" not in models(registry, "show", other)
 

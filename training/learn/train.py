@@ -17,6 +17,7 @@ from birthmark.data.schema import FILES
 from birthmark.data.traces.inputs import each_once
 from birthmark.features.told import TOLD
 from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.best_kind import held_out_errors
 from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Settings
@@ -105,7 +106,7 @@ def fit(
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
     model = TrainedModel(**settings.parameters())
     with learner() as own:
-        model.fit(lives.with_others(), lives.names, predicates, learner=own, point=settings.point)
+        model.fit(lives.with_others(), lives.names, predicates, learner=own)
     return model, _manifest(model, lives, settings)
 
 
@@ -138,7 +139,13 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
     }
 
 
-def _chosen(model: TrainedModel) -> dict[str, dict[str, str]]:
-    """Return by predicate, and by what is told of a create, the kind that errs least."""
+def _chosen(model: TrainedModel) -> dict[str, Any]:
+    """Return by point, by predicate and by what is told of a create the kind that errs least."""
     best = model.of_kind(BEST)
-    return {key: {told: best.kind_of(key, told) for told in TOLD} for key in model.predicates}
+    return {
+        point: {
+            key: {told: best.at(point).kind_of(key, told) for told in TOLD}
+            for key in model.predicates
+        }
+        for point in POINTS
+    }

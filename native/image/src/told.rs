@@ -49,14 +49,21 @@ impl ByTold {
 
     /// Adds the predicates that it says yes to, where so much is told.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
-        let mut own = Answers::default();
-        self.section.lookup(create, &mut own);
         step(1);
         let of_file = self.masks[create.told() as usize];
         let of_name = self.masks[create.of_name().told() as usize];
-        for (place, answer) in answers.iter_mut().enumerate() {
-            let names = self.names[place];
-            *answer |= own[place] & (of_file[place] & !names | of_name[place] & names);
+        let mask = |word: usize| {
+            let names = self.names[word];
+            of_file[word] & !names | of_name[word] & names
+        };
+        let mask: Answers = std::array::from_fn(mask);
+        if mask == Answers::default() {
+            return;
+        }
+        let mut own = Answers::default();
+        self.section.lookup(create, &mut own);
+        for (answer, (own, mask)) in answers.iter_mut().zip(own.into_iter().zip(mask)) {
+            *answer |= own & mask;
         }
     }
 

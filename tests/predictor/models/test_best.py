@@ -20,6 +20,7 @@ from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.predictor.models.kinds import BEST
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel
+from birthmark.training.evaluate.evaluation import evaluate
 from birthmark_native import Answerer, Tally
 
 ASKED = ("lock", "size=zero", "lifespan<=1", "name:lock")
@@ -205,3 +206,53 @@ def test_sums_of_scores_are_those_of_the_kind_that_answers(model: TrainedModel) 
     own = forest.least_sum("lock", 0.5)
     assert own is not None
     assert sums == {"directory": own, "caller": own, "name": None, "nothing": None}
+
+
+@pytest.fixture
+def at_each_point(model: TrainedModel) -> TrainedModel:
+    """Return the same models, of which the forest answers all at the accurate point."""
+    best, forest = (BestModels({kind: model.models[kind] for kind in KINDS}) for _ in range(2))
+    for key, kinds in MIXED.items():
+        best.choose(key, dict(zip(TOLD, kinds, strict=True)))
+        forest.choose(key, dict.fromkeys(TOLD, "forest"))
+    best.accurate = forest
+    own = TrainedModel(**model.parameters)
+    own.predicates, own.tallies, own.worlds = model.predicates, model.tallies, model.worlds
+    own.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: best}
+    own.histories, own.heat = model.histories, model.heat
+    return own
+
+
+def test_at_each_point_others_may_be_best(
+    model: TrainedModel, at_each_point: TrainedModel, creates: pa.Table, tmp_path: Path
+) -> None:
+    some = creates.slice(100, 50)
+    at_each_point.save(tmp_path)
+    for found in (at_each_point, TrainedModel.load(tmp_path)):
+        for point, kind in (("bounded", BEST), ("accurate", "forest")):
+            assert found.predict(creates, BEST, point) == model.predict(creates, kind, point)
+            assert found.explain(some, BEST, point) == model.explain(some, kind, point)
+            own = model.of_kind(kind)
+            assert compile_models(found.of_kind(BEST), point) == compile_models(own, point)
+    images = {path.name for path in (tmp_path / "images").iterdir()}
+    assert {"best-bounded-levels-0.image", "best-accurate-levels-0.image"} <= images
+
+
+def test_the_figures_are_of_what_answers_at_each_point(
+    model: TrainedModel, at_each_point: TrainedModel
+) -> None:
+    operations = pq.read_table(DAYS[0]).slice(15_000, 4_000)
+    files, names = lives.tables(operations.to_batches())
+    rows = {
+        (row["model"], row["point"], row["predicate"], row["subject"]): row
+        for row in evaluate(at_each_point, files, names).to_pylist()
+    }
+    expected = {
+        row["predicate"]: row
+        for row in evaluate(model, files, names).to_pylist()
+        if (row["model"], row["point"], row["subject"]) == (BEST, "bounded", "file")
+    }
+    for key in ("lock", "size=zero", "lifespan<=1"):
+        accurate = rows[BEST, "accurate", key, "file"]
+        assert accurate == rows["forest", "accurate", key, "file"] | {"model": BEST}
+        assert rows[BEST, "bounded", key, "file"] == expected[key]

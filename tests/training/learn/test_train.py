@@ -73,21 +73,26 @@ def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> N
     assert errors["rules"] >= 50
     assert errors["able"] == errors["best"] == 0
     assert manifest["serve"] == "best"
-    assert manifest["kinds"] == {"size=zero": dict.fromkeys(TOLD, "able")}
+    assert manifest["kinds"]["accurate"] == {"size=zero": dict.fromkeys(TOLD, "able")}
     other = fit(by_owner, settings.model_copy(update={"serve": "name"}), EMPTY)[1]
     assert other["serve"] == "name"
     assert other["kinds"] == manifest["kinds"]
 
 
-def test_rules_serve_where_no_kind_is_better(by_owner: Lives) -> None:
-    """No kind can keep the bound on 200 files, so that all abstain; uncalibrated none is known."""
-    every, none = Settings(trees=4, rounds=2), Settings(trees=4, rounds=2, calibration=0)
-    _, abstaining = fit(by_owner, every, EMPTY)
+def test_where_all_abstain_what_is_best_at_the_other_point_answers(by_owner: Lives) -> None:
+    """No kind can keep the bound on 200 files, and which user they are of tells what they become."""
+    settings = Settings(trees=4, rounds=2)
+    _, abstaining = fit(by_owner, settings, EMPTY)
     assert abstaining["held_out_errors"] == dict.fromkeys((*KINDS, BEST), 50)
-    _, unknown = fit(by_owner, none, EMPTY)
+    able = {"size=zero": dict.fromkeys(TOLD, "able")}
+    assert abstaining["kinds"] == {"accurate": able, "bounded": able}
+
+
+def test_rules_serve_where_nothing_tells_which_kind_is_best(by_owner: Lives) -> None:
+    _, unknown = fit(by_owner, Settings(trees=4, rounds=2, calibration=0), EMPTY)
     assert unknown["held_out_errors"] == {}
     rules = {"size=zero": dict.fromkeys(TOLD, "rules")}
-    assert abstaining["kinds"] == unknown["kinds"] == rules
+    assert unknown["kinds"] == {"accurate": rules, "bounded": rules}
 
 
 def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:
