@@ -80,7 +80,7 @@ def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> N
 
 
 def test_where_all_abstain_what_is_best_at_the_other_point_answers(by_owner: Lives) -> None:
-    """No kind can keep the bound on 200 files, and which user they are of tells what they become."""
+    """No kind can keep the bound on 200 files; whose they are tells what they become."""
     settings = Settings(trees=4, rounds=2)
     _, abstaining = fit(by_owner, settings, EMPTY)
     assert abstaining["held_out_errors"] == dict.fromkeys((*KINDS, BEST), 50)
