@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
-from rich.text import Text
 
 from birthmark.data.datasets.tables import read_files
 from birthmark.predictor import FILE_PREDICATES, births
@@ -162,8 +161,7 @@ def picture(scores: Mapping[str, Score]) -> Table:
     means = [sum(own) / max(len(shares), 1) for own in zip(*shares.values(), strict=True)]
     for key, own in [*shares.items(), *([("mean", means)] if means else [])]:
         untold, told = (round((1 - share) / per_block) for share in own)
-        bar = Text("█" * min(untold, told), "green")
-        bar.append("░" * (untold - told), "bright_black")
-        bar.append("▓" * (told - untold), "red")
+        bar = f"[green]{'█' * min(untold, told)}[/]"
+        bar += f"[bright_black]{'░' * (untold - told)}[/][red]{'▓' * (told - untold)}[/]"
         table.add_row(key, *(f"{100 * share:.1f}%" for share in own), bar)
     return table

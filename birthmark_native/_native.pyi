@@ -654,11 +654,18 @@ class SharedHistoryWriter:
         lack of space, too.
         """
 
-    def mirror(self, live: LiveHistory) -> None:
+    def mirror(self, live: LiveHistory, changes: HistoryChanges | None = ...) -> None:
         """Take what changed since the last time, at first all; readers see it after :meth:`commit`.
 
-        Directories are told of, too, as they are used or given names.
+        Directories are told of, too, as they are used or given names. What is taken comes to
+        ``changes``, as well.
         """
+
+    def everything(self) -> HistoryChanges:
+        """Return all that there is since the last :meth:`commit`."""
+
+    def apply(self, changes: HistoryChanges) -> None:
+        """Take what changed in the history of another writer, or all of it."""
 
     def put(self, subject: str, known: pa.RecordBatch) -> None:
         """Take rows of ``HistoryKeeper.to_batch``, of ``file`` or ``name``.
@@ -698,6 +705,43 @@ class SharedHistoryWriter:
 
         Raises ``OSError`` if it cannot be renamed.
         """
+
+@final
+class HistoryChanges:
+    """What changed in a shared history: what is to be done to bring a copy up to date.
+
+    ``len`` is how many rows that are.
+    """
+
+    def __new__(cls) -> Self:
+        """Begin with no change."""
+
+    @staticmethod
+    def from_arrow(
+        forgotten: pa.Array, records: pa.RecordBatch, directories: pa.RecordBatch
+    ) -> HistoryChanges:
+        """Return what :meth:`to_arrow` told.
+
+        Raises ``TableError``, naming the column, if one is missing or damaged; ``ArrayTypeError``
+        or ``ArgumentError`` for other keys.
+        """
+
+    def to_arrow(self) -> tuple[pa.Array, pa.RecordBatch, pa.RecordBatch]:
+        """Return keys that are to be forgotten (uint64), then records and directories to be kept.
+
+        Records are rows of ``HistoryKeeper.to_batch``, of both subjects: a key says of which.
+        Directories have the columns ``key`` (the hash of a handle, an inode or a path),
+        ``directory`` (that of its handle), ``shape`` (that of its own name's shape, or null) and
+        ``used``, when.
+        """
+
+    def merge(self, later: HistoryChanges) -> None:
+        """Let what changed later come to it."""
+
+    def take(self, rows: int) -> HistoryChanges:
+        """Take so many rows out, or as many as there are, those first that are to be done first."""
+
+    def __len__(self) -> int: ...
 
 def handle_inode(handle: bytes) -> tuple[bytes, int] | None:
     """Return the file system and the inode that an NFS file handle means.

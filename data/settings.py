@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 KEYS = "server, client, user, group, file, directory"
@@ -191,3 +191,21 @@ class Following(Strict):
         description="move thresholds of the published model by what becomes of files;"
         " needs a history and a registry",
     )
+    send: str | None = Field(
+        default=None,
+        description="service on another host that is told what the live history learns, as"
+        " https://HOST:8325; needs --history",
+    )
+    send_token: Path | None = Field(
+        default=None, description="file with the token that it is shown, of scope follow"
+    )
+    send_certificates: Path | None = Field(
+        default=None,
+        description="certificates to trust it by, PEM; default: those that the system trusts",
+    )
+
+    @model_validator(mode="after")
+    def _sent(self) -> Self:
+        if self.send and not self.history:
+            raise ValueError("send: expected history, too: what is kept there is sent")
+        return self

@@ -16,7 +16,7 @@ from pydantic import (
 
 from birthmark.data.common.choices import meant
 from birthmark.data.common.sizes import size
-from birthmark.data.settings import Strict
+from birthmark.data.settings import Following, Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import REGION
@@ -95,6 +95,22 @@ class Settings(Strict):
         le=1,
         description="share of the last minutes' traffic that it may lack to be told from",
     )
+    receive: bool = Field(
+        default=False,
+        description="take the live history from a follower on another host (birthmark follow"
+        " --send), and keep it in the file of --history",
+    )
+    history_keys: int = Field(
+        default=Following.model_fields["history_keys"].default,
+        ge=100,
+        description="number of keys of each, files and names, that a history that is received has"
+        " room for",
+    )
+    history_directories: int = Field(
+        default=Following.model_fields["history_directories"].default,
+        ge=1,
+        description="number of directories that it has room for",
+    )
     follow: Path | None = Field(
         default=None,
         description="folder, file or pipe to follow: a follower is begun, and begun again when it"
@@ -165,6 +181,12 @@ class Settings(Strict):
     def _follower(self) -> Self:
         if self.follow and not (self.followed and self.history):
             raise ValueError("follow: expected followed and history, too: where it is to write")
+        return self
+
+    @model_validator(mode="after")
+    def _received(self) -> Self:
+        if self.receive and (self.follow or not self.history):
+            raise ValueError("receive: expected history, too, and not follow: one writes it")
         return self
 
     @model_validator(mode="after")

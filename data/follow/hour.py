@@ -9,9 +9,9 @@ of retransmissions in its last operations may still change, for a minute at most
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -87,7 +87,8 @@ class Hour:
             if table == "loss":
                 self._losses.add(batch)
         if batches:
-            self._writer.write(batches)
+            with self._named():
+                self._writer.write(batches)
 
     def set_aside(self, file: str, damaged: list[Damaged]) -> None:
         """Add damaged records of a file."""
@@ -95,22 +96,33 @@ class Hour:
 
     def publish(self, source: str, format: str, counts: Mapping[str, Any]) -> Path:
         """Give the dataset its place, with the record of what was counted until its end."""
-        self._writer.wait()
         summary = IngestSummary(str(self._place))
         if counts:  # none, if nothing came but the end
             own = {**difference(counts, self._before), "period": self._period}
             summary.add(_Followed(source, format, self._generated), own)
-        summary.loss = self._losses.estimate()
-        summary.rows = {table: self._writer.rows[table] for table in TABLES}
-        summary.others = self._dataset.places.others()
-        self._dataset.write_record(summary.record())
-        self._left.close()
-        durable.rename(self._aside, self._place)
+        with self._named():
+            self._writer.wait()
+            summary.loss = self._losses.estimate()
+            summary.rows = {table: self._writer.rows[table] for table in TABLES}
+            summary.others = self._dataset.places.others()
+            self._dataset.write_record(summary.record())
+            self._left.close()
+            durable.rename(self._aside, self._place)
         return self._place
 
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let an error that names no file, as those of writing Parquet do, name the dataset."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = error.filename or str(self._place)
+            raise
+
     def give_up(self, error: BaseException) -> None:
-        """Leave nothing of it."""
-        self._left.__exit__(type(error), error, error.__traceback__)
+        """Leave nothing of it, or as little as can be: `clear` removes the rest."""
+        with suppress(OSError):  # the disk may be full, of which the first error tells
+            self._left.__exit__(type(error), error, error.__traceback__)
 
 
 def free_name(out: Path, begins: int) -> str:

@@ -1,4 +1,7 @@
-"""The live history of a follower, as the service's workers read it (``native/live``)."""
+"""The live history of a follower, as the service's workers read it (``native/live``).
+
+A service on another host reads a copy (`data.follow.sending`).
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.follow.status import Sent
+from birthmark.data.follow.updates import Report
 from birthmark.data.schema import TIME, filled
 from birthmark.data.settings import Following
-from birthmark_native import LiveHistory, SharedHistory, SharedHistoryWriter
+from birthmark_native import HistoryChanges, LiveHistory, SharedHistory, SharedHistoryWriter
+
+if TYPE_CHECKING:
+    from birthmark.data.follow.sending import Sender
 
 RECENT = 300_000_000
-"""What was lost counts for so many microseconds of the trace's time."""
+"""What was lost counts for so many microseconds of the trace's time from when it is known."""
+
+EARLIER = 120_000_000
+"""A clock that goes back by more than this, in microseconds, was set back."""
 
 NAMES = 3
 """A directory is called by its handle, its inode and its path."""
@@ -62,7 +73,8 @@ class Mirror:
     """Keeps a file, which workers read, as a live history is.
 
     ``history`` is that which is mirrored. The file is there for readers from the first ``update``
-    on. ``heed`` is told before each what came to be known since the last.
+    on. ``heed`` is told before each what came to be known since the last. Where the settings name a
+    service that is sent what changes, it is sent behind; `sent` tells how much was.
     """
 
     def __init__(
@@ -73,19 +85,25 @@ class Mirror:
         self._reader = SharedHistory(path, _WHATEVER, _WHATEVER, 1.0)
         keys, names = 2 * settings.history_keys, NAMES * settings.history_directories
         self._writer = SharedHistoryWriter(path, keys, names, version("birthmark"))
+        self._sender = _sender(settings)
         self._losses: deque[tuple[int, float, float]] = deque()
         self._clock = 0
         self._heard = time.monotonic()
 
+    @property
+    def sent(self) -> Sent | None:
+        """What was sent; None if nobody is."""
+        return self._sender.sent if self._sender else None
+
     def lost(self, batch: pa.RecordBatch) -> None:
-        """Take rows of the loss table."""
-        seen = pc.add(pc.add(batch["calls"], batch["replies"]), batch["orphans"])
-        columns = (batch["time"].cast(pa.int64()), seen, batch["lost"])
-        self._losses.extend(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
+        """Take rows of the loss table, which come when their time is long over."""
+        seen = sum(pc.sum(batch[column]).as_py() for column in ("calls", "replies", "orphans"))
+        self._losses.append((self._clock, seen, pc.sum(batch["lost"]).as_py()))
 
     def heard(self, clock: int) -> None:
         """Take note that the history knows the trace until a time, microseconds since the epoch."""
-        self._clock = max(clock, self._clock)
+        was_set_back = clock < self._clock - EARLIER
+        self._clock = clock if was_set_back else max(clock, self._clock)
         self._heard = time.monotonic()
         self.history.advance(self._clock)
 
@@ -100,10 +118,20 @@ class Mirror:
         if self._heed is not None:
             births, outcomes = self.history.take_births(), self.history.take_outcomes()
             self._heed(Seen(self._as_told(births), outcomes, self._clock))
-        self._writer.mirror(self.history)
+        changes = HistoryChanges() if self._sender else None
+        self._writer.mirror(self.history, changes)
         self.history.discard()
-        self._writer.commit(self._clock, max(lag, 0.0), self._share_lost(), state)
+        report = Report(self._clock, max(lag, 0.0), self._share_lost(), state)
+        self._writer.commit(report.clock, report.lag, report.loss, report.state)
         self._writer.publish()
+        if self._sender and changes is not None:
+            self._sender.take(changes, report, self._writer.everything)
+
+    def close(self) -> None:
+        """Tell the readers that nothing more is learned; another may write the file from now on."""
+        self.update(0.0, "stopped")
+        if self._sender:
+            self._sender.close()
 
     def _as_told(self, births: pa.RecordBatch) -> pa.RecordBatch:
         told = self._reader.at(filled(births, _ASKED))
@@ -113,7 +141,17 @@ class Mirror:
         return births.set_column(place, "history", history.cast(pa.binary()))
 
     def _share_lost(self) -> float:
-        while self._losses and self._losses[0][0] < self._clock - RECENT:
+        # a clock that was ahead is not to have it count until the time is there
+        while self._losses and abs(self._losses[0][0] - self._clock) > RECENT:
             self._losses.popleft()
         seen, lost = (sum(each[column] for each in self._losses) for column in (1, 2))
         return lost / (seen + lost) if lost else 0.0
+
+
+def _sender(settings: Following) -> Sender | None:
+    """Return what sends a copy, if the settings name who is sent one."""
+    if settings.send is None:
+        return None
+    from birthmark.data.follow.sending import Sender  # others begin without HTTP and TLS
+
+    return Sender(settings)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from birthmark.data.common import durable
 from birthmark.data.follow import hour, state
 from birthmark.data.follow.hour import Hour
-from birthmark.data.follow.mirror import Heed, Mirror
+from birthmark.data.follow.mirror import EARLIER, Heed, Mirror
 from birthmark.data.follow.state import State, Warm
 from birthmark.data.follow.status import Status
 from birthmark.data.ingest.run import naming, taken
@@ -37,9 +37,6 @@ QUIET = 60.0
 
 MOST_ASIDE = 10_000
 """So many damaged records wait for a time by which an hour can be told."""
-
-EARLIER = 120_000_000
-"""A clock that is this much before the hour, in microseconds, was set back: another begins."""
 
 Hear = Callable[[pa.RecordBatch], None]
 Lives = LivesBuilder | LiveHistory
@@ -136,6 +133,7 @@ class Follower:
                     self._settings.history, self._lives, self._settings, self._heed
                 )
                 self._mirror.update(0.0, "starting")
+                self.status.sent = self._mirror.sent
             self._resuming = resume is not None
             self._left = stack.pop_all()
         return self
@@ -144,8 +142,8 @@ class Follower:
         with self._left:
             self._native.stop()
             if self._mirror is not None:
-                self._mirror.update(0.0, "stopped")
-                self._mirror = None  # another follower may write it from now on
+                self._mirror.close()
+                self._mirror = None
             if error is not None:
                 for each in filter(None, (self._hour, *(own for own, _ in self._closing))):
                     each.give_up(error)
@@ -213,6 +211,8 @@ class Follower:
             self._warm.pass_by(piece.clock, piece.place)
             if self._mirror is not None:
                 self._mirror.heard(piece.clock)
+                for batch in piece.loss:
+                    self._mirror.lost(batch)
             if piece.rows:
                 self._heard = time.monotonic()
                 self.status.batch(piece.clock, sum(map(len, piece.rows)))
@@ -284,13 +284,13 @@ class Follower:
             self._aside.clear()
         self._counts = self.status.counts = piece.counts() or self._counts
         self._format = piece.format or self._format
-        if self._mirror is not None:
-            for batch in piece.loss:
-                self._mirror.lost(batch)
         self.status.unwatched += sum(pc.sum(b["unwatched"]).as_py() for b in piece.loss)
 
     def _is_over(self, own: Hour, piece: FollowedPiece) -> bool:
-        """Tell whether an hour is: by the trace's time, or by the host's where nothing comes."""
+        """Tell whether an hour is: by the trace's time, or by the host's where nothing comes.
+
+        By a clock that was set back, another begins.
+        """
         if piece.clock is None:
             return False
         if not own.begins - EARLIER <= piece.clock < own.begins + self._stride:
@@ -333,11 +333,16 @@ class Follower:
         """Give the hours their places of which all is known, behind what goes on meanwhile."""
         while self._closing and not self._closing[0][0].waiting:
             own, counts = self._closing.popleft()
-            self._publishing.append(self._publisher.submit(self._give_place, own, counts))
+            before = self._publishing[-1] if self._publishing else None
+            given = self._publisher.submit(self._give_place, own, counts, before)
+            self._publishing.append(given)
         while self._publishing and (self._ended or self._publishing[0].done()):
             self.status.datasets.append(self._publishing.popleft().result())
 
-    def _give_place(self, own: Hour, counts: Mapping[str, Any]) -> str:
+    def _give_place(self, own: Hour, counts: Mapping[str, Any], before: Future[str] | None) -> str:
+        """Give an hour its place; not if the one before it has none: it is to be followed again."""
+        if before is not None:
+            before.result()
         own.publish(self._source, self._format, counts)
         state.settle(self._out, own.name)
         return own.name

@@ -6,16 +6,21 @@
 A state is written before its dataset gets its place, and is one from then on: the newest whose
 dataset is there. What is read behind its place makes the datasets that follow. So that the first
 calls and replies behind it find their own, the source is read again from a while before.
+
+Each has its name as long as it is whole: while it is written, and removed, it has one that is
+hidden.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from birthmark.data.common import durable
 
@@ -86,7 +91,8 @@ def keep(out: Path, state: State, save: Callable[[Path], None]) -> None:
     with durable.replaced(folder) as aside:
         aside.mkdir()
         save(aside / _LIVES)
-        (aside / _PLACE).write_text(json.dumps(asdict(state), indent=1) + "\n", encoding="utf-8")
+        told = asdict(state) | {"crc32": _checksum(asdict(state))}
+        (aside / _PLACE).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def settle(out: Path, dataset: str) -> None:
@@ -94,15 +100,17 @@ def settle(out: Path, dataset: str) -> None:
     kept = out / STATES / dataset
     (kept / _USED).touch()
     durable.sync(kept)
-    for mark in (out / STATES).glob(f"*/{_USED}"):
-        if mark.parent != kept:
-            durable.remove(mark.parent)
+    for folder in _folders(out):
+        if folder != kept and _is_used(out, folder):
+            durable.remove(folder.rename(folder.with_name(f".{folder.name}.old")))
 
 
 def newest(out: Path) -> State | None:
     """Return the state from which a follower of `out` goes on, if there is one.
 
-    Raises ValueError if it is damaged.
+    Raises:
+        OSError: it cannot be read; FileNotFoundError, if a follower replaced it meanwhile.
+        ValueError: it is damaged.
     """
     places = [folder / _PLACE for folder in _folders(out) if _is_used(out, folder)]
     return max(map(_read, places), key=lambda told: told.number, default=None)
@@ -111,18 +119,29 @@ def newest(out: Path) -> State | None:
 def _read(place: Path) -> State:
     try:
         told = json.loads(place.read_bytes())
+        checksum = told.pop("crc32")
+        if checksum != _checksum(told):
+            raise ValueError("its checksum is another")
         return State(**told | {name: tuple(told[name]) for name in ("warm", "place")})
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{place}: expected where a follower goes on: {error}") from error
 
 
+def _checksum(told: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(told, sort_keys=True).encode())
+
+
 def _folders(out: Path) -> list[Path]:
+    return [folder for folder in _all(out) if not folder.name.startswith(".")]
+
+
+def _all(out: Path) -> list[Path]:
     return list((out / STATES).iterdir()) if (out / STATES).is_dir() else []
 
 
 def clear(out: Path) -> None:
-    """Remove states whose datasets were not finished. Only who is alone may."""
-    for folder in _folders(out):
+    """Remove states whose datasets were not finished, or that are old. Only who is alone may."""
+    for folder in _all(out):
         if folder.name.startswith(".") or not _is_used(out, folder):
             durable.remove(folder)
 

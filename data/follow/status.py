@@ -8,6 +8,7 @@ import resource
 import time
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,27 @@ LAGS = 36_000
 
 RECENT = 10.0
 """Over so many seconds a rate is taken."""
+
+
+@dataclass
+class Sent:
+    """What was sent, for people.
+
+    Attributes:
+        to: the service.
+        following: whether it has all that is known.
+        updates, bytes: what it took, its copies among that.
+        copies: how often all that is known was sent.
+        failures: how many sessions failed, and `why` the last one did; None: it goes on.
+    """
+
+    to: str
+    following: bool = False
+    updates: int = 0
+    bytes: int = 0
+    copies: int = 0
+    failures: int = 0
+    why: str | None = None
 
 
 class Status:
@@ -41,6 +63,7 @@ class Status:
         self.counts: Mapping[str, Any] = {}
         self.unwatched = 0
         self.datasets: list[str] = []
+        self.sent: Sent | None = None
         self._lags: deque[float] = deque(maxlen=LAGS)
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
 
@@ -89,6 +112,7 @@ class Status:
             "datasets": len(self.datasets),
             "last_dataset": self.datasets[-1] if self.datasets else None,
             "peak_memory": _peak_memory(),
+            **({"sent": asdict(self.sent)} if self.sent else {}),
         }
 
     def write(self, path: Path) -> None:

@@ -29,7 +29,10 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 REPORT = "/v1/hints/report"
 """The path that is for who may report of hooks."""
 
-CHANGES = frozenset({("PUT", "/v1/model"), ("POST", REPORT)})
+HISTORY = "/v1/history"
+"""The path that is for followers on other hosts."""
+
+CHANGES = frozenset({("PUT", "/v1/model"), ("POST", REPORT), ("POST", HISTORY)})
 """What changes something."""
 
 _REALM = 'realm="birthmark"'
@@ -45,6 +48,8 @@ def needed(method: str, path: str) -> Scope | None:
         return "predict"
     if path == REPORT:
         return "report"
+    if path == HISTORY:
+        return "follow"
     return "read" if method in SAFE else "publish"
 
 

@@ -1,8 +1,8 @@
 """Under which names, and from which pages, something may be changed.
 
 A web page can make a browser on this host, or near it, send requests here. It cannot make it say
-that they come from nowhere (``Origin``), nor send JSON as such, unless its own name leads here (DNS
-rebinding): then ``Host`` is that name.
+that they come from nowhere (``Origin``), nor send JSON or Arrow as such, unless its own name leads
+here (DNS rebinding): then ``Host`` is that name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from birthmark.serving.messages.errors import ApiError
 
 _VALID = re.compile(rb"(?:[A-Za-z0-9._~%!$&'()*+,;=-]*|\[[A-Za-z0-9:.%-]+\])(?::[0-9]*)?")
-_JSON = re.compile(rb"application/json\s*(?:;.*)?", re.IGNORECASE)
+_SENT_AS = re.compile(rb"application/(?:json|vnd\.apache\.arrow\.stream)\s*(?:;.*)?", re.IGNORECASE)
 
 
 @lru_cache(maxsize=256)
@@ -45,8 +45,8 @@ class Changes:
             what = f"expected a Host that this service is known by, found {name[:200]!r}"
             raise ApiError("unknown_host", f"{what} (see --known-hosts)")
         refuse_foreign(headers)
-        if not _JSON.fullmatch(fields.get(b"content-type", b"")):
-            raise ApiError("not_json", "expected Content-Type: application/json")
+        if not _SENT_AS.fullmatch(fields.get(b"content-type", b"")):
+            raise ApiError("not_json", "expected Content-Type: application/json, or Arrow's")
 
 
 def refuse_foreign(headers: Iterable[tuple[bytes, bytes]]) -> None:

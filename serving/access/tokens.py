@@ -29,10 +29,10 @@ from birthmark.serving.messages.errors import ApiError
 
 log = logging.getLogger(__name__)
 
-Scope = Literal["predict", "read", "report", "publish"]
+Scope = Literal["predict", "read", "report", "follow", "publish"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""Asking for predictions and hints; reading models, metrics and pages; reporting of hooks; changing
-the model."""
+"""Asking for predictions and hints; reading models, metrics and pages; reporting of hooks; telling
+what a follower sees; changing the model."""
 
 LOOK_SECONDS = 1.0
 """How long after a change of the file the old tokens may still hold."""

@@ -22,6 +22,10 @@ from birthmark_native import MEMBERS, MOST_FILES, Member
 MEDIA_TYPE = b"application/vnd.apache.arrow.stream"
 """Of a stream in Arrow's IPC format."""
 
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+IN_ARROW = {"requestBody": {"required": True, "content": {MEDIA_TYPE.decode(): BINARY}}}
+"""The OpenAPI descriptions of bytes, and of a body that is such a stream."""
+
 _MEMBERS = {member.name: member for member in MEMBERS if member.files}
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary)
 _TEXT = (pa.types.is_string, pa.types.is_large_string)

@@ -23,6 +23,8 @@ from birthmark.serving.fast_path.dispatch import FastPath
 from birthmark.serving.http.connections import LOOK_SECONDS, look_after
 from birthmark.serving.http.tls import context
 from birthmark.serving.limits.limits import Limits, allow_files
+from birthmark.serving.live.received import LOOK_SECONDS as SILENCE_SECONDS
+from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Measured, Metrics
@@ -121,7 +123,10 @@ async def _running(
     metrics.tell_of(live, lambda: moved.in_force(slot.model))
     await slot.refresh()
     with logged(settings, metrics.registry) as log:
-        service = Service(settings, slot, metrics, limits, log, tokens, live=live, moved=moved)
+        receiver = Receiver(settings) if settings.receive else None
+        service = Service(
+            settings, slot, metrics, limits, log, tokens, live=live, receiver=receiver, moved=moved
+        )
         page = Page(service, registry)
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),
@@ -130,6 +135,8 @@ async def _running(
             (MOVED_SECONDS, lambda: asyncio.to_thread(moved.look, slot.model)),
             (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
         ]
+        if receiver is not None:
+            work.append((SILENCE_SECONDS, partial(asyncio.to_thread, receiver.let_go)))
         tasks = [asyncio.create_task(_every(*each)) for each in work]
         yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
     for task in tasks:

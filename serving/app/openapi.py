@@ -32,6 +32,7 @@ _OF_CHANGES = {403, 415, 421}
 _ALSO: Mapping[tuple[str, str], set[int]] = {
     ("/v1/model", "put"): {404, 409},
     ("/v1/hints/report", "post"): {409},
+    ("/v1/history", "post"): {404, 409},
 }
 
 _HEADERS: Mapping[int, Mapping[str, str]] = {
@@ -43,7 +44,6 @@ _SECURITY = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "a token"},
     "basic": {"type": "http", "scheme": "basic", "description": "a token as the password"},
 }
-_BINARY = {"schema": {"type": "string", "format": "binary"}}
 _ANSWERS = {
     "name": "answers",
     "in": "query",
@@ -92,8 +92,8 @@ def _by_hand(paths: dict[str, Any]) -> None:
     arrow = arrow_answers.MEDIA_TYPE.decode()
     asked = paths["/v1/predictions"]["post"]
     asked["parameters"] = [_ANSWERS]
-    asked["requestBody"]["content"][arrow] = _BINARY
-    asked["responses"]["200"]["content"][arrow] = _BINARY
+    asked["requestBody"]["content"][arrow] = arrow_answers.BINARY
+    asked["responses"]["200"]["content"][arrow] = arrow_answers.BINARY
     image = paths["/v1/model/image"]["get"]
     image["parameters"] = [
         _header("If-None-Match", "the tag of the image that the client has"),
@@ -102,7 +102,7 @@ def _by_hand(paths: dict[str, Any]) -> None:
     image["responses"]["200"] = {
         "description": "The image",
         "headers": _TAG,
-        "content": {"application/octet-stream": _BINARY},
+        "content": {"application/octet-stream": arrow_answers.BINARY},
     }
     image["responses"]["304"] = {"description": "The client has it", "headers": _TAG}
     metrics = paths["/metrics"]["get"]["responses"]

@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
+from birthmark.serving.answers import arrow_answers
 from birthmark.serving.answers.json_answers import explain_list, explain_one
 from birthmark.serving.fast_path import endpoints
 from birthmark.serving.fast_path.endpoints import body_of
@@ -172,6 +173,16 @@ async def report(request: Request, service: CurrentService) -> Response:
     owner = None if token is None else token.name
     take = service.metrics.reports.take
     await service.reporting.run(service.limits, lambda: take(parsed(Report, body), owner))
+    return Response(status_code=204)
+
+
+@router.post("/v1/history", status_code=204, openapi_extra=arrow_answers.IN_ARROW)
+async def history(request: Request, service: CurrentService) -> Response:
+    """Take what a follower on another host has seen, for creates to be told of it."""
+    body = await body_of(request)
+    if (receiver := service.receiver) is None:
+        raise ApiError("not_receiving", "the service was not begun with --receive")
+    await service.receiving.run(service.limits, lambda: receiver.take(body))
     return Response(status_code=204)
 
 

@@ -36,10 +36,9 @@ class Moved:
             return
         try:
             self.told = thresholds.read(self._path)
+            model.obey(self.in_force(model))
         except (OSError, ValueError) as error:
             log.warning("thresholds stay as they are: %s", error)
-        else:
-            model.obey(self.in_force(model))
         self._seen, self._obeyed = seen, model
 
     def in_force(self, model: LoadedModel | None) -> MovedThresholds | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.limits.limits import Limits
 from birthmark.serving.limits.serial_queue import SerialQueue
+from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import LogSampler
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.metrics.metrics import Metrics
@@ -30,6 +31,8 @@ class Service:
     tokens: Tokens | None = None
     live: SharedHistory | None = None
     moved: Moved = field(default_factory=Moved)
+    receiver: Receiver | None = None
+    receiving: SerialQueue = field(default_factory=SerialQueue)
     reporting: SerialQueue = field(default_factory=SerialQueue)
     scraping: SerialQueue = field(default_factory=SerialQueue)
 

@@ -18,7 +18,14 @@ from birthmark.data.schema import TIME
 from birthmark.data.traces import open_trace
 from birthmark.features import HISTORY_BYTES, History, from_files
 from birthmark.features import told as features_told
-from birthmark_native import SharedHistory, SharedHistoryWriter, handle_inode
+from birthmark_native import (
+    HistoryChanges,
+    HistoryKeeper,
+    LiveHistory,
+    SharedHistory,
+    SharedHistoryWriter,
+    handle_inode,
+)
 
 HOUR = 3600.0
 ROWS = 300
@@ -216,6 +223,34 @@ def test_rows_of_a_history_are_put_and_removed(tmp_path: Path, shared_day: Share
     history = History()
     bare = without(shared_day.creates, frozenset({"dir_fh"}))
     assert reader.at(bare)["history"].to_pylist() == told_of(history, bare)
+
+
+def test_changes_keep_a_copy_that_tells_the_same_and_so_does_all_at_once(
+    tmp_path: Path, shared_day: Shared
+):
+    writers = [SharedHistoryWriter(tmp_path / name, 100_000, 10_000, "") for name in "abc"]
+    mirror, copy, late = writers
+    live = LiveHistory(HistoryKeeper(500), HistoryKeeper(500))  # many keys must be forgotten
+    forgotten = 0
+    for batch in pq.read_table(DAYS[0]).slice(0, 20_000).to_batches(max_chunksize=500):
+        live.update(batch)
+        changes = HistoryChanges()
+        mirror.mirror(live, changes)
+        forgotten += len(changes.to_arrow()[0])
+        assert len(changes.to_arrow()[1]) <= 1000
+        copy.apply(changes)
+        mirror.commit(0, 0.0, 0.0, "following")
+    late.apply(mirror.everything())
+    for writer in writers:
+        writer.commit(0, 0.0, 0.0, "following")
+        writer.publish()
+    told = [reading(tmp_path / name).at(shared_day.creates).to_pylist() for name in "abc"]
+    kept = [reading(tmp_path / name).status() for name in "abc"]
+    assert forgotten > 0
+    assert told[0] == told[1] == told[2]
+    assert len({row["history"] for row in told[0]}) > 10
+    assert len({(each["keys"], each["aliases"]) for each in kept}) == 1
+    assert kept[0]["aliases"] > 10
 
 
 def handles_of(capture: Path) -> dict[bytes, int]:

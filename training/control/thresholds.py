@@ -7,10 +7,12 @@ the version and kind that it is of, at the point that keeps a bound.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from birthmark.data.common import durable
+from birthmark.data.follow.beside import thresholds as of_history
 from birthmark.data.settings import Strict
 from birthmark.features.told import Told
 
@@ -27,7 +29,7 @@ class MovedThreshold(Strict):
     told: Told
     calibrated: float | None
     score: float | None
-    sum: int
+    sum: Annotated[int, Field(ge=0, lt=2**32)]
     outcomes: int
     false_positives: int
     regained: bool = False
@@ -45,7 +47,7 @@ class MovedThresholds(Strict):
 
 def beside(history: Path) -> Path:
     """Return the path of the thresholds that belong to a live history."""
-    return history.with_name(f"{history.name}.thresholds")
+    return of_history(history)
 
 
 def write(path: Path, moved: MovedThresholds) -> None:

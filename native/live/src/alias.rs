@@ -1,5 +1,7 @@
 //! What a directory is called by who asks: an NFS client's handle, a kernel's inode, a path.
 
+use super::handles::{self, Inode};
+use super::reader::Directory;
 use birthmark_learn::history::{combine, hash};
 
 const HANDLE: u64 = 1;
@@ -22,6 +24,19 @@ pub fn of_inode(system: &[u8], fileid: u64) -> u64 {
 pub fn of_path(path: &[u8]) -> u64 {
     let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     combine(PATH, hash(&path[..end]))
+}
+
+/// A directory, and all that it is called by: its handle, the inode that the handle means, and its
+/// path, if that is known. `shape` is the hash of its own name's shape.
+pub fn of_directory(
+    handle: &[u8],
+    path: Option<&[u8]>,
+    shape: Option<u64>,
+) -> (Directory, impl Iterator<Item = u64>) {
+    let directory = Directory { dir: hash(handle), shape };
+    let inode = handles::inode(handle).map(|Inode { system, fileid }| of_inode(system, fileid));
+    let aliases = [Some(of_handle(handle)), inode, path.map(of_path)];
+    (directory, aliases.into_iter().flatten())
 }
 
 #[cfg(test)]

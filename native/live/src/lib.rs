@@ -10,6 +10,7 @@
 
 pub mod alias;
 pub mod batch;
+pub mod changes;
 pub mod file;
 pub mod freshness;
 pub mod handles;
@@ -22,6 +23,7 @@ pub mod table;
 pub mod words;
 pub mod writer;
 
+pub use changes::Changes;
 pub use file::{CreateError, OpenError, Publisher, SharedHistory};
 pub use freshness::{Limits, WhyNot};
 pub use header::{Clocks, Facts, Report, State};

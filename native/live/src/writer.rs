@@ -1,12 +1,12 @@
 //! Writes a shared history: the mirror of what a follower knows.
 
 use super::alias;
-use super::handles::{self, Inode};
+use super::changes::Changes;
 use super::header::{Clocks, Counts, Facts, Layout, Report, DIRECTORY, SEQUENCE};
 use super::reader::Directory;
 use super::table::{Table, FREE, WAYS};
 use super::words::{Words, WordsMut};
-use birthmark_learn::history::{hash, Record, WORDS as RECORD};
+use birthmark_learn::history::{Record, WORDS as RECORD};
 use std::sync::atomic::Ordering;
 
 /// The one writer of a shared history.
@@ -62,14 +62,23 @@ impl<W: WordsMut> Writer<W> {
     /// Sets what a directory is called: by its handle, by the inode that the handle means, and by
     /// its path, if that is known. `shape` is the hash of its own name's shape.
     pub fn call(&mut self, handle: &[u8], path: Option<&[u8]>, shape: Option<u64>, at: i64) {
-        let directory = Directory { dir: hash(handle), shape };
-        self.directory(alias::of_handle(handle), &directory, at);
-        if let Some(Inode { system, fileid }) = handles::inode(handle) {
-            self.directory(alias::of_inode(system, fileid), &directory, at);
+        let (directory, aliases) = alias::of_directory(handle, path, shape);
+        aliases.for_each(|alias| self.directory(alias, &directory, at));
+    }
+
+    /// All that there is since the last commit. Words that no record has are left out.
+    pub fn everything(&self) -> Changes {
+        let mut changes = Changes::default();
+        for (key, _, words) in self.records.all(&self.words) {
+            if let Some(record) = Record::from_words(&words) {
+                changes.put(key, record);
+            }
         }
-        if let Some(path) = path {
-            self.directory(alias::of_path(path), &directory, at);
+        for (alias, used, [dir, shape, has_shape]) in self.directories.all(&self.words) {
+            let shape = (has_shape == 1).then_some(shape);
+            changes.directory(alias, Directory { dir, shape }, used);
         }
+        changes
     }
 
     /// How much is kept.
@@ -135,6 +144,19 @@ impl<const VALUE: usize> Plan<VALUE> {
             self.taken -= 1;
             self.staged.push(Change { way, key: FREE, value: [0; VALUE] });
         }
+    }
+
+    /// The keys that are taken, when each was used last, and what was stored of it.
+    fn all<'a>(
+        &'a self,
+        words: &'a impl Words,
+    ) -> impl Iterator<Item = (u64, i64, [u64; VALUE])> + 'a {
+        let taken = (0..self.keys.len()).filter(|&way| self.keys[way] != FREE);
+        taken.map(|way| {
+            let at = self.table.value_at(way);
+            let value = std::array::from_fn(|word| words.load(at + word));
+            (self.keys[way], self.used[way], value)
+        })
     }
 
     fn ways(&self, key: u64) -> impl Iterator<Item = usize> {

@@ -48,7 +48,7 @@ mod _native {
         hook::PyHook,
         image::PyImage,
         layout::{layout_geometry, layout_region, LayoutRun, LayoutTrace},
-        live::{handle_inode, PySharedHistory, PySharedHistoryWriter},
+        live::{handle_inode, PyHistoryChanges, PySharedHistory, PySharedHistoryWriter},
         lives::{LivesBuilder, PyLiveHistory},
         lobby::PyLobby,
         scan::{ScanCounter, ScanMerger},

@@ -1,6 +1,6 @@
-//! `SharedHistory`, `SharedHistoryWriter` and `handle_inode`.
+//! `SharedHistory`, `SharedHistoryWriter`, `HistoryChanges` and `handle_inode`.
 
-use super::arrays::{whole, Batch, Column};
+use super::arrays::{column, whole, Batch, Column};
 use super::errors::{raise, raise_at, NO_LIMIT, NO_STATE};
 use super::history::HistoryKeeper;
 use super::lives::{subject_of, PyLiveHistory};
@@ -10,7 +10,8 @@ use birthmark_contract::told::Told;
 use birthmark_learn::history::{records, Namer, Subject};
 use birthmark_live::handles::{self, Inode};
 use birthmark_live::{
-    alias, batch, Asked, Clocks, Facts, Limits, Live, Place, Publisher, Report, Seen, State, WhyNot,
+    alias, batch, Asked, Changes, Clocks, Facts, Limits, Live, Place, Publisher, Report, Seen,
+    State, WhyNot,
 };
 use birthmark_tables::lives::directories::Directory;
 use pyo3::prelude::*;
@@ -132,25 +133,39 @@ pub struct PySharedHistoryWriter {
 impl PySharedHistoryWriter {
     #[new]
     fn new(
+        py: Python<'_>,
         path: PathBuf,
         max_keys: usize,
         max_aliases: usize,
         follower: &str,
     ) -> PyResult<PySharedHistoryWriter> {
-        let publisher = Publisher::create(&path, max_keys, max_aliases, follower)
+        let publisher = py
+            .detach(|| Publisher::create(&path, max_keys, max_aliases, follower))
             .map_err(|error| raise_at(&path, error))?;
         Ok(PySharedHistoryWriter { publisher, path, namer: Namer::default() })
     }
 
-    fn mirror(&mut self, py: Python<'_>, mut live: PyRefMut<'_, PyLiveHistory>) {
+    #[pyo3(signature = (live, changes=None))]
+    fn mirror(
+        &mut self,
+        py: Python<'_>,
+        mut live: PyRefMut<'_, PyLiveHistory>,
+        mut changes: Option<PyRefMut<'_, PyHistoryChanges>>,
+    ) {
         let live = &mut live.live;
+        let mut kept = changes.as_mut().map(|kept| &mut kept.changes);
         py.detach(|| {
             let writer = self.publisher.writer();
             for subject in Subject::ALL {
                 let changed = live.take_changed(subject);
-                changed.forgotten.iter().for_each(|key| writer.remove(subject.key(*key)));
+                for key in changed.forgotten.iter().map(|key| subject.key(*key)) {
+                    writer.remove(key);
+                    kept.iter_mut().for_each(|kept| kept.remove(key));
+                }
                 for (key, record) in &changed.records {
-                    writer.put(subject.key(*key), record);
+                    let key = subject.key(*key);
+                    writer.put(key, record);
+                    kept.iter_mut().for_each(|kept| kept.put(key, *record));
                 }
             }
             let now = live.history(Subject::File).clock();
@@ -158,8 +173,19 @@ impl PySharedHistoryWriter {
                 let (name, path) = called.map(|called| (called.name, called.path)).unzip();
                 let shape = self.namer.shape(name.as_deref());
                 writer.call(&handle, path.as_deref(), shape, now);
+                kept.iter_mut().for_each(|kept| kept.call(&handle, path.as_deref(), shape, now));
             }
         });
+    }
+
+    fn everything(&mut self, py: Python<'_>) -> PyHistoryChanges {
+        let publisher = &mut self.publisher;
+        PyHistoryChanges { changes: py.detach(|| publisher.writer().everything()) }
+    }
+
+    fn apply(&mut self, py: Python<'_>, changes: &PyHistoryChanges) {
+        let publisher = &mut self.publisher;
+        py.detach(|| changes.changes.write(publisher.writer()));
     }
 
     fn put(&mut self, subject: &str, known: Batch) -> PyResult<()> {
@@ -208,6 +234,50 @@ impl PySharedHistoryWriter {
 
     fn publish(&mut self) -> PyResult<()> {
         self.publisher.publish().map_err(|error| super::errors::system(&self.path, &error))
+    }
+}
+
+#[pyclass(name = "HistoryChanges")]
+#[derive(Default)]
+pub struct PyHistoryChanges {
+    changes: Changes,
+}
+
+#[pymethods]
+impl PyHistoryChanges {
+    #[new]
+    fn new() -> PyHistoryChanges {
+        PyHistoryChanges::default()
+    }
+
+    #[staticmethod]
+    fn from_arrow(
+        py: Python<'_>,
+        forgotten: Column,
+        records: Batch,
+        directories: Batch,
+    ) -> PyResult<PyHistoryChanges> {
+        let forgotten = whole::<UInt64Type>(forgotten, "forgotten")?;
+        let read = || Changes::from_arrow(&forgotten, &records.0, &directories.0);
+        Ok(PyHistoryChanges { changes: py.detach(read).map_err(raise)? })
+    }
+
+    fn to_arrow(&self, py: Python<'_>) -> PyResult<(Column, Batch, Batch)> {
+        let told = py.detach(|| self.changes.to_arrow());
+        let (forgotten, records, directories) = told.map_err(raise)?;
+        Ok((column(forgotten), PyArrowType(records), PyArrowType(directories)))
+    }
+
+    fn merge(&mut self, later: PyRef<'_, PyHistoryChanges>) {
+        self.changes.merge(&later.changes);
+    }
+
+    fn take(&mut self, rows: usize) -> PyHistoryChanges {
+        PyHistoryChanges { changes: self.changes.take(rows) }
+    }
+
+    fn __len__(&self) -> usize {
+        self.changes.rows()
     }
 }
 

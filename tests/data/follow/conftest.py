@@ -10,6 +10,7 @@ import pytest
 from birthmark.data.ingest.run import ingest
 from birthmark.data.traces.captures import write_capture
 from tests.builders.followed import Rows, rows, spread
+from tests.data.follow.traffic import Traffic, pass_by
 
 SAMPLE = Path(__file__).parents[3] / "data" / "samples" / "day1.parquet"
 
@@ -28,3 +29,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def expected(whole: Path) -> Rows:
     """Return the rows that ingest makes of the capture."""
     return rows(whole / "ingested")
+
+
+@pytest.fixture(scope="session")
+def traffic(tmp_path_factory: pytest.TempPathFactory) -> Traffic:
+    """Return traffic in parts, and what a follower tells of it whom nothing befell."""
+    return pass_by(tmp_path_factory.mktemp("traffic"))

@@ -49,9 +49,11 @@ def tcpdump(into: str | Path) -> list[str]:
 
 
 def tap() -> str:
-    """Return where `birthmark-tap` is, which `make tap` builds."""
-    beside = Path(sys.executable).parent
-    return needs.program("birthmark-tap", path=str(beside))
+    """Return where `birthmark-tap` is, which `make tap` puts beside Python."""
+    found = Path(sys.executable).with_name("birthmark-tap")
+    if not found.exists():
+        needs.missing("needs birthmark-tap (make tap; Debian: apt-get install libpcap-dev)")
+    return str(found)
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,11 @@ def test_a_token_opens_what_its_scope_says_and_nothing_else(
         "predict": client.post("/v1/predictions", json=FILE, headers=headers),
         "read": client.get("/v1/model", headers=headers),
         "report": client.post("/v1/hints/report", json=REPORT, headers=headers),
+        "follow": client.post(
+            "/v1/history",
+            content=b"",
+            headers=headers | {"content-type": "application/vnd.apache.arrow.stream"},
+        ),
         "publish": client.put("/v1/model", json={"version": "x"}, headers=headers),
     }
     for needed, response in asked.items():

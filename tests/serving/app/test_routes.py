@@ -148,6 +148,7 @@ def test_the_service_describes_itself_and_names_no_other_host(client: httpx.Clie
         "/v1/model/image",
         "/v1/hints",
         "/v1/hints/report",
+        "/v1/history",
         "/healthz",
         "/readyz",
         "/metrics",

@@ -31,7 +31,7 @@ pub use hash::{of as hash, with as combine};
 pub use keys::{Create, Keys, Namer, Names, CALLER, KEYS};
 pub use record::{Fact, Record, Use, BYTES_PER_KEY, MARKS, MEMORY, WORDS};
 pub use shape::{shape, shapes};
-pub use snapshot::records;
+pub use snapshot::{records, to_batch, values};
 
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;

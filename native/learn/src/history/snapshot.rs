@@ -45,24 +45,7 @@ impl History {
 
     /// All that it knows, by key.
     pub fn to_batch(&self) -> Result<RecordBatch, Error> {
-        let rows = self.records();
-        let records = || rows.iter().map(|(_, record)| record);
-        let mut columns = vec![
-            numbers::<UInt64Type>("key", rows.iter().map(|(key, _)| *key)),
-            numbers::<UInt32Type>("births", records().map(|r| r.births)),
-            ("first_birth".into(), times(records().map(|r| r.first_birth)), false),
-            ("last_birth".into(), times(records().map(|r| r.last_birth)), false),
-            ("last_death".into(), times(records().map(|r| r.last_death)), true),
-            numbers::<UInt8Type>("life", records().map(|r| r.life)),
-            numbers::<UInt8Type>("size", records().map(|r| r.size)),
-            numbers::<UInt8Type>("write_only", records().map(|r| r.write_only)),
-            numbers::<UInt64Type>("shape", records().map(|r| r.shape)),
-        ];
-        for i in 0..SHARES {
-            columns.push(numbers::<UInt16Type>(share(i), records().map(|r| r.share[i])));
-            columns.push(numbers::<UInt8Type>(known(i), records().map(|r| r.known[i])));
-        }
-        Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+        to_batch(self.records().iter().map(|(key, record)| (key, record)))
     }
 
     /// What was told by [`History::to_batch`], checked.
@@ -79,6 +62,29 @@ impl History {
         }
         Ok(history)
     }
+}
+
+/// Keys and their records as a table, one row per key.
+pub fn to_batch<'a>(
+    rows: impl Iterator<Item = (&'a u64, &'a Record)> + Clone,
+) -> Result<RecordBatch, Error> {
+    let records = || rows.clone().map(|(_, record)| record);
+    let mut columns = vec![
+        numbers::<UInt64Type>("key", rows.clone().map(|(key, _)| *key)),
+        numbers::<UInt32Type>("births", records().map(|r| r.births)),
+        ("first_birth".into(), times(records().map(|r| r.first_birth)), false),
+        ("last_birth".into(), times(records().map(|r| r.last_birth)), false),
+        ("last_death".into(), times(records().map(|r| r.last_death)), true),
+        numbers::<UInt8Type>("life", records().map(|r| r.life)),
+        numbers::<UInt8Type>("size", records().map(|r| r.size)),
+        numbers::<UInt8Type>("write_only", records().map(|r| r.write_only)),
+        numbers::<UInt64Type>("shape", records().map(|r| r.shape)),
+    ];
+    for i in 0..SHARES {
+        columns.push(numbers::<UInt16Type>(share(i), records().map(|r| r.share[i])));
+        columns.push(numbers::<UInt8Type>(known(i), records().map(|r| r.known[i])));
+    }
+    Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
 /// Keys and their records, as [`History::to_batch`] tells them, checked.
@@ -118,7 +124,10 @@ fn fill<T: ArrowPrimitiveType>(
 }
 
 /// The values of a column, none of which may be null.
-fn values<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Result<Vec<T::Native>, Error> {
+pub fn values<T: ArrowPrimitiveType>(
+    batch: &RecordBatch,
+    name: &str,
+) -> Result<Vec<T::Native>, Error> {
     let values: &PrimitiveArray<T> = Source::Table(batch).array(name)?;
     match (0..values.len()).find(|&row| values.is_null(row)) {
         Some(row) => Err(damaged(row, name, "null", "a value")),

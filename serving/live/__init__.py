@@ -1,0 +1,1 @@
+"""The live history of a follower on another host, as it comes."""
