@@ -77,7 +77,7 @@ def test_train_takes_its_parameters_from_its_options(
         "false_negative_bound": 0.01,
         "trees": 8,
     }
-    expected |= {"rounds": 5, "seed": 3}
+    expected |= {"rounds": 5, "seed": 3, "behind": 0.02}
     assert manifest["parameters"] == expected
     assert (manifest["serve"], manifest["point"]) == ("able", "accurate")
 
