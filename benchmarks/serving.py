@@ -57,7 +57,7 @@ ONE, HINT, MANY, ARROW = (
 
 
 EVERYTHING = "birthmark, everything on"
-TOLD = "birthmark, told"
+TOLD, RULES = "birthmark, told", "birthmark, rules"
 CREATE: dict[str, Any] = {**FILE, "client": "10.0.0.1", "directory_handle": "AQAGAXV1dXV1dXV1"}
 """What a create's asker tells from whom the service is to learn what was seen before it."""
 BYTES_PER_SECOND = 700_000
@@ -195,7 +195,13 @@ def followed(directory: Path) -> Iterator[Path]:
     """Let the bundled day pass through a follower until the block ends; yield its live history."""
     text = directory / "day.txt"
     with text.open("wb") as file:
-        dump = [BIN / "birthmark", "dump", ROOT / "data/samples/day1.parquet"]
+        dump = [
+            BIN / "birthmark",
+            "dump",
+            "--from",
+            "operations",
+            ROOT / "data/samples/day1.parquet",
+        ]
         subprocess.run(dump, check=True, stdout=file)
     history = directory / "run" / "history"
     history.parent.mkdir(mode=0o700)
@@ -261,6 +267,7 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
     commands: dict[str, tuple[list[str | Path], str]] = {
         "birthmark": ([*birthmark, "--port", "8401"], "8401"),
         EVERYTHING: ([*birthmark, *on, "--port", "8406"], "8406"),
+        RULES: ([*birthmark, "--model", "rules", "--port", "8408"], "8408"),
         TOLD: (
             [*birthmark, *told, "--port", "8407"],
             "8407",
@@ -309,6 +316,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
             (HINT, "birthmark, Unix socket", hint, 1),
             (MANY, "birthmark", request("/v1/predictions", many), 1),
             (ARROW, "birthmark", arrow, 1),
+            (ARROW, RULES, arrow, 1),
             (ARROW, TOLD, request("/v1/predictions", in_arrow(named, told=True), "arrow"), 1),
         ]
         rounds: dict[tuple[str, str], list[dict[str, float]]] = {}
@@ -367,6 +375,7 @@ def ratios(told: dict[str, Any]) -> dict[str, float]:
         "hint, median, microseconds": hint["p50"],
         "hint, 99th percentile, microseconds": hint["p99"],
         "Arrow, files per second": files,
+        "Arrow, files per second, of rules": 10_000 * by[ARROW, RULES]["rate"],
         "Arrow, files per second, of the forest told by history": 10_000 * by[ARROW, TOLD]["rate"],
         "Arrow, predictions per second": files * told["predicates"],
         "Arrow, predictions per second at work": 1e10 / arrow["cpu"] * told["predicates"],

@@ -103,7 +103,7 @@ def follow(registry: Path, day: Path, sample: Path) -> None:
     options = ["--registry", str(registry), "--port", "0"]
     options += ["--model", "forest", "--point", "accurate"]
     options += ["--history", str(history), "--history-lag", "1e9"]
-    say(f"birthmark dump {_shown(sample)} | birthmark {' '.join(words)}")
+    say(f"birthmark dump --from operations {_shown(sample)} | birthmark {' '.join(words)}")
     say(f"birthmark serve {' '.join(options)}")
     command = [sys.executable, "-m", "birthmark", *words]
     quiet = subprocess.DEVNULL
