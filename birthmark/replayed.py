@@ -21,7 +21,7 @@ from rich.table import Table
 
 from birthmark.data.datasets.tables import read_files
 from birthmark.predictor import FILE_PREDICATES, births
-from birthmark.terminal import numbers
+from birthmark.terminal import numbers, styled
 from birthmark_native import HISTORY_BYTES, SharedHistory, TextWriter
 
 STEP = 100_000
@@ -161,7 +161,7 @@ def picture(scores: Mapping[str, Score]) -> Table:
     means = [sum(own) / max(len(shares), 1) for own in zip(*shares.values(), strict=True)]
     for key, own in [*shares.items(), *([("mean", means)] if means else [])]:
         untold, told = (round((1 - share) / per_block) for share in own)
-        bar = f"[green]{'█' * min(untold, told)}[/]"
-        bar += f"[bright_black]{'░' * (untold - told)}[/][red]{'▓' * (told - untold)}[/]"
+        bar = styled("█" * min(untold, told), "green")
+        bar.append("░" * (untold - told), "bright_black").append("▓" * (told - untold), "red")
         table.add_row(key, *(f"{100 * share:.1f}%" for share in own), bar)
     return table

@@ -6,19 +6,20 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 
 from birthmark import quickstart, replayed
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor.trained import TrainedModel
 from birthmark.replayed import Score, picture
+from birthmark.terminal import Terminal
 from birthmark.training.learn.train import read_lives
 from birthmark.training.registry.versions import Registry
 
 
 def drawn(scores: dict[str, Score]) -> list[str]:
-    console = Console(width=100)
+    console = Terminal()
+    console.width = 100
     with console.capture() as caught:
         console.print(picture(scores))
     return [" ".join(line.split()[1:]) for line in caught.get().splitlines() if "%" in line]
