@@ -39,6 +39,17 @@ def filled(rows: Rows, schema: pa.Schema) -> Rows:
     return type(rows).from_arrays(typed, schema=schema)
 
 
+LOOKED_UP: dict[str, pa.DataType] = {
+    "name": pa.large_binary(),
+    "dir_fh": pa.large_binary(),
+    "dir_name": pa.large_binary(),
+    "mode": pa.uint32(),
+    "uid": pa.uint32(),
+    "client": pa.utf8(),
+    "time": TIME,
+}
+"""The columns of creates by which what was seen before them is looked up, and their types."""
+
 FTYPES = ("file", "directory", "block", "character", "symlink", "socket", "fifo")
 """What a file is, by its ``ftype``, which counts from 1."""
 

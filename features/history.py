@@ -30,7 +30,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.schema import TIME
+from birthmark.data.schema import LOOKED_UP, TIME
 from birthmark.features.columns import decoded
 from birthmark_native import HISTORY_BYTES, HistoryKeeper, fold_shapes
 
@@ -81,14 +81,7 @@ HISTORY = [
 
 MAX_KEYS = 1_000_000
 
-_CREATES = {
-    "name": pa.large_binary(),
-    "dir_fh": pa.large_binary(),
-    "dir_name": pa.large_binary(),
-    "mode": pa.uint32(),
-    "uid": pa.uint32(),
-    "client": pa.utf8(),
-}
+_CREATES = {name: kind for name, kind in LOOKED_UP.items() if name != "time"}
 _LIVES = _CREATES | {
     "server": pa.utf8(),
     "fh": pa.large_binary(),
@@ -151,7 +144,7 @@ class History:
         A create without a time is one at the end of what was followed. Raises ``ValueError``,
         naming the column, if one is missing or of another type.
         """
-        wanted = _CREATES | {"time": TIME}
+        wanted = LOOKED_UP
         columns = {column: _column(creates, column, kind) for column, kind in wanted.items()}
         return _binary(self._keeper.at(_batch(columns)))
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.follow.status import Sent
 from birthmark.data.follow.updates import Report
-from birthmark.data.schema import TIME, filled
+from birthmark.data.schema import LOOKED_UP, filled
 from birthmark.data.settings import Following
 from birthmark_native import HistoryChanges, LiveHistory, SharedHistory, SharedHistoryWriter
 
@@ -38,17 +38,7 @@ SLACK = 1_000_000
 """Of a source that has nothing, all is there that is this much older than now, in microseconds."""
 
 
-_ASKED = pa.schema(
-    {
-        "name": pa.large_binary(),
-        "dir_fh": pa.large_binary(),
-        "dir_name": pa.large_binary(),
-        "mode": pa.uint32(),
-        "uid": pa.uint32(),
-        "client": pa.utf8(),
-        "time": TIME,
-    }
-)
+_ASKED = pa.schema(LOOKED_UP)
 _WHATEVER = 1e12
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.schema import TIME, filled
+from birthmark.data.schema import LOOKED_UP, filled
 from birthmark.features import CREATES
 from birthmark.serving.messages.responses import Live
 from birthmark_native import HISTORY_BYTES, SharedHistory
@@ -19,18 +19,7 @@ PLACES = {
 }
 """What names a directory, besides its handle, to the live history alone."""
 
-_ASKED = pa.schema(
-    {
-        "name": pa.large_binary(),
-        "dir_fh": pa.large_binary(),
-        "dir_name": pa.large_binary(),
-        "mode": pa.uint32(),
-        "uid": pa.uint32(),
-        "client": pa.utf8(),
-        "time": TIME,
-        **PLACES,
-    }
-)
+_ASKED = pa.schema(LOOKED_UP | PLACES)
 _HISTORIES = ("history", "name_history")
 _BOTH = len(_HISTORIES) * HISTORY_BYTES
 

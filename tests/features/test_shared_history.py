@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from birthmark.data import lives
 from birthmark.data.samples import DAYS
-from birthmark.data.schema import TIME
+from birthmark.data.schema import LOOKED_UP
 from birthmark.data.traces import open_trace
 from birthmark.features import HISTORY_BYTES, History, from_files
 from birthmark.features import told as features_told
@@ -29,20 +29,11 @@ from birthmark_native import (
 
 HOUR = 3600.0
 ROWS = 300
-KNOWN = {
-    "name": pa.large_binary(),
-    "dir_fh": pa.large_binary(),
-    "dir_name": pa.large_binary(),
-    "mode": pa.uint32(),
-    "uid": pa.uint32(),
-    "client": pa.utf8(),
-    "time": TIME,
-}
 
 
 def creates_of(files: pa.Table) -> pa.RecordBatch:
     creates = from_files(files)
-    columns = {name: creates[name].cast(kind).combine_chunks() for name, kind in KNOWN.items()}
+    columns = {name: creates[name].cast(kind).combine_chunks() for name, kind in LOOKED_UP.items()}
     return pa.record_batch(columns)
 
 
@@ -50,7 +41,7 @@ def without(creates: pa.RecordBatch, names: frozenset[str]) -> pa.RecordBatch:
     """Return creates of which some columns are not known."""
     columns = {
         name: pa.nulls(len(creates), kind) if name in names else creates[name]
-        for name, kind in KNOWN.items()
+        for name, kind in LOOKED_UP.items()
     }
     return pa.record_batch(columns)
 
@@ -94,7 +85,7 @@ def levels(answers: pa.RecordBatch) -> set[str]:
 
 
 @settings(max_examples=25)
-@given(unknown=st.frozensets(st.sampled_from([*KNOWN][1:])), start=st.integers(0, ROWS - 20))
+@given(unknown=st.frozensets(st.sampled_from([*LOOKED_UP][1:])), start=st.integers(0, ROWS - 20))
 def test_whatever_is_known_of_a_create_the_bytes_are_those_of_the_history(
     shared_day: Shared, unknown: frozenset[str], start: int
 ):
@@ -198,7 +189,7 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
     stale = SharedHistory(path, max_age=0.0, max_lag=1.0, max_loss=0.01)
     assert stale.tell(b"a") == (None, "nothing", "stale")
     writer.commit(5, 0.5, 0.0, "stopped")
-    unknown = {name: pa.nulls(1, kind) for name, kind in KNOWN.items()}
+    unknown = {name: pa.nulls(1, kind) for name, kind in LOOKED_UP.items()}
     answers = reader.at(pa.record_batch(unknown))
     assert answers.to_pylist() == [
         {"history": None, "name_history": None, "told": "nothing", "why": "stopped"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from birthmark.data.schema import LOOKED_UP
 from birthmark_native import SharedHistory, SharedHistoryWriter
 
 CLOCK = 1_797_770_000_000_000
@@ -34,15 +35,6 @@ class Follower:
 
 def whys() -> list[str]:
     """Return all reasons for which nothing may be told, as answers have them."""
-    columns = {
-        "name": pa.large_binary(),
-        "dir_fh": pa.large_binary(),
-        "dir_name": pa.large_binary(),
-        "mode": pa.uint32(),
-        "uid": pa.uint32(),
-        "client": pa.utf8(),
-        "time": pa.timestamp("us", "UTC"),
-    }
-    none = pa.RecordBatch.from_pylist([], pa.schema(columns))
+    none = pa.RecordBatch.from_pylist([], pa.schema(LOOKED_UP))
     words: list[str] = SharedHistory("nowhere", 1, 1, 1).at(none)["why"].dictionary.to_pylist()
     return words

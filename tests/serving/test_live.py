@@ -17,6 +17,7 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.samples import DAYS
+from birthmark.data.schema import LOOKED_UP
 from birthmark.features import CREATES, from_files
 from birthmark.features.told import TOLD, Told, told_of
 from birthmark.predictor.labels import births
@@ -34,15 +35,6 @@ from tests.waiting import eventually
 
 MANIFEST = {"serve": "forest", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
 ROWS = 200
-ASKED = {
-    "name": pa.large_binary(),
-    "dir_fh": pa.large_binary(),
-    "dir_name": pa.large_binary(),
-    "mode": pa.uint32(),
-    "uid": pa.uint32(),
-    "client": pa.utf8(),
-    "time": pa.timestamp("us", "UTC"),
-}
 
 
 @dataclass
@@ -70,7 +62,7 @@ class Served:
 
     def told(self) -> pa.Table:
         """Return the creates with the histories that the follower knows, of files and of names."""
-        batch = pa.table({n: self.creates[n].cast(t) for n, t in ASKED.items()})
+        batch = pa.table({n: self.creates[n].cast(t) for n, t in LOOKED_UP.items()})
         (batch,) = batch.combine_chunks().to_batches()
         no_names = pa.nulls(len(batch), pa.large_binary())
         of_names = batch.set_column(2, "dir_name", no_names)

@@ -15,20 +15,11 @@ import pytest
 from birthmark.data.datasets.tables import read_files
 from birthmark.data.follow import state
 from birthmark.data.follow.run import Follower, follow
+from birthmark.data.schema import LOOKED_UP
 from birthmark.data.settings import Following
 from birthmark_native import HistoryKeeper, LiveHistory, SharedHistory
 from tests.builders.followed import packets, split
 from tests.data.follow.test_resume import KilledError, killer
-
-ASKED = {
-    "name": pa.large_binary(),
-    "dir_fh": pa.large_binary(),
-    "dir_name": pa.large_binary(),
-    "mode": pa.uint32(),
-    "uid": pa.uint32(),
-    "client": pa.utf8(),
-    "time": pa.timestamp("us", "UTC"),
-}
 
 
 @pytest.fixture
@@ -38,7 +29,7 @@ def creates(whole: Path) -> pa.RecordBatch:
     files = files.filter(files["birth_seen"])
     files = files.append_column("time", files["born"])
     (batch,) = (
-        pa.table({n: files[n].cast(t) for n, t in ASKED.items()}).combine_chunks().to_batches()
+        pa.table({n: files[n].cast(t) for n, t in LOOKED_UP.items()}).combine_chunks().to_batches()
     )
     late = pa.repeat(pc.add(pc.max(batch["time"]), timedelta(hours=1)), len(batch))
     return batch.set_column(6, "time", late)

@@ -16,9 +16,9 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.samples import DAYS
+from birthmark.data.schema import LOOKED_UP
 from birthmark.features import History
 from birthmark_native import HistoryKeeper, SharedHistory, SharedHistoryWriter
-from tests.data.follow.test_mirror import ASKED
 from tests.data.follow.traffic import nameless
 from tests.faults.commands import CONTEXT
 from tests.waiting import eventually
@@ -54,7 +54,7 @@ def states(known: pa.Table) -> list[HistoryKeeper]:
 def asked_about(known: pa.Table) -> list[dict[str, Any]]:
     """Return creates like those of files, a day later."""
     late = pc.add(pc.max(known["born"]), timedelta(days=1)).cast(pa.int64()).as_py()
-    rows = known.slice(0, ROWS).select([name for name in ASKED if name != "time"]).to_pylist()
+    rows = known.slice(0, ROWS).select([name for name in LOOKED_UP if name != "time"]).to_pylist()
     return [row | {"time": late} for row in rows]
 
 
@@ -72,7 +72,7 @@ def write(path: Path) -> None:
 
 def expected(known: pa.Table) -> list[set[tuple[bytes, bytes]]]:
     """Return what each state tells of each create, of files and of names."""
-    asked = pa.RecordBatch.from_pylist(asked_about(known), pa.schema(ASKED))
+    asked = pa.RecordBatch.from_pylist(asked_about(known), pa.schema(LOOKED_UP))
     by_state = [
         list(zip(state.at(asked).to_pylist(), state.at(nameless(asked)).to_pylist(), strict=True))
         for state in states(known)

@@ -21,12 +21,11 @@ from birthmark.data.follow import state
 from birthmark.data.follow.run import follow
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
-from birthmark.data.schema import TIME
+from birthmark.data.schema import LOOKED_UP, TIME
 from birthmark.data.settings import Following
 from birthmark.data.traces.captures import write_capture
 from birthmark_native import LiveHistory, SharedHistory
 from tests.builders.followed import Rows, hours, packets, rows, spread
-from tests.data.follow.test_mirror import ASKED
 from tests.waiting import eventually
 
 KILLS = 20
@@ -114,7 +113,7 @@ def creates(dataset: Path) -> pa.RecordBatch:
     files = all_files.filter(all_files["birth_seen"])
     files = files.filter(pc.invert(pc.is_in(files["dir_fh"], removed)))
     files = files.append_column("time", files["born"])
-    asked = pa.table({name: files[name].cast(kind) for name, kind in ASKED.items()})
+    asked = pa.table({name: files[name].cast(kind) for name, kind in LOOKED_UP.items()})
     late = pc.add(pc.max(asked["time"]), timedelta(days=1))
     asked = asked.set_column(6, "time", pa.repeat(late, len(asked)))
     (batch,) = asked.combine_chunks().to_batches()

@@ -21,6 +21,7 @@ import pytest
 from birthmark.data.datasets.tables import read_files
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
+from birthmark.data.schema import LOOKED_UP
 from birthmark.data.traces.captures import write_capture
 from birthmark.serving.access import tokens
 from birthmark_native import SharedHistory
@@ -30,15 +31,6 @@ from tests.waiting import eventually, reserved_port
 
 pytestmark = pytest.mark.deep
 
-ASKED = {
-    "name": pa.large_binary(),
-    "dir_fh": pa.large_binary(),
-    "dir_name": pa.large_binary(),
-    "mode": pa.uint32(),
-    "uid": pa.uint32(),
-    "client": pa.utf8(),
-    "time": pa.timestamp("us", "UTC"),
-}
 FOR_EVER = 1e12
 
 
@@ -129,7 +121,7 @@ def creates(place: Place) -> pa.RecordBatch:
     files = read_files(place.folder / "ingested")
     files = files.filter(files["birth_seen"])
     files = files.append_column("time", files["born"])
-    table = pa.table({name: files[name].cast(kind) for name, kind in ASKED.items()})
+    table = pa.table({name: files[name].cast(kind) for name, kind in LOOKED_UP.items()})
     (batch,) = table.combine_chunks().to_batches()
     return batch
 
