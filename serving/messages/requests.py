@@ -8,6 +8,7 @@ here describes it. A file name is bytes, and JSON is text; so a name comes in on
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeVar
@@ -114,13 +115,14 @@ def _schema_of(title: str, what: str, members: list[Member]) -> dict[str, Any]:
         },
         "additionalProperties": False,
     }
+    both: list[dict[str, Any]] = []
     for member in members:
         forms = [member.name + form for form in member.forms]
         if member.needed:
             schema["oneOf"] = [_sent(form) for form in forms]
         elif len(forms) > 1:
-            schema["not"] = {"anyOf": [_sent(*pair) for pair in combinations(forms, 2)]}
-    return schema
+            both += [_sent(*pair) for pair in combinations(forms, 2)]
+    return schema | ({"not": {"anyOf": both}} if both else {})
 
 
 def _described(member: Member, form: str, told: str) -> dict[str, Any]:
@@ -151,14 +153,23 @@ def _values(member: Member, form: str) -> list[dict[str, Any]]:
         case "path", _:
             return [text | {"minLength": 1, "maxLength": member.most, "pattern": r"^[^\x00]+$"}]
         case "inode", _:
-            return [{"type": "integer", "minimum": 0, "maximum": member.most}]
+            # a description's numbers are floats, of which the greatest inode is none
+            return [{"type": "integer", "minimum": 0, "exclusiveMaximum": _most(member) + 1}]
         case "text", _:
             return [text | {"minLength": 1, "maxLength": member.most}]
         case "time", _:
             return [text | {"format": "date-time"}]
-        case "bytes" | "opaque", _:
-            return [text | {"format": f"{member.name}-base64"}]
+        case "bytes", _:
+            return [text | {"format": "history-base64"}]
+        case "opaque", _:
+            longest = 4 * math.ceil(_most(member) / 3)
+            return [text | {"minLength": 4, "maxLength": longest, "format": "opaque-base64"}]
     raise AssertionError(f"{member.name}: no request tells of {member.kind}")
+
+
+def _most(member: Member) -> int:
+    assert member.most is not None
+    return member.most
 
 
 def _sent(*members: str) -> dict[str, Any]:

@@ -23,5 +23,7 @@ times = st.datetimes(
     min_value=datetime(1901, 1, 1), max_value=datetime(2200, 1, 1), timezones=st.just(UTC)
 )
 schemathesis.openapi.format("name-base64", names.map(_base64))
+schemathesis.openapi.format("path-base64", names.map(_base64))
+schemathesis.openapi.format("opaque-base64", st.binary(min_size=1, max_size=64).map(_base64))
 schemathesis.openapi.format("history-base64", histories.map(_base64))
 schemathesis.openapi.format("date-time", times.map(datetime.isoformat))

@@ -74,6 +74,21 @@ fn whole_numbers_are_taken_however_they_are_written() {
     }
 }
 
+#[test]
+fn inodes_are_whole_numbers_of_64_bits_however_they_are_written() {
+    let inode = |json| match read("directory_inode", json) {
+        Some(Value::Inode(number)) => Some(number),
+        _ => None,
+    };
+    assert_eq!(inode("18446744073709551615"), Some(u64::MAX));
+    for json in ["420", "420.0", "4.2e2"] {
+        assert_eq!(inode(json), Some(420), "{json}");
+    }
+    for json in ["18446744073709551616", "1e20", "-1", "0.5", "\"7\"", "null"] {
+        assert_eq!(inode(json), None, "{json}");
+    }
+}
+
 /// Of every kind a value that is legal, and one that is not, by the limits that are declared.
 #[test]
 fn the_limits_are_those_that_are_declared() {

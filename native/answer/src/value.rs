@@ -81,9 +81,9 @@ impl<'a> Value<'a> {
                 Ok(bytes) if (1..=most).contains(&bytes.len()) => Ok(Value::Bytes(bytes)),
                 _ => fault(format!("1 to {most} bytes in base64")),
             },
-            Kind::Inode => match json.parse() {
-                Ok(number) => Ok(Value::Inode(number)),
-                Err(_) => fault(format!("a whole number from 0 to {}", u64::MAX)),
+            Kind::Inode => match json.parse().ok().or_else(|| from_float(json)) {
+                Some(number) => Ok(Value::Inode(number)),
+                None => fault(format!("a whole number from 0 to {}", u64::MAX)),
             },
             Kind::Flag => match json {
                 "true" => Ok(Value::Flag(true)),
@@ -161,7 +161,9 @@ fn from_percent(text: Cow<str>) -> Result<Cow<[u8]>, Box<Fault>> {
 fn number(json: &str, most: u32, octal: bool) -> Result<u32, Box<Fault>> {
     let found = match json.as_bytes() {
         [b'"', ..] if octal => Some(from_octal(&text(json)?, most)?),
-        [b'0'..=b'9' | b'-', ..] => json.parse().ok().or_else(|| from_float(json)),
+        [b'0'..=b'9' | b'-', ..] => {
+            json.parse().ok().or_else(|| u32::try_from(from_float(json)?).ok())
+        }
         _ => None,
     };
     match found.filter(|found| *found <= most) {
@@ -182,10 +184,11 @@ fn from_octal(text: &str, most: u32) -> Result<u32, Box<Fault>> {
     }
 }
 
-fn from_float(json: &str) -> Option<u32> {
+fn from_float(json: &str) -> Option<u64> {
+    const BEYOND: f64 = 18_446_744_073_709_551_616.0;
     let number: f64 = json.parse().ok()?;
-    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    is_whole.then_some(number as u32)
+    let is_whole = number.fract() == 0.0 && (0.0..BEYOND).contains(&number);
+    is_whole.then_some(number as u64)
 }
 
 /// Microseconds since the epoch.
