@@ -56,13 +56,35 @@ fn write_until_killed() {
     }
 }
 
-fn start(path: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "write_until_killed"])
-        .env(WRITER, path)
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap()
+/// A writing process, which does not outlive a test that fails.
+struct Writing(Child);
+
+impl Writing {
+    fn start(path: &Path) -> Writing {
+        let mut writer = Command::new(std::env::current_exe().unwrap());
+        writer.args(["--exact", "write_until_killed"]).env(WRITER, path);
+        Writing(writer.stdout(std::process::Stdio::null()).spawn().unwrap())
+    }
+
+    fn kill(&mut self) -> Option<i32> {
+        let _ = self.0.kill();
+        self.0.wait().ok().and_then(|status| status.signal())
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Tells readers to stop, however a test ends: its threads are waited for even if it fails.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// What this thread took of a processor, and what the clock shows.
@@ -105,15 +127,19 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Kills a writer inside an update; returns how often its history was looked at before.
-fn kill_inside_an_update(path: &Path, mut writer: Child, told: &AtomicU64) {
+/// Starts a writer, and kills it inside an update after its history was looked at.
+fn kill_inside_an_update(path: &Path, told: &AtomicU64) {
+    let open = || SharedHistory::new(path, LIMITS);
+    let generation = || open().reader().map_or(0, |reader| reader.generation());
+    let earlier = generation();
+    let mut writer = Writing::start(path);
+    until("a writer begins", || generation() != earlier);
     let before = told.load(Ordering::Relaxed);
     until("readers are told", || told.load(Ordering::Relaxed) > before);
-    let history = SharedHistory::new(path, LIMITS);
+    let history = open();
     let sequence = || history.reader().map_or(0, |reader| reader.words().load(SEQUENCE));
     until("an update is under way", || sequence() % 2 == 1);
-    writer.kill().unwrap();
-    assert_eq!(writer.wait().unwrap().signal(), Some(9));
+    assert_eq!(writer.kill(), Some(9));
 }
 
 #[test]
@@ -123,6 +149,7 @@ fn no_writer_that_is_killed_tears_a_history_or_holds_up_a_reader() {
     let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut inside, mut killed) = (0, 0);
     std::thread::scope(|scope| {
+        let stopping = StopAtEnd(&stop);
         let readers: Vec<_> = (0..READERS)
             .map(|seed| {
                 scope.spawn({
@@ -132,7 +159,7 @@ fn no_writer_that_is_killed_tears_a_history_or_holds_up_a_reader() {
             })
             .collect();
         while inside < KILLS {
-            kill_inside_an_update(&path, start(&path), &told);
+            kill_inside_an_update(&path, &told);
             killed += 1;
             // one that was faster than the kill ended between two updates
             let mut left = SharedHistory::new(&path, LIMITS);
@@ -143,7 +170,7 @@ fn no_writer_that_is_killed_tears_a_history_or_holds_up_a_reader() {
         }
         let mut old = SharedHistory::new(&path, Limits { age: 0, ..LIMITS });
         assert_eq!(old.look(|_| ()), Err(WhyNot::Stale), "in time it says that the writer is dead");
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         for reader in readers {
             let longest = reader.join().unwrap();
             println!("the longest look took {longest:?}, of a processor and by the clock");

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes.util
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -73,9 +72,19 @@ def beside(host: NfsHost, path: Path) -> Iterator[None]:
     yield
     host.run("bash", "-c", "echo that was all > /dev/udp/127.0.0.1/9")
     assert eventually(lambda: b"that was all" in path.read_bytes()[-500:])
-    capture.send_signal(signal.SIGINT)
+    capture.terminate()
     _, told = capture.communicate()
     assert "\n0 packets dropped by kernel" in told
+
+
+@contextmanager
+def ended(source: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End what writes to a pipe after the block, however that ends: its reader waits for no more."""
+    try:
+        yield
+    finally:
+        # SIGINT is what a shell has its background processes ignore
+        source.terminate()
 
 
 def work(host: NfsHost, folder: str) -> None:
@@ -141,14 +150,13 @@ def test_what_the_follower_counts_is_what_tshark_counts(
     watching = host.start(*SOURCES[source](), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     follow = [sys.executable, "-m", "birthmark", "follow", "-", str(out)]
     follow += ["--status", str(told), "--history", str(history)]
-    with subprocess.Popen(follow, stdin=watching.stdout) as follower:
+    with subprocess.Popen(follow, stdin=watching.stdout) as follower, ended(watching):
         assert eventually(lambda: status(told).get("files"), 60)  # the capture has begun
         with beside(host, tmp_path / "beside.pcap"):
             work(host, source)
         counts, in_compounds, last = seen_by_tshark(tmp_path / "beside.pcap")
         assert eventually(lambda: clock(told) >= int(last * 1000), 60)
         assert told_by_inode(history, host.export / f"{source}3") == "directory"
-        watching.send_signal(signal.SIGINT)
     assert follower.returncode == 0
     assert counts["create"][0] >= FILES
     assert counts["compound"][0] >= FILES
