@@ -692,12 +692,13 @@ class SharedHistoryWriter:
     def remove_path(self, path: bytes) -> None:
         """Forget which directory is at a path."""
 
-    def commit(self, clock: int, lag: float, loss: float, state: str) -> None:
+    def commit(self, clock: int, lag: float, loss: float, state: str, operations: int = 0) -> None:
         """Let readers see all that was put since the last time, at once.
 
         ``clock``: time of the last operation (µs since the epoch); ``lag``: seconds that it was
         ago; ``loss``: share of operations lost in the last minutes; ``state``: starting, following
-        or stopped. Raises ``ArgumentError`` for others.
+        or stopped; ``operations``: how many were followed since the follower began. Raises
+        ``ArgumentError`` for others.
         """
 
     def publish(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +77,7 @@ class Mirror:
         self._writer = SharedHistoryWriter(path, keys, names, version("birthmark"))
         self._sender = _sender(settings)
         self._losses: deque[tuple[int, float, float]] = deque()
-        self._clock = 0
+        self._clock = self._operations = 0
         self._heard = time.monotonic()
 
     @property
@@ -90,8 +90,12 @@ class Mirror:
         seen = sum(pc.sum(batch[column]).as_py() for column in ("calls", "replies", "orphans"))
         self._losses.append((self._clock, seen, pc.sum(batch["lost"]).as_py()))
 
-    def heard(self, clock: int) -> None:
-        """Take note that the history knows the trace until a time, microseconds since the epoch."""
+    def heard(self, clock: int, operations: int) -> None:
+        """Take note that the history knows so many more operations, and the trace until a time.
+
+        ``clock`` is in microseconds since the epoch.
+        """
+        self._operations += operations
         was_set_back = clock < self._clock - EARLIER
         self._clock = clock if was_set_back else max(clock, self._clock)
         self._heard = time.monotonic()
@@ -111,8 +115,9 @@ class Mirror:
         changes = HistoryChanges() if self._sender else None
         self._writer.mirror(self.history, changes)
         self.history.discard()
-        report = Report(self._clock, max(lag, 0.0), self._share_lost(), state)
-        self._writer.commit(report.clock, report.lag, report.loss, report.state)
+        lost = self._share_lost()
+        report = Report(self._clock, max(lag, 0.0), lost, state, self._operations)
+        self._writer.commit(*astuple(report))
         self._writer.publish()
         if self._sender and changes is not None:
             self._sender.take(changes, report, self._writer.everything)

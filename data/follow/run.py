@@ -208,14 +208,15 @@ class Follower:
             self.hand_on(batch)
         self._write(piece)
         if piece.clock is not None:
+            rows = sum(map(len, piece.rows))
             self._warm.pass_by(piece.clock, piece.place)
             if self._mirror is not None:
-                self._mirror.heard(piece.clock)
+                self._mirror.heard(piece.clock, rows)
                 for batch in piece.loss:
                     self._mirror.lost(batch)
-            if piece.rows:
+            if rows:
                 self._heard = time.monotonic()
-                self.status.batch(piece.clock, sum(map(len, piece.rows)))
+                self.status.batch(piece.clock, rows)
         if piece.ended:
             self._end(piece)
         elif self._hour is not None and self._is_over(self._hour, piece):

@@ -48,6 +48,7 @@ SCHEMA = pa.schema(
             "lag": pa.float64(),
             "loss": pa.float64(),
             "state": pa.utf8(),
+            "operations": pa.uint64(),
             "thresholds": pa.utf8(),
             **{
                 name: pa.list_(pa.field("item", _type(rows), False))
@@ -69,12 +70,14 @@ class Report:
         lag: by how much that was behind, in seconds.
         loss: share of the last minutes' operations that were lost.
         state: one of ``STATES``.
+        operations: how many were followed since the follower began.
     """
 
     clock: int
     lag: float
     loss: float
     state: str
+    operations: int = 0
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,7 @@ def read(stream: bytes) -> Update:
     if told["format"] != FORMAT:
         raise OtherFormatError(f"expected updates of format {FORMAT}, found {told['format']}")
     clock = row["clock"].cast(pa.int64())[0].as_py()
-    report = Report(clock, told["lag"], told["loss"], told["state"])
+    report = Report(clock, told["lag"], told["loss"], told["state"], told["operations"])
     _check(told, report)
     forgotten, records, directories = (row[name].flatten() for name in _LISTS)
     changes = HistoryChanges.from_arrow(forgotten, _table(records), _table(directories))

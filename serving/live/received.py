@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -49,9 +49,8 @@ class _Copy:
     def take(self, update: Update) -> None:
         """Take the next update; readers find a copy once it is whole."""
         self.updates, self.heard = self.updates + 1, time.monotonic()
-        report = update.report
         self.writer.apply(update.changes)
-        self.writer.commit(report.clock, report.lag, report.loss, report.state)
+        self.writer.commit(*astuple(update.report))
         if update.whole:
             self.writer.publish()
 

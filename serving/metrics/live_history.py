@@ -46,6 +46,12 @@ _GAUGES = {
 }
 """By name: the member of the status, how many of its units are one of the metric's, a meaning."""
 
+_COUNTERS = {
+    "birthmark_live_updates": ("updates", "Updates of it since its follower began"),
+    "birthmark_live_operations": ("operations", "Operations that its follower has followed"),
+}
+"""By name: the member of the status, a meaning."""
+
 _KEPT = ("keys", "aliases")
 
 
@@ -72,9 +78,9 @@ class LiveStatus(Collector):
         for name, (member, units, meaning) in _GAUGES.items():
             if member in status:
                 yield GaugeMetricFamily(name, meaning, status[member] / units)
-        if "updates" in status:
-            meaning = "Updates of it since its follower began"
-            yield CounterMetricFamily("birthmark_live_updates", meaning, status["updates"])
+        for name, (member, meaning) in _COUNTERS.items():
+            if member in status:
+                yield CounterMetricFamily(name, meaning, status[member])
         if "keys" in status:
             yield from _kept(status)
 

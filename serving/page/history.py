@@ -26,7 +26,8 @@ class Sample:
 
     `buckets` are requests by the `ends` of the histogram's buckets, and `counts` the answers no and
     yes of each of `keys`; both names are shared among samples. `told` are the creates answered, by
-    what they were told of earlier files, in the order of ``features.TOLD``.
+    what they were told of earlier files, in the order of ``features.TOLD``; `operations` those that
+    the live history's follower followed, None if there was none.
     """
 
     until: datetime
@@ -36,6 +37,7 @@ class Sample:
     keys: tuple[str, ...]
     counts: array[int]
     told: array[int]
+    operations: int | None
 
     @property
     def requests(self) -> int:
@@ -91,7 +93,16 @@ class History:
         told = [found.told.get(each, 0.0) - self._last.told.get(each, 0.0) for each in TOLD]
         buckets = [one - below for one, below in zip(up_to, [0.0, *up_to], strict=False)]
         until, seconds = datetime.now(UTC), now - self._at
-        return Sample(until, seconds, ends, _whole(buckets), keys, _whole(counts), _whole(told))
+        followed = _followed(found.operations, self._last.operations)
+        counted = _whole(counts), _whole(told), followed
+        return Sample(until, seconds, ends, _whole(buckets), keys, *counted)
+
+
+def _followed(now: float | None, before: float | None) -> int | None:
+    """Return how many operations came since; of a follower that has begun anew, all that it has."""
+    if now is None or before is None:
+        return None
+    return round(now - before if now >= before else now)
 
 
 def _whole(counts: Sequence[float]) -> array[int]:

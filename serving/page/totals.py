@@ -19,6 +19,7 @@ class Totals:
     below it; `answers` are no and yes by predicate; `told` are creates answered, by what they were
     told of earlier files (``features.TOLD``); `failed` are requests of any route that ended
     in an error of the service; `rows` are those of the prediction log by outcome, none without one.
+    `operations` are those that the live history's follower has followed, None if there is none.
     """
 
     seconds: dict[float, float] = field(default_factory=dict)
@@ -27,6 +28,7 @@ class Totals:
     rows: dict[str, float] = field(default_factory=dict)
     failed: float = 0.0
     shed: float = 0.0
+    operations: float | None = None
 
 
 def totals(metrics: Metrics) -> Totals:
@@ -35,6 +37,7 @@ def totals(metrics: Metrics) -> Totals:
     answers: dict[str, list[float]] = {}
     told: dict[str, float] = {}
     rows: dict[str, float] = {}
+    operations: float | None = None
     failed = shed = 0.0
     for sample in chain.from_iterable(family.samples for family in metrics.families()):
         labels, value = sample.labels, sample.value
@@ -49,9 +52,11 @@ def totals(metrics: Metrics) -> Totals:
                 held[labels["answer"] == "yes"] += value
             case "birthmark_told_total":
                 told[labels["told"]] = value
+            case "birthmark_live_operations_total":
+                operations = value
             case "birthmark_shed_total":
                 shed += value
             case "birthmark_log_rows_total":
                 rows[labels["outcome"]] = value
     pairs = {key: (no, yes) for key, (no, yes) in answers.items()}
-    return Totals(dict(sorted(seconds.items())), pairs, told, rows, failed, shed)
+    return Totals(dict(sorted(seconds.items())), pairs, told, rows, failed, shed, operations)

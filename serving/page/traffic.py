@@ -76,6 +76,23 @@ def told(samples: Sequence[Sample]) -> dict[str, Any]:
     return {"creates": creates, "rows": rows, "share": percent(creates - every[-1], creates)}
 
 
+def followed(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return how many operations a second the live history's follower follows, now and over time.
+
+    ``now`` is None where that is not known; ``line`` is drawn up to ``top``.
+    """
+    rates = [_followed(group) for group in _groups(samples)]
+    top = charts.rounded(max([1.0, *(rate or 0.0 for rate in rates)]))
+    # what came since the last sample may be of a moment
+    return {"now": _followed(samples[-2:]), "line": charts.segments(rates, top), "top": top}
+
+
+def _followed(group: Sequence[Sample]) -> float | None:
+    known = [sample for sample in group if sample.operations is not None]
+    seconds = max(1.0, sum(sample.seconds for sample in known))
+    return sum(sample.operations or 0 for sample in known) / seconds if known else None
+
+
 def _groups(samples: Sequence[Sample]) -> list[Sequence[Sample]]:
     """Return samples that are drawn as one point each: as many together as make few enough."""
     size = -(-len(samples) // charts.STEPS)

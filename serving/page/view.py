@@ -83,6 +83,7 @@ class Page:
             "live": live,
             "settings": settings,
             "told": traffic.told(samples),
+            "followed": traffic.followed(samples),
             "controlled": controlled.controlled(self.service.moved.in_force(model)),
             "levels": LEVELS,
             "audits": audits,

@@ -36,6 +36,6 @@ def update(
     thresholds: str | None = None,
 ) -> Update:
     """Return an update; with no changes `told`, of none."""
-    report = Report(CLOCK, lag, 0.0, state)
+    report = Report(CLOCK, lag, 0.0, state, 7)
     changes = told or HistoryChanges()
     return Update(sender, "0.1.0", session, number, whole, report, changes, thresholds)

@@ -163,7 +163,7 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
     assert reader.tell(b"a") == (None, "nothing", "behind")
     writer.commit(5, 0.5, 0.02, "following")
     assert reader.tell(b"a") == (None, "nothing", "lossy")
-    writer.commit(5, 0.5, 0.01, "following")
+    writer.commit(5, 0.5, 0.01, "following", 9)
     histories, told, why = reader.tell(b"a")
     assert histories is not None
     assert {len(history) for history in histories} == {HISTORY_BYTES}
@@ -181,6 +181,7 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
         "clock": 5,
         "lag": 0.5,
         "loss": 0.01,
+        "operations": 9,
         "keys": 0,
         "keys_gave_way": 0,
         "aliases": 0,

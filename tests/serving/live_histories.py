@@ -12,6 +12,9 @@ from birthmark_native import SharedHistory, SharedHistoryWriter
 CLOCK = 1_797_770_000_000_000
 """When the last operation happened, microseconds since the epoch."""
 
+OPERATIONS = 1_234
+"""So many its follower says that it has followed."""
+
 HANDLE = b"a directory's handle"
 
 
@@ -29,7 +32,7 @@ class Follower:
 
     def says(self, lag: float = 0.0, loss: float = 0.0, state: str = "following") -> None:
         """Update the history, and let readers find it."""
-        self._writer.commit(CLOCK, lag, loss, state)
+        self._writer.commit(CLOCK, lag, loss, state, OPERATIONS)
         self._writer.publish()
 
 

@@ -176,6 +176,8 @@ pub struct Report {
     pub loss: u64,
     /// What it is at.
     pub state: State,
+    /// How many operations it has followed since it began.
+    pub operations: u64,
 }
 
 /// What two clocks of the machine show.
@@ -215,11 +217,11 @@ impl Facts {
     /// Reads them; none if the state is none that there is.
     #[inline]
     pub fn read(words: &impl Words) -> Option<Facts> {
-        let [trace_clock, lag, loss, state, wall, monotonic, keys, keys_gave_way, aliases, aliases_gave_way] =
+        let [trace_clock, lag, loss, state, operations, wall, monotonic, keys, keys_gave_way, aliases, aliases_gave_way] =
             std::array::from_fn(|word| words.load(at::FACTS + word));
         let state = *State::ALL.get(usize::try_from(state).ok()?)?;
         Some(Facts {
-            report: Report { trace_clock: trace_clock as i64, lag, loss, state },
+            report: Report { trace_clock: trace_clock as i64, lag, loss, state, operations },
             updated: Clocks { wall: wall as i64, monotonic: monotonic as i64 },
             counts: Counts { keys, keys_gave_way, aliases, aliases_gave_way },
         })
@@ -233,6 +235,7 @@ impl Facts {
             report.lag,
             report.loss,
             report.state as u64,
+            report.operations,
             updated.wall as u64,
             updated.monotonic as u64,
             counts.keys,

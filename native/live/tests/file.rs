@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 const LIMITS: Limits = Limits { age: u64::MAX, lag: 0, loss: 0 };
 const FOLLOWING: Report =
-    Report { trace_clock: 1_000_000, lag: 0, loss: 0, state: State::Following };
+    Report { trace_clock: 1_000_000, lag: 0, loss: 0, state: State::Following, operations: 7 };
 
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

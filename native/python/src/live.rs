@@ -108,6 +108,7 @@ fn add_facts(status: &Bound<'_, PyDict>, facts: &Facts) -> PyResult<()> {
     status.set_item("age", age as f64 / MICROS)?;
     status.set_item("lag", report.lag as f64 / MICROS)?;
     status.set_item("loss", report.loss as f64 / MICROS)?;
+    status.set_item("operations", report.operations)?;
     status.set_item("keys", counts.keys)?;
     status.set_item("keys_gave_way", counts.keys_gave_way)?;
     status.set_item("aliases", counts.aliases)?;
@@ -221,13 +222,22 @@ impl PySharedHistoryWriter {
         self.publisher.writer().remove_directory(alias::of_path(path));
     }
 
-    fn commit(&mut self, clock: i64, lag: f64, loss: f64, state: &str) -> PyResult<()> {
+    #[pyo3(signature = (clock, lag, loss, state, operations=0))]
+    fn commit(
+        &mut self,
+        clock: i64,
+        lag: f64,
+        loss: f64,
+        state: &str,
+        operations: u64,
+    ) -> PyResult<()> {
         let found = State::ALL.into_iter().find(|found| found.word() == state);
         let expected = || State::ALL.map(State::word).join(", ");
         let state = found.ok_or_else(|| {
             NO_STATE.because(format_args!("{state:?}: expected one of {}", expected()))
         })?;
-        let report = Report { trace_clock: clock, lag: micros(lag)?, loss: micros(loss)?, state };
+        let (lag, loss) = (micros(lag)?, micros(loss)?);
+        let report = Report { trace_clock: clock, lag, loss, state, operations };
         self.publisher.commit(report);
         Ok(())
     }

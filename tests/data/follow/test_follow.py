@@ -182,6 +182,28 @@ def test_a_file_that_is_no_trace_is_passed_over_and_told(
     assert rows(*hours(tmp_path / "out")) == expected
 
 
+def test_a_file_that_comes_late_is_passed_over_and_told(
+    whole: Path, expected: Rows, tmp_path: Path
+) -> None:
+    first, second = split(whole / "whole.pcap", tmp_path / "captures", [1400])
+    late = first.with_name("late.pcap")
+    second_time = struct.unpack_from("<I", second.read_bytes(), 24)
+
+    def put(status: Status) -> None:
+        if status.files == 2 and not late.exists():
+            header, frames = packets(first)
+            late.write_bytes(header + struct.pack("<I", second_time[0] - 3600) + frames[0][4:])
+
+    patient = MINUTE.model_copy(update={"until_idle": 0.5})
+    status = follow(tmp_path / "captures", tmp_path / "out", patient, tick=put)
+    assert late.exists()
+    assert list(status.refused) == ["late.pcap"]
+    assert "it came late, or the clock was set back" in status.refused["late.pcap"]
+    assert rows(*hours(tmp_path / "out")) == expected
+    again = follow(tmp_path / "captures", tmp_path / "out", MINUTE)
+    assert again.refused == {}
+
+
 def test_one_follower_at_a_time_writes_into_a_directory(whole: Path, tmp_path: Path) -> None:
     with Follower(whole / "whole.pcap", tmp_path / "out", MINUTE), pytest.raises(LockedError):
         follow(whole / "whole.pcap", tmp_path / "out", MINUTE)

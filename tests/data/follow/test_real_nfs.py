@@ -79,7 +79,7 @@ def beside(host: NfsHost, path: Path) -> Iterator[None]:
 
 @contextmanager
 def ended(source: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End what writes to a pipe after the block, however that ends: its reader waits for no more."""
+    """End what writes to a pipe after the block, however that ends, so that its reader ends too."""
     try:
         yield
     finally:

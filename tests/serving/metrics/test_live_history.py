@@ -14,7 +14,7 @@ from birthmark.serving.metrics.live_history import WHYS
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.settings import Settings
 from birthmark_native import SharedHistory
-from tests.serving.live_histories import CLOCK, HANDLE, Follower, whys
+from tests.serving.live_histories import CLOCK, HANDLE, OPERATIONS, Follower, whys
 from tests.serving.metrics.test_metrics import samples
 
 ASKED = {
@@ -79,6 +79,7 @@ def test_how_the_follower_is_doing_is_read_at_every_scrape(follower: Follower) -
         "birthmark_live_loss_ratio": 0.002,
         "birthmark_live_clock_time_seconds": CLOCK / 1e6,
         "birthmark_live_updates_total": 1,
+        "birthmark_live_operations_total": OPERATIONS,
     }
     assert why(metrics) == only(None)
     kept = samples(text(metrics), "birthmark_live_kept")

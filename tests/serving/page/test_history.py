@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.page.history import MINUTES, History, quantile
 from birthmark.serving.page.totals import Totals, totals
-from birthmark.serving.page.traffic import predicates, told, traffic
+from birthmark.serving.page.traffic import followed, predicates, told, traffic
 
 
 def counting() -> Iterator[Totals]:
@@ -15,7 +16,9 @@ def counting() -> Iterator[Totals]:
     n = 0
     while True:
         seconds = {0.001: n, 0.002: 2 * n, float("inf"): 2 * n}
-        yield Totals(seconds, {"lock": (n, n)}, {"directory": 3 * n, "nothing": n})
+        yield Totals(
+            seconds, {"lock": (n, n)}, {"directory": 3 * n, "nothing": n}, operations=120 * n
+        )
         n += 1
 
 
@@ -32,6 +35,7 @@ def test_a_sample_holds_what_was_counted_since_that_before() -> None:
     assert [sample.requests for sample in samples] == [2, 2, 2]
     assert [sample.answers() for sample in samples] == [{"lock": (1, 1)}] * 3
     assert [list(sample.told) for sample in samples] == [[3, 0, 0, 1]] * 3
+    assert [sample.operations for sample in samples] == [120, 120, 120]
     assert counted.answers == {"lock": (3, 3)}
 
 
@@ -51,6 +55,20 @@ def test_a_day_is_kept_and_no_more() -> None:
     assert (creates["creates"], creates["share"]) == (4 * (MINUTES + 1), 75)
     assert [each["share"] for each in creates["rows"]] == [75, 0, 0, 25]
     assert {y for _, y in creates["rows"][0]["line"][0]} == {25}
+
+
+def test_operations_are_followed_at_a_rate_where_a_follower_tells_of_them() -> None:
+    told = iter([None, 500.0, 800.0, 60.0])
+    kept = History(lambda: Totals(operations=next(told)))
+    for _ in range(2):
+        kept.take()
+    samples = [replace(sample, seconds=60.0) for sample in kept.now()[0]]
+    # from no follower to one, then 300 more, then another that has begun anew
+    assert [sample.operations for sample in samples] == [None, 300, 60]
+    found = followed(samples)
+    assert found["now"] == 3
+    assert [len(line) for line in found["line"]] == [2]
+    assert followed(samples[:1]) == {"now": None, "line": [], "top": 1.0}
 
 
 def test_where_no_create_was_answered_no_share_is_told() -> None:

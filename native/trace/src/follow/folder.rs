@@ -54,6 +54,9 @@ struct Listing {
     /// The time of the first record of the file that is read, or was last.
     current: i64,
     missed: u64,
+    /// Whether it was never looked at.
+    is_new: bool,
+    earlier: Vec<PathBuf>,
 }
 
 /// What changes when a file is written to, or another takes its name.
@@ -86,6 +89,8 @@ impl Folder {
             heads: HashMap::new(),
             current: from.as_ref().map_or(i64::MIN, |place| place.began.saturating_sub(1)),
             missed: 0,
+            is_new: true,
+            earlier: Vec::new(),
         };
         let listing = Arc::new(Mutex::new(listing));
         Ok(Folder { listing, from, idle: Idle { most: until_idle, since: None } })
@@ -121,6 +126,10 @@ impl Source for Folder {
     fn take_missed(&mut self) -> u64 {
         std::mem::take(&mut held(&self.listing).missed)
     }
+
+    fn take_earlier(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut held(&self.listing).earlier)
+    }
 }
 
 fn held(listing: &Mutex<Listing>) -> MutexGuard<'_, Listing> {
@@ -140,10 +149,15 @@ impl Listing {
                 continue;
             }
             let seen = Seen::of(&about);
-            let head = match before.get(&path) {
+            let known = before.get(&path).filter(|(known, _)| known.inode == seen.inode);
+            let head = match known {
                 Some((known, head)) if *known == seen => *head,
                 _ => Head::read(&path).unwrap_or_default(),
             };
+            let was_known = self.is_new || known.is_some_and(|(_, head)| head.is_some());
+            if !was_known && head.is_some_and(|head| head.began < self.current) {
+                self.earlier.push(path.clone());
+            }
             if let Some(head) = head.filter(|head| head.began > self.current) {
                 if next.as_ref().is_none_or(|(_, first)| head.began < first.began) {
                     next = Some((path.clone(), head));
@@ -151,6 +165,7 @@ impl Listing {
             }
             self.heads.insert(path, (seen, head));
         }
+        self.is_new = false;
         Ok(next)
     }
 

@@ -18,7 +18,7 @@ use arrow_array::RecordBatch;
 use folder::Folder;
 use pipe::Pipe;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a source that has nothing is waited for before what came is given, and how long rows
@@ -31,6 +31,10 @@ const SETTLED: i64 = WINDOW + 2_000_000;
 
 /// After so long without anything, as long as [`SETTLED`], it is as if the trace's time had gone on.
 const QUIET: Duration = Duration::from_secs(62);
+
+/// Why a file is passed over that begins before another that was read.
+const EARLIER: &str =
+    "expected a first record after that of the file that is read: it came late, or the clock was set back";
 
 /// A place in a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +78,12 @@ trait Source: Send {
     /// time.
     fn take_missed(&mut self) -> u64 {
         0
+    }
+
+    /// Files that came since the last time, and begin before the one that was read then: they were
+    /// put there late, or the clock was set back.
+    fn take_earlier(&mut self) -> Vec<PathBuf> {
+        Vec::new()
     }
 }
 
@@ -215,6 +225,10 @@ impl Follow {
 
     /// The files that were passed over since the last time, and why.
     pub fn take_refused(&mut self) -> Vec<(String, String)> {
+        let earlier = self.source.take_earlier().into_iter();
+        let names =
+            earlier.map(|path| path.file_name().unwrap_or_default().to_string_lossy().into());
+        self.refused.extend(names.map(|name| (name, EARLIER.to_owned())));
         std::mem::take(&mut self.refused)
     }
 
