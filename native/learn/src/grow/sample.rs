@@ -4,7 +4,10 @@ use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use thiserror::Error;
 
 /// Outputs are padded with zeros to a multiple of this, for the processor to add them side by side.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
+
+/// So few rows of a node are looked up row by row.
+const FEW: usize = 100;
 
 /// Why bytes and answers make no sample.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -24,10 +27,11 @@ pub enum SampleError {
     },
 }
 
-/// Rows of bytes, column by column, and the answers of each row.
+/// Rows of bytes, column by column and row by row, and the answers of each row.
 #[derive(Debug)]
 pub struct Sample {
     bytes: ScalarBuffer<u8>,
+    by_row: Vec<u8>,
     answers: Vec<f32>,
     outputs: usize,
     lanes: usize,
@@ -55,7 +59,8 @@ impl Sample {
         for place in answers.set_indices() {
             padded[place / outputs * lanes + place % outputs] = 1.0;
         }
-        Ok(Sample { bytes, answers: padded, outputs, lanes, rows })
+        let by_row = transposed(&bytes, rows);
+        Ok(Sample { bytes, by_row, answers: padded, outputs, lanes, rows })
     }
 
     /// The number of rows.
@@ -86,6 +91,20 @@ impl Sample {
         &self.bytes[number * self.rows..][..self.rows]
     }
 
+    /// Puts the bytes that some rows have in a column into `values`.
+    ///
+    /// Few rows lie far apart in a column; but all that is looked at of each row lies together.
+    pub(super) fn values(&self, number: usize, rows: &[u32], values: &mut Vec<u8>) {
+        values.clear();
+        if rows.len() < FEW {
+            let width = self.width();
+            values.extend(rows.iter().map(|&row| self.by_row[row as usize * width + number]));
+        } else {
+            let column = self.column(number);
+            values.extend(rows.iter().map(|&row| column[row as usize]));
+        }
+    }
+
     /// The mean of each output, padded with zeros.
     pub(super) fn means(&self) -> Vec<f32> {
         let mut sums = vec![0.0_f64; self.lanes];
@@ -94,4 +113,16 @@ impl Sample {
         }
         sums.iter().map(|sum| (sum / self.rows as f64) as f32).collect()
     }
+}
+
+/// Columns of `rows` bytes as rows, one after the other.
+fn transposed(columns: &[u8], rows: usize) -> Vec<u8> {
+    let width = columns.len() / rows;
+    let mut by_row = vec![0; columns.len()];
+    for (number, column) in columns.chunks_exact(rows).enumerate() {
+        for (row, &value) in column.iter().enumerate() {
+            by_row[row * width + number] = value;
+        }
+    }
+    by_row
 }

@@ -75,9 +75,7 @@ impl Search {
             let other = place + below(&mut self.random, self.order.len() - place);
             self.order.swap(place, other);
             let number = self.order[place];
-            let column = sample.column(number as usize);
-            self.values.clear();
-            self.values.extend(part.rows.iter().map(|&row| column[row as usize]));
+            sample.values(number as usize, part.rows, &mut self.values);
             let (least, most) = range(&self.values);
             if least == most {
                 continue;

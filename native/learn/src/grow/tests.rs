@@ -182,3 +182,18 @@ fn what_is_no_sample_is_refused() {
         "5 bytes and 6 answers do not divide by 2 rows"
     );
 }
+
+#[test]
+fn few_rows_and_many_have_the_values_of_their_column() {
+    let sample = sample();
+    for count in [3, ROWS] {
+        let rows: Vec<u32> = (0..count as u32).rev().collect();
+        for number in 0..sample.width() {
+            let mut values = vec![1, 2, 3];
+            sample.values(number, &rows, &mut values);
+            let expected: Vec<u8> =
+                rows.iter().map(|&row| sample.column(number)[row as usize]).collect();
+            assert_eq!(values, expected);
+        }
+    }
+}
