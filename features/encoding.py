@@ -135,6 +135,13 @@ def forget(rows: Bytes, told: Told, still_known: Bools | None = None) -> None:
         rows[lacking, COLUMNS.index(column)] = NULL
 
 
+def keep_names(rows: Bytes, some: Bools) -> None:
+    """Make those ``rows`` in a mask of which nothing is told those of creates known by the name."""
+    for column in CODED:
+        if column not in ("shape", "suffix"):  # which are the name's
+            rows[some, COLUMNS.index(column)] = NULL
+
+
 def _read(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
     """Return the numbers of the names, and the values or hashes of each attribute in ``CODED``."""
     numbers, hashes = encode_names(decoded(creates["name"]).cast(pa.binary()))

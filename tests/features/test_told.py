@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.features import CREATES, HISTORY, HISTORY_BYTES, from_requests
-from birthmark.features.encoding import COLUMNS, Encoding, forget
+from birthmark.features.encoding import COLUMNS, Encoding, forget, keep_names
 from birthmark.features.history import History
 from birthmark.features.told import TOLD, Told, forgotten, told_of
 from birthmark_native import (
@@ -86,6 +86,17 @@ def test_rows_of_bytes_forget_as_creates_do(told: Told) -> None:
     assert len(COLUMNS) > len(HISTORY)
     forget(rows, told)
     assert np.array_equal(rows, encoding.transform(forgotten(creates, told)))
+
+
+def test_of_a_create_that_is_known_by_its_name_alone_rows_hold_only_that() -> None:
+    creates = from_requests([CREATE] * 6)
+    encoding = Encoding.learn(from_requests([CREATE] * 20))
+    rows, some = encoding.transform(creates), np.arange(6) % 3 == 0
+    by_name = from_requests([{"name": CREATE["name"]}] * 6)
+    expected = np.where(some[:, None], encoding.transform(by_name), rows)
+    assert not np.array_equal(expected, rows)
+    keep_names(rows, some)
+    assert np.array_equal(rows, expected)
 
 
 @pytest.mark.parametrize("told", get_args(Told))

@@ -23,7 +23,7 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Bools, Bytes, Floats
 from birthmark.features import CREATES, HISTORY_BYTES
 from birthmark.features.columns import names_of
-from birthmark.features.encoding import COLUMNS, Encoding, forget
+from birthmark.features.encoding import COLUMNS, Encoding, forget, keep_names
 from birthmark.features.told import Told
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Forest, WeightedTrees
@@ -52,13 +52,17 @@ how many rows a leaf has at least, and the share of the columns of which a split
 were chosen with the learners."""
 
 
-AGAIN: dict[Told, float] = {"caller": 0.25, "name": 0.19, "nothing": 0.25}
+AGAIN: dict[Told, float] = {"caller": 0.2, "name": 0.15, "nothing": 0.35}
 """Which share of the rows is learned from again with so much told. They were chosen such that the
 forest is no worse where all is told, and better than rules where nothing is."""
 
 STILL_KNOWN = 0.5
 """Which share of those rows keeps its attributes: whoever is told as little may know them or not
 (``features.told.unknown``)."""
+
+BY_NAME = 0.25
+"""Which share of the rows of which nothing is told is learned from as if asked for by the name
+alone."""
 
 
 class CreateForest(Learned):
@@ -71,8 +75,9 @@ class CreateForest(Learned):
 
     Some rows are learned from again as if less had been told of them (``AGAIN``), so that a create
     of which little is told is not taken for the first of its kind; half of them as if their asker
-    did not know the client or the user, either. The trees have as many leaves as fit in
-    ``kilobytes`` per predicate when compiled. All chance is from ``seed``.
+    did not know the client or the user, either, and some as if it knew but the name (``BY_NAME``).
+    The trees have as many leaves as fit in ``kilobytes`` per predicate when compiled. All chance is
+    from ``seed``.
 
     A table has the columns ``SEEN`` of ``features.CREATES``, or the name alone. After fitting,
     ``encoding_`` makes rows of bytes of it, ``forest_`` scores them, and ``output_`` is the place
@@ -162,7 +167,10 @@ class CreateForest(Learned):
         for told, share in AGAIN.items():
             some = tells & (random.random(len(labels)) < share)
             less = matrix[some]
-            forget(less, told, still_known=random.random(len(less)) < STILL_KNOWN)
+            known = random.random(len(less))
+            forget(less, told, still_known=known < STILL_KNOWN)
+            if told == "nothing":
+                keep_names(less, known >= 1 - BY_NAME)
             rows.append(less)
             answers.append(labels[some])
         return np.vstack(rows), np.vstack(answers)

@@ -121,3 +121,18 @@ def test_labels_share_a_forest_if_that_costs_none_of_them_its_rows():
     first, last = np.arange(1000) >= 30, np.arange(1000) < 970
     assert shared([first, last]) == [[0], [1]]
     assert shared([]) == []
+
+
+def test_who_knows_but_the_name_is_told_what_the_name_tells():
+    # users by whom the trees could tell the files apart as well
+    known = [{"uid": 1, "gid": 1, "mode": 0o600}, {"uid": 2, "gid": 2, "mode": 0o644}]
+    names = [b"cc%d.lock", b"page%d.html"]
+    rows = [
+        {"name": names[n % 2] % n, "history": bytes([9] * HISTORY_BYTES)} | known[n % 2]
+        for n in range(600)
+    ]
+    fitted = ForestModel(trees=20).fit(from_requests(rows), np.arange(600) % 2 == 0)
+    asked = from_requests([{"name": b"dd7.lock"}, {"name": b"news8.html"}])
+    lock, page = fitted.predict_proba(asked)[:, 1]
+    assert lock > 0.7
+    assert page < 0.35
