@@ -48,7 +48,12 @@ class NfsHost:
 @contextmanager
 def nfs_host(folder: Path) -> Iterator[NfsHost]:
     """Yield a host that keeps its own files in a folder; skip the test where there can be none."""
-    for name, package in (("rpcbind", ""), ("ganesha.nfsd", "nfs-ganesha"), ("ip", "iproute2")):
+    for name, package in (
+        ("rpcbind", ""),
+        ("rpcinfo", "rpcbind"),
+        ("ganesha.nfsd", "nfs-ganesha"),
+        ("ip", "iproute2"),
+    ):
         needs.program(name, package)
     if os.geteuid():
         pytest.skip("needs root, for a host in namespaces of its own")
@@ -70,5 +75,6 @@ def serve(host: NfsHost, folder: Path) -> None:
     config.write_text(CONFIG.format(export=host.export))
     log.touch()
     host.start("rpcbind", "-f")
+    assert eventually(lambda: not host.start("rpcinfo", "-s", stderr=subprocess.DEVNULL).wait(), 60)
     host.start("ganesha.nfsd", "-F", "-f", config, "-L", log, "-p", "/run/ganesha/pid")
     assert eventually(lambda: "NFS SERVER INITIALIZED" in log.read_text(), 60), log.read_text()

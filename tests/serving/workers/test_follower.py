@@ -56,6 +56,7 @@ def test_a_follower_is_begun_begun_again_and_ended_with_the_service(
         "--followed": tmp_path / "followed",
         "--history": tmp_path / "run" / "history",
         "--history-lag": 1e12,
+        "--model": "forest",  # which uses what it is told
     }
     words = [str(word) for option in options.items() for word in option]
     with started(tmp_path / "registry", tmp_path, *words) as service, service.client() as client:
