@@ -8,6 +8,9 @@ Counted are the predicates with a horizon (``predictor.control.outcomes``), at t
 life. The others, whose truth a follower learns only when the file dies, would be counted for those
 that die young before all others: their thresholds stay as calibrated. So do those of kinds whose
 images count no sums (``ModelSet.least_sum``), and cannot be told another threshold.
+
+Where more is born than there is room for, some births are left out, drawn at random: what becomes
+of them has no part in it.
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import Predicate
 from birthmark.predictor.predicates.predicate import Subject
 
+MOST_OPEN = 100_000
+"""So many births wait for their outcomes, of files and names together: some 100 MB."""
+
 _SUBJECTS: tuple[Subject, ...] = ("file", "name")
 _USED = ("size", "writes")
 _NONE: Ints = np.zeros(0, dtype=np.int64)
@@ -42,7 +48,8 @@ class FollowedControl:
     """Moves the thresholds of ``models`` by what becomes of the files of one server.
 
     ``predicates`` are those of the models, by key. What ``control`` counted before, up to
-    ``counted_until`` (microseconds since the epoch), is not counted again.
+    ``counted_until`` (microseconds since the epoch), is not counted again. At most ``most`` births
+    wait for their outcomes; of those left out is told in ``left_out``.
     """
 
     def __init__(
@@ -51,8 +58,10 @@ class FollowedControl:
         predicates: Mapping[str, Predicate],
         control: Control,
         counted_until: int = 0,
+        most: int = MOST_OPEN,
     ) -> None:
-        self.control, self.counted_until = control, counted_until
+        self.control, self.counted_until, self.left_out = control, counted_until, 0
+        self._most, self._chance = most, np.random.default_rng(0)
         self._models = models
         self._rows: dict[Row, None] = {}
         self._open: dict[str, deque[_Births]] = {subject: deque() for subject in _SUBJECTS}
@@ -84,7 +93,18 @@ class FollowedControl:
         for subject, some in own.items():
             keys = [key for asked in self._asked[subject].values() for key in asked]
             if len(some) and keys:
-                self._open[subject].append(self._scored(some, keys, _files(some, own["file"])))
+                files, kept = _files(some, own["file"]), self._kept(len(some))
+                some = some.filter(pa.array(kept))
+                self._open[subject].append(self._scored(some, keys, files[kept]))
+
+    def _kept(self, count: int) -> Bools:
+        """Return which of so many births there is room for: all, until half of it is taken."""
+        taken = sum(len(births.ids) for own in self._open.values() for births in own)
+        share = 2 * (1 - taken / self._most)
+        kept = self._chance.random(count) < share
+        kept[np.flatnonzero(kept)[max(0, self._most - taken) :]] = False
+        self.left_out += count - int(kept.sum())
+        return np.asarray(kept)
 
     def _scored(self, births: pa.Table, keys: list[str], files: Ints) -> _Births:
         creates = filled(births, CREATES)

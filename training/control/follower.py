@@ -33,7 +33,7 @@ EVERY = 1.0
 KEEP_EVERY = 10.0
 """How often what is known is written down, for the next follower, seconds."""
 
-MOST_WAITING = 200_000
+MOST_WAITING = 50_000
 """Of so many births that wait to be scored no more are taken."""
 
 _STATE, _COUNTED = ".control", b"birthmark.counted_until"
@@ -55,12 +55,13 @@ class FollowerControl:
 
     Give it what the mirror of the live history sees (``data.follow.mirror.Mirror.heed``). It works
     in a thread of its own; when that does not keep up, births are left out, and counted in
-    ``skipped``. The thresholds are told beside ``history``; what the control knows is kept in
-    ``out``, from which the next one goes on. Use it as a context manager.
+    ``skipped``, as are those that it has no room for. The thresholds are told beside ``history``;
+    what the control knows is kept in ``out``, from which the next one goes on. Use it as a context
+    manager.
     """
 
     def __init__(self, registry: Registry, history: Path, out: Path) -> None:
-        self.skipped = 0
+        self._skipped = 0
         self._registry = registry
         self._place, self._state = thresholds.beside(history), out / _STATE
         self._stamp: Hashable = None
@@ -85,10 +86,16 @@ class FollowerControl:
             self._tell(self._running)
         self._keep()
 
+    @property
+    def skipped(self) -> int:
+        """How many births were left out."""
+        controlled = self._controlled
+        return self._skipped + (controlled.control.left_out if controlled else 0)
+
     def heed(self, seen: Seen) -> None:
         """Take what came to be known; called often, it returns at once."""
         if self._rows + len(seen.births) > MOST_WAITING:
-            self.skipped += len(seen.births)
+            self._skipped += len(seen.births)
             seen = Seen(seen.births.slice(0, 0), seen.outcomes, seen.clock)
         self._rows += len(seen.births)
         self._waiting.append(seen)

@@ -53,11 +53,13 @@ def model(operations: pa.Table) -> TrainedModel:
 STATIC: dict[Row, float | None] = {(key, told): 0.05 for key in KEYS for told in TOLD}
 
 
-def followed(model: TrainedModel, operations: pa.Table, counted_until: int = 0) -> FollowedControl:
+def followed(
+    model: TrainedModel, operations: pa.Table, counted_until: int = 0, **how: int
+) -> FollowedControl:
     """Return a control that followed operations, told of as a live history has it at each birth."""
     predicates = {key: model.predicates[key] for key in KEYS}
     control = Control(STATIC, version="1")
-    found = FollowedControl(model.of_kind("forest"), predicates, control, counted_until)
+    found = FollowedControl(model.of_kind("forest"), predicates, control, counted_until, **how)
     live = LiveHistory(HistoryKeeper(100_000), HistoryKeeper(100_000))
     for batch in operations.combine_chunks().to_batches(max_chunksize=STEP):
         live.update(batch)
@@ -148,3 +150,14 @@ def test_thresholds_that_moved_are_those_of_the_births_after(
     assert {key for key, _ in moved} == set(KEYS) - {"write-only"}
     assert moved != {row: STATIC[row] for row in moved}
     assert moved == {row: whole.control.thresholds()[row] for row in moved}
+
+
+def test_of_more_births_than_there_is_room_for_some_are_left_out_at_random(
+    model: TrainedModel, operations: pa.Table, whole: FollowedControl
+) -> None:
+    assert whole.left_out == 0
+    some = followed(model, operations, most=500)
+    row = "lifespan<=1", "nothing"
+    counted, every = (each.control.controllers[row].outcomes for each in (some, whole))
+    assert 100 < counted < 0.8 * every
+    assert some.left_out > every - counted

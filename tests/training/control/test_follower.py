@@ -137,7 +137,7 @@ def test_what_was_kept_and_is_damaged_is_named_and_left(
     (tmp_path / "out" / ".control").write_bytes(b"no Arrow file")
     follow(trace, tmp_path / "out", history, registry)
     assert f"{tmp_path}/out/.control" in caplog.text
-    assert told(history).thresholds[0].outcomes > 0
+    assert any(row.outcomes for row in told(history).thresholds)
 
 
 def test_births_that_the_control_has_no_time_for_are_left_out(
