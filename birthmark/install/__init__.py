@@ -26,7 +26,7 @@ WORKER_MEMORY = 500
 SPARE_MEMORY = 300
 """What they may take beyond that, in MB: the process that keeps them, and pages of files."""
 
-FOLLOW_MEMORY = 900
+FOLLOW_MEMORY = 1500
 """What the follower may take at most, in MB: what it needs, and pages of files."""
 
 HISTORY = Path("/run/birthmark-follow/history")
