@@ -275,6 +275,12 @@ class LiveHistory:
         cannot be read; ``OSError`` if the file cannot be written.
         """
 
+    def save_histories(self, path: str | Path) -> None:
+        """Write the histories alone, as :meth:`save`: another trace goes on from them.
+
+        It may be called after :meth:`finish`.
+        """
+
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations, as :meth:`LivesBuilder.update`."""
 

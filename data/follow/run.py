@@ -299,13 +299,15 @@ class Follower:
         quiet = time.monotonic() - self._heard > QUIET
         return quiet and time.time() * 1e6 > own.begins + self._stride + QUIET * 1e6
 
-    def _cut(self, own: Hour, piece: FollowedPiece, lives: Lives | None = None) -> None:
+    def _cut(
+        self, own: Hour, piece: FollowedPiece, save: Callable[[Path], None] | None = None
+    ) -> None:
         """End an hour: what comes from now on is another's, and here one goes on if killed."""
         place, clock = piece.place, piece.clock or own.begins
-        warm, kept = self._warm.before(place), lives or self._lives
+        warm = self._warm.before(place)
         self._states += 1
         ended = State(own.name, self._states, warm, place, clock)
-        state.keep(self._out, ended, kept.save)
+        state.keep(self._out, ended, save or self._lives.save)
         self._closing.append((own, self._counts))
         self._hour = None
 
@@ -322,13 +324,13 @@ class Follower:
             assert self._hour is not None
             self._hour.write(rest)
         if self._hour is not None:
-            self._cut(self._hour, piece, self._nothing(self._learned()))
+            self._cut(self._hour, piece, self._saves_anew())
 
-    def _learned(self) -> Histories | None:
-        """Return the histories of files and of names, if they are kept."""
-        if not isinstance(self._lives, LiveHistory):
-            return None
-        return self._lives.history("file"), self._lives.history("name")
+    def _saves_anew(self) -> Callable[[Path], None]:
+        """Return what saves what another trace goes on from: no lives."""
+        if isinstance(self._lives, LiveHistory):
+            return self._lives.save_histories
+        return LivesBuilder(self._settings.max_live).save
 
     def _publish(self) -> None:
         """Give the hours their places of which all is known, behind what goes on meanwhile."""

@@ -403,11 +403,24 @@ def test_a_snapshot_that_is_damaged_anywhere_is_refused(tmp_path):
         LiveHistory.load(path)
 
 
-def test_after_the_end_of_the_trace_nothing_can_be_saved(tmp_path):
+def test_after_the_end_of_the_trace_the_histories_alone_can_be_saved(tmp_path):
     live = live_history()
+    live.update(batch(*sensible(1, 60)))
     live.finish()
     with pytest.raises(RuntimeError, match="after the end"):
         live.save(tmp_path / "live")
+    live.save_histories(tmp_path / "live")
+    again = LiveHistory.load(tmp_path / "live")
+    anew = LiveHistory(live.history("file"), live.history("name"))
+    for each in (again, anew):
+        each.update(batch(*sensible(2, 60)))
+        each.finish()
+    for subject in ("file", "name"):
+        kept, expected = (each.history(subject).to_batch() for each in (again, anew))
+        assert kept.sort_by("key").equals(expected.sort_by("key"))
+        assert len(kept) > 0
+    assert again.take_births().equals(anew.take_births())
+    assert again.take_files().equals(anew.take_files())
 
 
 def captured(path: Path, live: LiveHistory) -> Taken:

@@ -7,11 +7,11 @@ use super::history::HistoryKeeper;
 use arrow_pyarrow::PyArrowType;
 use birthmark_tables::live_history::LiveHistory;
 use birthmark_tables::lives::events::Subject;
-use birthmark_tables::lives::{Lives, NEAR};
+use birthmark_tables::lives::{Error, Lives, NEAR};
 use pyo3::prelude::*;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[pyclass]
 pub struct LivesBuilder {
@@ -34,10 +34,7 @@ impl LivesBuilder {
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let file = File::create(&path).map_err(|error| system(&path, &error))?;
-        let mut out = BufWriter::with_capacity(1 << 18, file);
-        py.detach(|| self.lives.save(&mut out)).map_err(|error| raise_at(&path, error))?;
-        out.flush().map_err(|error| system(&path, &error))
+        written(&path, |out| py.detach(|| self.lives.save(out)))
     }
 
     fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
@@ -68,6 +65,17 @@ impl LivesBuilder {
 #[pyclass(name = "LiveHistory")]
 pub struct PyLiveHistory {
     pub(crate) live: LiveHistory,
+}
+
+/// Writes a file.
+fn written(
+    path: &Path,
+    save: impl FnOnce(&mut BufWriter<File>) -> Result<(), Error>,
+) -> PyResult<()> {
+    let file = File::create(path).map_err(|error| system(path, &error))?;
+    let mut out = BufWriter::with_capacity(1 << 18, file);
+    save(&mut out).map_err(|error| raise_at(path, error))?;
+    out.flush().map_err(|error| system(path, &error))
 }
 
 /// The subject of a word.
@@ -104,10 +112,11 @@ impl PyLiveHistory {
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let file = File::create(&path).map_err(|error| system(&path, &error))?;
-        let mut out = BufWriter::with_capacity(1 << 18, file);
-        py.detach(|| self.live.save(&mut out)).map_err(|error| raise_at(&path, error))?;
-        out.flush().map_err(|error| system(&path, &error))
+        written(&path, |out| py.detach(|| self.live.save(out)))
+    }
+
+    fn save_histories(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        written(&path, |out| py.detach(|| self.live.save_histories(out)))
     }
 
     fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {

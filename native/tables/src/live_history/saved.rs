@@ -18,10 +18,23 @@ impl LiveHistory {
     pub fn save(&self, mut out: impl Write) -> Result<(), Error> {
         self.lives.save(&mut out)?;
         let mut writer = Writer::new(out, LINE)?;
-        self.files.save(&mut writer)?;
-        self.names.save(&mut writer)?;
+        for Followed { history, awaited } in [&self.files, &self.names] {
+            save(history, awaited, &mut writer)?;
+        }
         writer.list(self.births.iter().map(|told| (&told.event, &told.history[..])))?;
         Ok(writer.list(&self.outcomes)?)
+    }
+
+    /// Writes the histories alone, as another trace may go on from: no lives, and no births that
+    /// wait for their outcomes. It may be called after the end of the trace.
+    pub fn save_histories(&self, mut out: impl Write) -> Result<(), Error> {
+        self.lives.anew().with_events(self.files.awaited.most()).save(&mut out)?;
+        let mut writer = Writer::new(out, LINE)?;
+        for Followed { history, awaited } in [&self.files, &self.names] {
+            save(history, &Awaited::new(awaited.most()), &mut writer)?;
+        }
+        writer.list(std::iter::empty::<(&Event, &[u8])>())?;
+        Ok(writer.list(std::iter::empty::<&Event>())?)
     }
 
     /// What was saved. Damage is refused, and what has bytes behind it.
@@ -41,15 +54,19 @@ impl LiveHistory {
     }
 }
 
-impl Followed {
-    fn save<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), SnapshotError> {
-        let (first, awaited) = self.awaited.to_keys(&self.history);
-        writer.put(&(self.history.most(), self.history.clock()))?;
-        writer.list(self.history.records().iter().map(|(key, record)| (key, record.to_words())))?;
-        writer.put(&(self.awaited.most(), first))?;
-        writer.list(awaited)
-    }
+fn save<W: Write>(
+    history: &History,
+    awaited: &Awaited,
+    writer: &mut Writer<W>,
+) -> Result<(), SnapshotError> {
+    let (first, keys) = awaited.to_keys(history);
+    writer.put(&(history.most(), history.clock()))?;
+    writer.list(history.records().iter().map(|(key, record)| (key, record.to_words())))?;
+    writer.put(&(awaited.most(), first))?;
+    writer.list(keys)
+}
 
+impl Followed {
     fn load<R: Read>(reader: &mut Reader<R>) -> Result<Followed, SnapshotError> {
         let (most, clock) = reader.get()?;
         let mut records = Vec::new();

@@ -39,6 +39,11 @@ impl Gaps {
         Gaps { near, now: i64::MIN, ..Gaps::default() }
     }
 
+    /// Within how many microseconds they touch a life.
+    pub fn reach(&self) -> i64 {
+        self.near
+    }
+
     /// Moves the trace's time on.
     pub fn advance(&mut self, now: i64) {
         self.now = self.now.max(now);

@@ -115,6 +115,11 @@ impl Lives {
         Lives { most, gaps: Gaps::new(near), ..Lives::default() }
     }
 
+    /// Lives of which none is known, with the same limits.
+    pub fn anew(&self) -> Lives {
+        Lives::new(self.most, self.gaps.reach())
+    }
+
     /// Takes a batch of operations.
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         if self.finished {
