@@ -54,6 +54,24 @@ class Followed(Strict):
         default=None,
         description="folder, file or pipe to follow by the unit that `birthmark install` makes",
     )
+    send: str | None = Field(
+        default=None,
+        description="service on another host that this unit tells what it learns, as"
+        " https://HOST:8325",
+    )
+    send_token: Path | None = Field(
+        default=None, description="file with the token that it is shown, of scope follow"
+    )
+    send_certificates: Path | None = Field(
+        default=None,
+        description="certificates to trust it by, PEM; default: those that the system trusts",
+    )
+
+    @model_validator(mode="after")
+    def _sent(self) -> Self:
+        if self.send and not self.source:
+            raise ValueError("send: expected source, too: what is learned of it is sent")
+        return self
 
 
 class Server(Strict):

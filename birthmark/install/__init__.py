@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,17 @@ class Site:
         return None if follow is None or follow.source is None else _whole(follow.source)
 
     @property
+    def sent(self) -> str:
+        """Return the options by which the follower tells a service on another host."""
+        follow = self.settings.follow
+        if follow is None or follow.send is None:
+            return ""
+        files = {"token": follow.send_token, "certificates": follow.send_certificates}
+        options = {f"--send-{name}": str(_whole(file)) for name, file in files.items() if file}
+        words = chain.from_iterable({"--send": follow.send, **options}.items())
+        return "".join(f" {word}" for word in words)
+
+    @property
     def environment(self) -> Path:
         """Return the file of the service's other settings, which need not be there."""
         return self.config.parent / "serve.env"
@@ -178,6 +190,7 @@ class Site:
             "environment": self.environment,
             "followed": self.followed,
             "source": self.source,
+            "sent": self.sent,
             "history": HISTORY,
             "follow_memory": FOLLOW_MEMORY,
             "workers": self.workers,

@@ -21,7 +21,7 @@ from birthmark import exits
 from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
 from birthmark.install.access import closed
-from birthmark.training.config import read_config
+from birthmark.training.config import Followed, read_config
 from tests import needs
 
 EXPOSURE = 2.0
@@ -130,6 +130,24 @@ def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None
     units = made("systemd", replace(of_source, settings=lone))
     assert "birthmark-follow.service" not in units
     assert "BIRTHMARK_HISTORY" not in units["birthmark.service"].text
+
+
+def test_a_unit_tells_a_service_on_another_host(tmp_path: Path) -> None:
+    of_source = site(tmp_path)
+    alone = directives(made("systemd", of_source)["birthmark-follow.service"].text)
+    assert "PrivateNetwork" in alone
+    assert of_source.settings.follow is not None
+    sends = {"send": "https://hints:8325", "send_token": Path("/etc/birthmark/token")}
+    follow = of_source.settings.follow.model_copy(update=sends)
+    settings = of_source.settings.model_copy(update={"follow": follow})
+    units = made("systemd", replace(of_source, settings=settings))
+    sending = directives(units["birthmark-follow.service"].text)
+    (start,) = sending["ExecStart"]
+    words = "--send https://hints:8325 --send-token /etc/birthmark/token"
+    assert start.endswith(f" {words}")
+    assert "PrivateNetwork" not in sending
+    with pytest.raises(ValueError, match="send: expected source, too"):
+        Followed(datasets=Path("followed"), send="https://hints:8325")
 
 
 def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) -> None:
