@@ -149,6 +149,22 @@ class Generating(Strict):
     )
 
 
+SendTo = Annotated[
+    str | None,
+    Field(
+        description="service on another host that is told what the live history learns, as"
+        " https://HOST:8325; needs --history"
+    ),
+]
+SendToken = Annotated[
+    Path | None, Field(description="file with the token that it is shown, of scope follow")
+]
+SendCertificates = Annotated[
+    Path | None,
+    Field(description="certificates to trust it by, PEM; default: those that the system trusts"),
+]
+
+
 class Following(Strict):
     """How `birthmark follow` follows traffic."""
 
@@ -191,18 +207,9 @@ class Following(Strict):
         description="move thresholds of the published model by what becomes of files;"
         " needs a history and a registry",
     )
-    send: str | None = Field(
-        default=None,
-        description="service on another host that is told what the live history learns, as"
-        " https://HOST:8325; needs --history",
-    )
-    send_token: Path | None = Field(
-        default=None, description="file with the token that it is shown, of scope follow"
-    )
-    send_certificates: Path | None = Field(
-        default=None,
-        description="certificates to trust it by, PEM; default: those that the system trusts",
-    )
+    send: SendTo = None
+    send_token: SendToken = None
+    send_certificates: SendCertificates = None
 
     @model_validator(mode="after")
     def _sent(self) -> Self:

@@ -18,7 +18,7 @@ from pydantic import (
 
 from birthmark.data.common.setting_errors import InvalidError
 from birthmark.data.common.setting_files import read_toml
-from birthmark.data.settings import Strict
+from birthmark.data.settings import SendCertificates, SendTo, SendToken, Strict
 from birthmark.predictor.answers.point import PROMISED, Point
 from birthmark.predictor.models.kinds import BEST, Kind
 from birthmark.predictor.parameters import Parameters
@@ -54,18 +54,9 @@ class Followed(Strict):
         default=None,
         description="folder, file or pipe to follow by the unit that `birthmark install` makes",
     )
-    send: str | None = Field(
-        default=None,
-        description="service on another host that this unit tells what it learns, as"
-        " https://HOST:8325",
-    )
-    send_token: Path | None = Field(
-        default=None, description="file with the token that it is shown, of scope follow"
-    )
-    send_certificates: Path | None = Field(
-        default=None,
-        description="certificates to trust it by, PEM; default: those that the system trusts",
-    )
+    send: SendTo = None
+    send_token: SendToken = None
+    send_certificates: SendCertificates = None
 
     @model_validator(mode="after")
     def _sent(self) -> Self:

@@ -7,7 +7,7 @@ use birthmark_learn::history::WORDS as RECORD;
 /// The first word: `BMLIVE` and two bytes that tell machines apart that order bytes otherwise.
 const MAGIC: u64 = u64::from_le_bytes(*b"BMLIVE\x01\x02");
 /// What the words mean, those of records included. It changes whenever that does.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 /// How many words come before the tables.
 const PAGE: usize = 512;
 /// How many words a directory takes: its handle's hash, that of its name's shape, whether it has one.

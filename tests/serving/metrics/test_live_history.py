@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,17 @@ def test_creates_are_counted_by_what_they_were_told(
             answer = client.post("/v1/predictions", json=[ASKED[level]] * number).json()
             assert {each["told"] for each in answer["predictions"]} == {level}
         assert told(client) == {"directory": 3, "caller": 2, "name": 1, "nothing": 0}
+        page = client.get("/").text
+        assert "Of 6 creates answered in the same time, 100.00% were told something." in page
+        rows = re.findall(
+            r'"row">(\w+)</th><td class="words">[^<]*</td><td>(\d+)</td><td>([^<]+)', page
+        )
+        assert rows == [
+            ("directory", "3", "50.00%"),
+            ("caller", "2", "33.33%"),
+            ("name", "1", "16.67%"),
+            ("nothing", "0", "0.00%"),
+        ]
         assert client.post("/v1/hints", json={"name": "a.lock"}).is_success
         assert client.post("/v1/explanations", json={"name": "a.lock"}).is_success
         follower.says(state="stopped")

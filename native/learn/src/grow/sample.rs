@@ -4,7 +4,7 @@ use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use thiserror::Error;
 
 /// Outputs are padded with zeros to a multiple of this, for the processor to add them side by side.
-pub(super) const LANES: usize = 8;
+const LANES: usize = 8;
 
 /// So few rows of a node are looked up row by row.
 const FEW: usize = 100;
