@@ -373,6 +373,7 @@ FILES = pa.schema(
         field("name", pa.binary(), "the name it was born with, or the first one seen"),
         field("dir_fh", pa.binary(), "the handle of the directory of that name"),
         field("dir_name", pa.binary(), "that directory's own name, where it was known then"),
+        field("dir_named", TIME, "when the directory was first seen to have that name"),
         field("kind", WORD, "file, directory, symlink, fifo, socket, block or character"),
         field("how_born", WORD, "create, mkdir, symlink or mknod; null: birth not seen"),
         field("born", TIME, "time of the reply that made it; null: birth not seen"),

@@ -85,6 +85,7 @@ _CREATES = {name: kind for name, kind in LOOKED_UP.items() if name != "time"}
 _LIVES = _CREATES | {
     "server": pa.utf8(),
     "fh": pa.large_binary(),
+    "dir_named": TIME,
     "born": TIME,
     "died": TIME,
     "observed_until": TIME,
@@ -99,7 +100,7 @@ _USE = {
 _EARLY = {f"early_{column}": kind for column, kind in _USE.items()}
 _OF_FILES = {"size": "max_size"}
 _OF_NAMES = {"size": "file_max_size", "writes": "file_writes"}
-_NOT_OF_NAMES = ("dir_name", "reads", "atime", "mtime")
+_NOT_OF_NAMES = ("dir_name", "dir_named", "reads", "atime", "mtime")
 _SNAPSHOT = b"birthmark.history"
 _VERSION = 1
 _CHUNK = 1 << 20
@@ -119,7 +120,9 @@ class History:
         """Return the history of each row of a files or names table at its birth, and learn them.
 
         What is told is what was known ``behind`` seconds before the birth: by who follows the
-        traffic, and is as far behind it. Times that have passed are until the birth all the same.
+        traffic, and is as far behind it. So is the directory's own name (``dir_named``): a client
+        that comes to a directory looks it up just before it creates there. Times that have passed
+        are until the birth all the same.
 
         The rows may have any order; the result (binary) has theirs, and is null where the birth was
         not seen and for what is no regular file. Call it again with the lives of the next period:

@@ -60,7 +60,7 @@ fs_readdir_preferred fs_max_file_size fs_time_delta fs_properties fs_link_max fs
 fs_no_trunc fs_chown_restricted fs_case_insensitive fs_case_preserving raw_status
 kind how_born born birth_seen first_seen died death_seen how_died last_seen observed_until
 operations reads writes bytes_read bytes_written max_size last_size loss_nearby
-early_size early_reads early_writes early_atime early_mtime
+dir_named early_size early_reads early_writes early_atime early_mtime
 file_writes file_max_size entries.cookie
 reply program
 calls replies unanswered orphans unseen holes missing_bytes lost fraction dropped unwatched

@@ -277,6 +277,7 @@ def test_a_birth_row_says_who_made_the_file_and_how():
     assert (a["owner"], a["group"], a["kind"], a["how_born"]) == (7, 100, "file", "create")
     assert (a["name"], a["dir_fh"], a["dir_name"]) == (b"a", b"dir", None)
     assert (by_fh[b"C"]["dir_fh"], by_fh[b"C"]["dir_name"]) == (b"S", b"sub")
+    assert (a["dir_named"], by_fh[b"C"]["dir_named"]) == (None, by_fh[b"S"]["born"])
     kinds = {fh: (f["kind"], f["how_born"]) for fh, f in by_fh.items()}
     assert kinds[b"S"] == ("directory", "mkdir")
     assert kinds[b"P"] == ("fifo", "mknod")

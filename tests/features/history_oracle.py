@@ -83,6 +83,12 @@ class Record:
         ]
 
 
+def known(create: Row, at: int) -> Row:
+    """Return what was known of a create at a time before it."""
+    seen = create["dir_named"]
+    return create if seen is None or seen <= at else create | {"dir_name": None}
+
+
 def keys_of(create: Row, previous: dict[Any, bytes]) -> list[Any]:
     """Return the keys of a create in their order; None where a part is not known."""
     name, place, user = create["name"], create["dir_fh"], create["uid"]
@@ -131,7 +137,7 @@ class Oracle:
         for time, _, what, i, fact in events:
             at = time - behind
             if what == -2:
-                told[i] = self.tell(keys_of(rows[i], self.previous), time)
+                told[i] = self.tell(keys_of(known(rows[i], time - behind), self.previous), time)
             elif what == -1:
                 keys[i] = keys_of(rows[i], self.previous)
                 self.bear(rows[i], keys[i], at)
@@ -212,9 +218,12 @@ def _rows(lives: pa.Table) -> list[Row]:
     sizes = ["size", "reads", "writes", "atime", "mtime"]
     last = {"size": "file_max_size", "writes": "file_writes"} if of_names else {"size": "max_size"}
     kept = "server dir_fh name fh mode uid client kind birth_seen born died observed_until dir_name"
+    kept += " dir_named"
     columns = {}
     for column in (*kept.split(), *sizes, *(f"early_{size}" for size in sizes)):
-        absent = of_names and (column in ("dir_name", *sizes) or column.startswith("early_"))
+        absent = of_names and (
+            column in ("dir_name", "dir_named", *sizes) or column.startswith("early_")
+        )
         if absent and column not in last:
             columns[column] = pa.nulls(len(lives))
         else:

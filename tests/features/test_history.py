@@ -88,6 +88,22 @@ def test_who_is_behind_is_told_what_was_known_then_and_how_long_ago_it_was():
     assert [told[behind][born] for behind in (9.5, 11)] == [told[0][born], 1]
 
 
+def test_who_is_behind_does_not_know_a_directory_by_a_name_that_was_seen_since():
+    looked_up = START + 9_900_000
+    rows = files_of(file(b"a", 0), file(b"b", 10, dir_fh=b"other", dir_named=looked_up))
+    births = {
+        behind: byte(History().follow(rows, behind), 1, "place_suffix.births")
+        for behind in (0, 0.1, 0.11)
+    }
+    assert births == {0: 2, 0.1: 2, 0.11: 0}
+
+
+def test_a_birth_counts_for_its_directory_by_name_however_late_that_was_seen():
+    born = START + SECOND
+    rows = files_of(file(b"a", 1, dir_named=born), file(b"b", 10, dir_fh=b"other"))
+    assert byte(History().follow(rows, 1), 1, "place_suffix.births") == 2
+
+
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_nothing_that_a_trace_shows_later_is_told(days, subject):
     """A trace that was cut tells the births before the cut what the whole one does."""

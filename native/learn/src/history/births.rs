@@ -70,6 +70,7 @@ pub struct Lives<'a> {
     pub end: i64,
     server: &'a StringArray,
     fh: &'a LargeBinaryArray,
+    dir_named: &'a Time,
     died: &'a Time,
     last: Uses<'a>,
     early: Option<Uses<'a>>,
@@ -91,7 +92,7 @@ impl<'a> Lives<'a> {
         let until: &Time = source.array("observed_until")?;
         let early = source.column("early_size").is_ok();
         Ok(columns!(source, "", Lives {
-            server, fh, died;
+            server, fh, dir_named, died;
             creates: Creates::new(batch, "born")?,
             end: until.iter().flatten().max().unwrap_or(i64::MIN),
             last: Uses::new(&source, "")?,
@@ -120,6 +121,14 @@ impl<'a> Lives<'a> {
     #[inline]
     pub fn born(&self, row: usize) -> i64 {
         self.creates.time.value(row)
+    }
+
+    /// What was known of its create at a time before it: its directory may have been named since.
+    #[inline]
+    pub fn known(&self, row: usize, at: i64) -> Create<'a> {
+        let create = self.creates.row(row);
+        let named = get(self.dir_named, row).is_none_or(|seen| seen <= at);
+        Create { dir_name: create.dir_name.filter(|_| named), ..create }
     }
 
     /// When it ended, if that was seen; not before it began.

@@ -151,10 +151,10 @@ impl History {
         for (place, told) in told.chunks_exact_mut(BYTES).enumerate() {
             let row = order[place] as usize;
             let born = lives.born(row);
-            replay.know(born.saturating_sub(behind));
-            let names = namer.names(&lives.creates.row(row));
-            replay.history.tell(names, born, told);
-            replay.unknown.push_back((names, born));
+            let then = born.saturating_sub(behind);
+            replay.know(then);
+            replay.history.tell(namer.names(&lives.known(row, then)), born, told);
+            replay.unknown.push_back((namer.names(&lives.creates.row(row)), born));
         }
         replay.know(order.last().map_or(i64::MIN, |row| lives.born(*row as usize)));
         replay.learn(lives.end);

@@ -157,7 +157,8 @@ impl Events {
         let birth = inode.life.birth.filter(|_| inode.life.kind == Some(Kind::File))?;
         let origin = inode.life.origin.as_ref()?;
         let create = Create::new(inode, birth, (&origin.dir, &origin.name));
-        let create = Create { dir_name: origin.dir_name.clone(), ..create };
+        let create =
+            Create { dir_name: origin.dir_name.as_ref().map(|own| own.name.clone()), ..create };
         Some(self.files.born(Newborn { at: birth.at, handle: inode.handle.clone(), create }))
     }
 

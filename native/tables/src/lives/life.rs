@@ -144,7 +144,16 @@ pub struct Origin {
     /// The handle of its directory.
     pub dir: Bytes,
     /// The directory's own name, where it was known then.
-    pub dir_name: Option<Bytes>,
+    pub dir_name: Option<DirName>,
+}
+
+/// A directory's own name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DirName {
+    /// The name.
+    pub name: Bytes,
+    /// When the directory was first seen to have it.
+    pub seen: i64,
 }
 
 /// A file's life so far.

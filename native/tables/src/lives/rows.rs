@@ -140,13 +140,15 @@ pub fn files(
     let births = || rows.iter().map(|r| r.life.birth);
     let early = || rows.iter().map(|r| r.life.birth.map(|_| r.life.early));
     let origins = || rows.iter().map(|r| r.life.origin.as_ref());
+    let dir_names = || origins().map(|o| o?.dir_name.as_ref());
     let lives = || rows.iter().map(|r| &r.life);
     RecordBatch::try_from_iter_with_nullable([
         column("server", words(rows.iter().map(|r| Some(r.server)), servers.names())?),
         column("fh", binary(rows.iter().map(|r| Some(&*r.fh)))),
         nullable("name", binary(origins().map(|o| Some(&*o?.name)))),
         nullable("dir_fh", binary(origins().map(|o| Some(&*o?.dir)))),
-        nullable("dir_name", binary(origins().map(|o| o?.dir_name.as_deref()))),
+        nullable("dir_name", binary(dir_names().map(|d| Some(&*d?.name)))),
+        nullable("dir_named", times(dir_names().map(|d| Some(d?.seen)))),
         nullable("kind", kinds(lives().map(|l| l.kind))?),
         nullable("how_born", words(births().map(|b| Some(b?.how as u32)), BIRTHS)?),
         nullable("born", times(births().map(|b| Some(b?.at)))),

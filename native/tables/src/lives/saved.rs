@@ -10,7 +10,7 @@ use birthmark_trace::message::Interner;
 use std::io::{Read, Write};
 
 /// What a snapshot of lives begins with. It has the version of all that is in it.
-const LINE: &str = "birthmark lives 2\n";
+const LINE: &str = "birthmark lives 3\n";
 
 impl Lives {
     /// Writes all that is known, rows and events that were not taken yet among it.

@@ -3,7 +3,7 @@
 use super::columns::Columns;
 use super::events::Subject;
 use super::inodes::{Key, Slot};
-use super::life::{Attributes, Birth, Bytes, Inode, Kind, NameLife, Operation, Origin};
+use super::life::{Attributes, Birth, Bytes, DirName, Inode, Kind, NameLife, Operation, Origin};
 use super::Lives;
 use birthmark_trace::columns::{bytes, get};
 use std::sync::Arc;
@@ -219,10 +219,10 @@ impl Lives {
         }
     }
 
-    fn dir_name(&mut self, dir: &Key) -> Option<Bytes> {
+    fn dir_name(&mut self, dir: &Key) -> Option<DirName> {
         let slot = self.inodes.by_handle(dir)?;
         let name = self.inodes.get(slot).names.last()?;
-        Some(name.name.clone())
+        Some(DirName { name: name.name.clone(), seen: name.first_seen })
     }
 
     fn share_name(&self, slot: Slot, name: &[u8]) -> Bytes {
