@@ -64,6 +64,11 @@ class Followed(Strict):
             raise ValueError("send: expected source, too: what is learned of it is sent")
         return self
 
+    def resolve(self, base: Path) -> Followed:
+        """Return this with every relative path taken from `base`."""
+        paths = {name: own for name, own in self if isinstance(own, Path)}
+        return self.model_copy(update={name: base / own for name, own in paths.items()})
+
 
 class Server(Strict):
     """A file server of several, and where its traces appear."""
@@ -235,10 +240,7 @@ class Config(Strict):
             return source.model_copy(update={"files": globs})
 
         audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
-        follow = self.follow and Followed(
-            datasets=base / self.follow.datasets,
-            source=self.follow.source and base / self.follow.source,
-        )
+        follow = self.follow and self.follow.resolve(base)
         registry = self.registry.directory
         return self.model_copy(
             update={

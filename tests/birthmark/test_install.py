@@ -42,11 +42,20 @@ log = "/srv/birthmark/log"
 """
 
 
+SENDS = """[follow]
+send = "https://hints:8325"
+send_token = "token"
+"""
+
+
 def site(
-    directory: Path, socket: Path | None = None, registry: str = "/srv/birthmark/registry"
+    directory: Path,
+    socket: Path | None = None,
+    registry: str = "/srv/birthmark/registry",
+    follow: str = "[follow]\n",
 ) -> Site:
     config = directory / "birthmark.toml"
-    config.write_text(CONFIG.format(registry=registry))
+    config.write_text(CONFIG.format(registry=registry).replace("[follow]\n", follow))
     return Site(config, read_config(config), "daemon", socket)
 
 
@@ -133,21 +142,23 @@ def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None
 
 
 def test_a_unit_tells_a_service_on_another_host(tmp_path: Path) -> None:
-    of_source = site(tmp_path)
-    alone = directives(made("systemd", of_source)["birthmark-follow.service"].text)
+    alone = directives(made("systemd", site(tmp_path))["birthmark-follow.service"].text)
     assert "PrivateNetwork" in alone
-    assert of_source.settings.follow is not None
-    sends = {"send": "https://hints:8325", "send_token": Path("/etc/birthmark/token")}
-    follow = of_source.settings.follow.model_copy(update=sends)
-    settings = of_source.settings.model_copy(update={"follow": follow})
-    units = made("systemd", replace(of_source, settings=settings))
+    units = made("systemd", site(tmp_path, follow=SENDS))
     sending = directives(units["birthmark-follow.service"].text)
     (start,) = sending["ExecStart"]
-    words = "--send https://hints:8325 --send-token /etc/birthmark/token"
-    assert start.endswith(f" {words}")
+    assert start.endswith(f" --send https://hints:8325 --send-token {tmp_path}/token")
     assert "PrivateNetwork" not in sending
     with pytest.raises(ValueError, match="send: expected source, too"):
         Followed(datasets=Path("followed"), send="https://hints:8325")
+
+
+@pytest.mark.parametrize("socket", SOCKETS, ids=str)
+def test_the_service_has_a_place_for_a_history_that_it_receives(
+    tmp_path: Path, socket: Path | None
+) -> None:
+    serve = directives(made("systemd", site(tmp_path, socket))["birthmark.service"].text)
+    assert serve["RuntimeDirectory"] == ["birthmark"]
 
 
 def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) -> None:

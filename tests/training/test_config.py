@@ -41,6 +41,26 @@ def test_relative_paths_start_at_the_configuration_file(tmp_path: Path) -> None:
     assert read.registry.directory == Path("/var/registry")
 
 
+def test_relative_paths_of_what_is_followed_start_there_and_the_rest_of_it_stays(
+    tmp_path: Path,
+) -> None:
+    follows = """[follow]
+datasets = "followed"
+source = "captures"
+send = "https://nas1"
+send_token = "token"
+send_certificates = "/etc/ours.pem"
+"""
+    follow = read_config(config(tmp_path, LEAST + follows)).follow
+    assert follow is not None
+    assert (follow.datasets, follow.source) == (tmp_path / "followed", tmp_path / "captures")
+    assert follow.send == "https://nas1"
+    assert (follow.send_token, follow.send_certificates) == (
+        tmp_path / "token",
+        Path("/etc/ours.pem"),
+    )
+
+
 def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Path) -> None:
     servers = '[[servers]]\nname = "home"\nfiles = ["home/*", "/var/home/*"]\n'
     text = LEAST.replace('files = ["traces/*.txt", "/var/traces/*"]', "") + servers
