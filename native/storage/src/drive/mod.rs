@@ -1,0 +1,41 @@
+//! A disk drive, for how long reads and writes take.
+//!
+//! Its time is that of Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
+//! 27(3), 1994: overheads, seek, settling, rotation, transfer, and a buffer. Its parameters have the
+//! meanings of Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0
+//! Reference Manual", CMU-PDL-08-101, 2008.
+//!
+//! - [`Parameters`]: what a drive is; in files under `storage/drives/`.
+//! - [`Geometry`]: where on the drive a sector is.
+//! - [`SeekCurve`]: how long the arm takes.
+//! - [`Mechanism`]: arm and rotation.
+//! - [`Buffer`]: the segments of memory, and what they hold.
+//! - [`Feed`]: sectors on their way from the medium to the host.
+//! - [`Drive`]: all of these.
+
+mod buffer;
+mod checks;
+mod feed;
+mod geometry;
+mod mechanism;
+mod parameters;
+mod reads;
+mod region;
+mod seek;
+mod serve;
+mod service;
+#[cfg(test)]
+pub(crate) mod tests;
+mod writes;
+
+pub use buffer::{Buffer, Found};
+pub use checks::ParameterError;
+pub use feed::Feed;
+pub use geometry::{Geometry, Place};
+pub use mechanism::{Access, Mechanism, Run};
+pub use parameters::{
+    BufferParameters, Mapping, Overheads, Parameters, ReadAhead, Spares, Sparing, Zone,
+};
+pub use seek::SeekCurve;
+pub use serve::Drive;
+pub use service::{OutsideError, Request, Service};

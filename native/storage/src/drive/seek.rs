@@ -1,0 +1,31 @@
+//! How long the arm takes, for every distance.
+
+/// Nanoseconds of seeks to read, by distance in cylinders.
+#[derive(Clone, Debug)]
+pub struct SeekCurve {
+    points: Vec<(u32, f64)>,
+}
+
+impl SeekCurve {
+    /// Straight lines between points of cylinders and milliseconds, which begin with 1 cylinder.
+    pub fn new(points: &[(u32, f64)]) -> Self {
+        let points = points.iter().map(|&(distance, ms)| (distance, ms * 1e6)).collect();
+        Self { points }
+    }
+
+    /// How long a seek takes. To stay takes nothing; beyond the last point it goes on as before.
+    pub fn time(&self, distance: u32) -> u64 {
+        if distance == 0 {
+            return 0;
+        }
+        let last = self.points.len() - 1;
+        let after = self.points.partition_point(|point| point.0 < distance).min(last);
+        let (x1, y1) = self.points[after];
+        if x1 == distance || after == 0 {
+            return y1.round() as u64;
+        }
+        let (x0, y0) = self.points[after - 1];
+        let share = f64::from(distance - x0) / f64::from(x1 - x0);
+        (y0 + (y1 - y0) * share).round() as u64
+    }
+}

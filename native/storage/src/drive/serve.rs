@@ -1,0 +1,76 @@
+//! A drive, and the service of a request.
+
+use super::checks::ParameterError;
+use super::mechanism::nanoseconds;
+use super::reads::Ahead;
+use super::writes::Dirty;
+use super::{
+    Buffer, BufferParameters, Mechanism, OutsideError, Overheads, Parameters, Request, Service,
+};
+
+/// A drive, which serves one request after the other, in the order in which they come.
+///
+/// Behind a request it reads on, or writes what it has taken, until the next one needs the arm.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    pub(super) mechanism: Mechanism,
+    pub(super) buffer: Buffer,
+    pub(super) rules: BufferParameters,
+    overheads: Overheads,
+    pub(super) per_sector: u64,
+    wrote: bool,
+    ready: u64,
+    pub(super) ahead: Option<Ahead>,
+    pub(super) dirty: Option<Dirty>,
+}
+
+impl Drive {
+    /// A drive with an empty buffer, idle at time 0.
+    pub fn new(parameters: &Parameters) -> Result<Self, ParameterError> {
+        parameters.check()?;
+        Ok(Self {
+            mechanism: Mechanism::new(parameters)?,
+            buffer: Buffer::new(parameters.buffer),
+            rules: parameters.buffer,
+            overheads: parameters.overheads_ms,
+            per_sector: nanoseconds(parameters.bus_ms_per_sector),
+            wrote: false,
+            ready: 0,
+            ahead: None,
+            dirty: None,
+        })
+    }
+
+    /// Serve a request that comes at time `at`, which is not before the one before came.
+    pub fn serve(&mut self, request: Request, at: u64) -> Result<Service, OutsideError> {
+        let Request { sector, sectors, write } = request;
+        request.check(self.mechanism.geometry().sectors())?;
+        let begin = at.max(self.ready);
+        self.read_on(begin);
+        self.dirty = self.dirty.filter(|dirty| dirty.until > begin);
+        let mut service = if write {
+            self.write(sector, sectors, begin)
+        } else {
+            self.read(sector, sectors, begin)
+        };
+        service.queue += begin - at;
+        self.ready = at + service.response();
+        self.wrote = write;
+        Ok(service)
+    }
+
+    /// What the controller takes for a request.
+    pub(super) fn overhead(&self, write: bool, hit: bool) -> u64 {
+        let all = &self.overheads;
+        nanoseconds(match (write, hit, self.wrote) {
+            (false, true, false) => all.read_hit_after_read,
+            (false, true, true) => all.read_hit_after_write,
+            (false, false, false) => all.read_miss_after_read,
+            (false, false, true) => all.read_miss_after_write,
+            (true, true, false) => all.write_hit_after_read,
+            (true, true, true) => all.write_hit_after_write,
+            (true, false, false) => all.write_miss_after_read,
+            (true, false, true) => all.write_miss_after_write,
+        })
+    }
+}
