@@ -1,0 +1,252 @@
+"""Drives of DiskSim 4.0 as this project's: ``python -m birthmark.storage.drives.disksim FILE NAME``.
+
+FILE ends in ``.diskspecs``; the files that it names, of the model and of the seek curve, lie beside it.
+It prints the drive of that name in TOML. The meaning of each parameter is that of DiskSim's manual (Bucy, Schindler,
+Schlosser and Ganger, CMU-PDL-08-101); what the drive's model cannot do is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+Block = dict[str, Any]
+
+_WORD = re.compile(r"#.*|([\[\]{},=])|([^\[\]{},=#\n]+)")
+
+REQUIRED = {
+    "Access time type": "trackSwitchPlusRotation",
+    "Seek type": "extracted",
+    "Percent error in rpms": 0,
+    "Per-request overhead time": 0,
+    "Time scale for overheads": 1,
+    "Hold bus entire read xfer": 0,
+    "Hold bus entire write xfer": 0,
+    "Allow almost read hits": 0,
+    "Allow sneaky full read hits": 0,
+    "Allow sneaky partial read hits": 0,
+    "Allow sneaky intermediate read hits": 0,
+    "Allow write prebuffering": 0,
+    "Preseeking level": 0,
+    "Never disconnect": 0,
+    "High (read) water mark": 0,
+    "Enable caching in buffer": 1,
+    "Minimum read-ahead (blks)": 0,
+    "Read-ahead on idle hit": 0,
+    "Write hit stop prefetch": 1,
+    "Read directly to buffer": 1,
+    "Immed transfer partial hit": 1,
+    "Read completion overhead": 0,
+    "Write completion overhead": 0,
+    "Data preparation overhead": 0,
+    "First reselect overhead": 0,
+    "Other reselect overhead": 0,
+    "Read disconnect afterread": 0,
+    "Read disconnect afterwrite": 0,
+    "Write disconnect overhead": 0,
+    "Extra write disconnect": 0,
+    "Minimum seek delay": 0,
+}
+"""What has to be so: the model here does nothing else."""
+
+MAPPINGS = {0: "ascending", 1: "serpentine"}
+SPARES = {7: "disk", 8: "range", 9: "zone"}
+READ_AHEAD = {0: "none", 3: "most", 4: "track"}
+OVERHEADS = {
+    f"{kind} {found} over. after {last}": f"{kind}_{found}_after_{last}".lower()
+    for kind in ("Read", "Write")
+    for found in ("hit", "miss")
+    for last in ("read", "write")
+}
+
+
+def words(text: str) -> Iterator[str]:
+    """Yield the words and signs of a parameter file, without comments."""
+    for match in _WORD.finditer(text):
+        word = (match[1] or match[2] or "").strip()
+        if word:
+            yield word
+
+
+class Parser:
+    """Reads blocks ``TYPE NAME { KEY = VALUE, ... }``, as DiskSim's libparam does."""
+
+    def __init__(self, text: str) -> None:
+        self._words = list(words(text))
+        self._next = 0
+
+    def top(self) -> Block:
+        """Return the block that the file is."""
+        self._take()
+        return self._block()
+
+    def _take(self) -> str:
+        if self._next == len(self._words):
+            raise ValueError("expected more: the file ends within a block")
+        self._next += 1
+        return self._words[self._next - 1]
+
+    def _peek(self) -> str:
+        return self._words[self._next] if self._next < len(self._words) else ""
+
+    def _expect(self, sign: str) -> None:
+        if (found := self._take()) != sign:
+            raise ValueError(f"expected {sign!r}, found {found!r}")
+
+    def _many(self, end: str, read: Callable[[], None]) -> None:
+        while self._peek() != end:
+            read()
+            if self._peek() != end:
+                self._expect(",")
+        self._expect(end)
+
+    def _block(self) -> Block:
+        block: Block = {}
+
+        def member() -> None:
+            key = self._take()
+            self._expect("=")
+            block[key] = self._value()
+
+        self._expect("{")
+        self._many("}", member)
+        return block
+
+    def _value(self) -> Any:
+        if self._peek() != "[":
+            word = self._take()
+            return self._block() if self._peek() == "{" else _number(word)
+        values: list[Any] = []
+        self._expect("[")
+        self._many("]", lambda: values.append(self._value()))
+        return values
+
+
+def _number(word: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word
+
+
+def convert(path: Path, name: str) -> Block:
+    """Return the drive in a ``.diskspecs`` file; `ValueError` if the model here cannot be it."""
+    spec = Parser(path.read_text(encoding="ascii")).top()
+    model = Parser(path.with_name(_file(spec["Model"])).read_text(encoding="ascii")).top()
+    layout, mechanics = model["Layout Model"], model["Mechanical Model"]
+    given = {**mechanics, **spec}
+    for key, value in REQUIRED.items():
+        if given[key] != value:
+            raise ValueError(f"{path}: {key}: expected {value}, found {given[key]}")
+    return {
+        "name": name,
+        "sectors": model["Block count"],
+        "rpm": mechanics["Rotation speed (in rpms)"],
+        "heads": model["Number of data surfaces"],
+        "cylinders": model["Number of cylinders"],
+        "mapping": MAPPINGS[layout["LBN-to-PBN mapping scheme"]],
+        "head_switch_ms": mechanics["Head switch time"],
+        "write_settle_ms": mechanics["Add. write settling delay"],
+        "bus_ms_per_sector": spec["Bulk sector transfer time"],
+        "seek": _seek(path.with_name(_file(mechanics["Full seek curve"]))),
+        "sparing": {
+            "at_end_of": SPARES[layout["Sparing scheme used"]],
+            "range_cylinders": layout["Rangesize for sparing"],
+        },
+        "overheads_ms": {ours: spec[theirs] for theirs, ours in OVERHEADS.items()},
+        "buffer": _buffer(spec),
+        "zones": [_zone(zone) for zone in layout["Zones"]],
+    }
+
+
+def _file(word: str) -> str:
+    return word.removeprefix("source ").strip()
+
+
+def _seek(path: Path) -> list[list[float]]:
+    lines = path.read_text(encoding="ascii").splitlines()[1:]
+    points = [line.split(",") for line in lines if line.strip()]
+    return [[int(distance), float(time)] for distance, time in points]
+
+
+def _buffer(spec: Block) -> Block:
+    return {
+        "segments": spec["Number of buffer segments"],
+        "segment_sectors": spec["Segment size (in blks)"],
+        "write_segments": spec["Maximum number of write segments"],
+        "separate_write_segment": bool(spec["Use separate write segment"]),
+        "read_ahead": READ_AHEAD[spec["Buffer continuous read"]],
+        "read_ahead_sectors": spec["Maximum read-ahead (blks)"],
+        "read_passing_sectors": bool(spec["Read any free blocks"]),
+        "zero_latency_reads": bool(spec["Immediate buffer read"]),
+        "zero_latency_writes": bool(spec["Immediate buffer write"]),
+        "read_hits_on_writes": bool(spec["Allow read hits on write data"]),
+        "combine_writes": bool(spec["Combine seq writes"]),
+        "fast_writes": bool(spec["Fast write level"]),
+    }
+
+
+def _zone(zone: Block) -> Block:
+    return {
+        "first_cylinder": zone["First cylinder number"],
+        "last_cylinder": zone["Last cylinder number"],
+        "sectors": zone["Blocks per track"],
+        "offset": int(zone["Offset of first block"]),
+        "empty": zone["Empty space at zone front"],
+        "track_skew": int(zone["Skew for track switch"]),
+        "cylinder_skew": int(zone["Skew for cylinder switch"]),
+        "spares": zone["Number of spares"],
+        "slips": sorted(zone["slips"]),
+        "defects": groups(zone["defects"], 2),
+    }
+
+
+def groups(values: list[Any], number: int) -> list[list[Any]]:
+    """Return values in lists of so many, in their order."""
+    return [values[first : first + number] for first in range(0, len(values), number)]
+
+
+def toml(drive: Block) -> Iterator[str]:
+    """Yield the lines of a drive in TOML."""
+    for key, value in drive.items():
+        if isinstance(value, dict):
+            yield f"\n[{key}]"
+            yield from toml(value)
+        elif key == "zones":
+            for zone in value:
+                yield "\n[[zones]]"
+                yield from toml(zone)
+        else:
+            yield from _lines(key, value)
+
+
+def _lines(key: str, value: Any) -> Iterator[str]:
+    if isinstance(value, bool):
+        yield f"{key} = {str(value).lower()}"
+    elif isinstance(value, str):
+        yield f'{key} = "{value}"'
+    elif isinstance(value, list) and len(f"{key} = {value}") > 100:
+        yield f"{key} = ["
+        for line in groups(value, 8):
+            yield f"    {', '.join(str(each) for each in line)},"
+        yield "]"
+    else:
+        yield f"{key} = {value}"
+
+
+def header(path: Path) -> str:
+    """Return what a converted file says of its source."""
+    return (
+        f"# As in DiskSim 4.0's {path.stem}.diskspecs, {path.stem}.model and {path.stem}.seek, whose"
+        " parameters were\n# extracted from the drive; COPYING has their notice. Nothing is fitted.\n"
+    )
+
+
+if __name__ == "__main__":
+    source = Path(sys.argv[1])
+    print(header(source), *toml(convert(source, sys.argv[2])), sep="\n")
