@@ -44,6 +44,9 @@ class GeometryError(Error, ValueError):
 class LayoutError(Error, ValueError):
     """A replay of a layout cannot be configured so."""
 
+class StorageError(Error, ValueError):
+    """A drive cannot be so, or cannot serve what a trace asks of it, or that is none."""
+
 class RecordingError(Error, ValueError):
     """A file is no recording of an allocator."""
 
@@ -172,6 +175,16 @@ def layout_region(
     That is of those that lie wholly in ``length`` bytes from byte ``start`` on the first, and the
     one behind the last. Raises ``GeometryError`` if there is no such geometry, if the region has
     neither, or parts of two cylinder groups, or ends where the file system has ended.
+    """
+
+def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> str:
+    """Let a drive serve a trace of requests that were measured, and compare the response times.
+
+    ``trace`` is plain or compressed; ``drive`` is where the parameters in ``drive_json`` come from,
+    for what errors say. Returns JSON: ``requests``, ``mean_ms``, ``measured_mean_ms``,
+    ``demerit_ms`` and ``parts_ms``, and the same for ``reads`` and ``writes`` alone. Raises
+    ``StorageError`` if there is no such drive, or the trace is none or asks for what the drive has
+    not, and ``OSError`` if it cannot be read.
     """
 
 @final

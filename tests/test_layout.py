@@ -16,7 +16,7 @@ from grimp import ImportGraph
 from docs.imports import circles, crates, folders, modules, packages, rooms, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
-ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint"]
+ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
 
 
 def imported(path: Path) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ["data", "features", "predictor", "training", "serving", "layout_hint"]
+FOLDERS = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
 
 THROUGH = {
     # Nothing but declarations, which others' tests read.
@@ -18,6 +18,9 @@ THROUGH = {
     "training/reports/labels.py": "tests/training/reports/test_report.py",
     "layout_hint/comparison/figures.py": "tests/layout_hint/report/test_tables.py",
     "layout_hint/settings.py": "tests/birthmark/test_options.py",
+    "storage/settings.py": "tests/storage/test_validate.py",
+    "storage/drives/libparam.py": "tests/storage/drives/test_disksim.py",
+    "storage/drives/drive.py": "tests/storage/drives/test_read.py",
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",

@@ -20,6 +20,7 @@ from birthmark.data.schema import OPERATIONS
 from birthmark.layout_hint.disks.read import read_disk
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.storage.drives import read_drive
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -35,6 +36,7 @@ BUILTINS = {
     "CertaintyError": ValueError,
     "GeometryError": ValueError,
     "LayoutError": ValueError,
+    "StorageError": ValueError,
     "RecordingError": ValueError,
     "InvalidRequestError": ValueError,
     "ArgumentError": ValueError,
@@ -608,6 +610,42 @@ def _(_folder: Path) -> object:
 @refused("Drive")
 def _(_folder: Path) -> object:
     return replay().run("{}", disk_json=json.dumps(read_disk() | {"rpm": 0}))
+
+
+@refused("StorageJson")
+def _(folder: Path) -> object:
+    return native.storage_validate(folder / "trace", "{}", "drive.toml")
+
+
+def validated(folder: Path, trace: str, **changes: object) -> object:
+    (folder / "trace").write_text(trace)
+    drive = read_drive("barracuda").parameters() | changes
+    return native.storage_validate(folder / "trace", json.dumps(drive), "drive.toml")
+
+
+@refused("StorageDrive")
+def _(folder: Path) -> object:
+    return validated(folder, "R Hit 1 2 3 4", rpm=0)
+
+
+@refused("MeasuredError.Line")
+def _(folder: Path) -> object:
+    return validated(folder, "R Hit 1 2 3")
+
+
+@refused("MeasuredError.Empty")
+def _(folder: Path) -> object:
+    return validated(folder, "")
+
+
+@refused("LoopError.Outside")
+def _(folder: Path) -> object:
+    return validated(folder, "R Hit 4110000 1 3 4")
+
+
+@refused("LoopError.Late")
+def _(folder: Path) -> object:
+    return validated(folder, "R Hit 1 2 3 86400000000\n" * 60_000)
 
 
 @refused("NoVerdicts")

@@ -1,21 +1,19 @@
-"""Drives of DiskSim 4.0 as this project's: ``python -m birthmark.storage.drives.disksim FILE NAME``.
+"""Drives of DiskSim 4.0 as this project's.
 
-FILE ends in ``.diskspecs``; the files that it names, of the model and of the seek curve, lie beside it.
-It prints the drive of that name in TOML. The meaning of each parameter is that of DiskSim's manual (Bucy, Schindler,
-Schlosser and Ganger, CMU-PDL-08-101); what the drive's model cannot do is refused.
+``python -m birthmark.storage.drives.disksim FILE NAME`` prints the drive of that name in TOML. FILE
+ends in ``.diskspecs``; the files that it names, of the model and of the seek curve, lie beside it.
+The meaning of each parameter is that of DiskSim's manual (Bucy, Schindler, Schlosser and Ganger,
+CMU-PDL-08-101, 2008). What the drive's model does not do is refused.
 """
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-Block = dict[str, Any]
-
-_WORD = re.compile(r"#.*|([\[\]{},=])|([^\[\]{},=#\n]+)")
+from birthmark.storage.drives.libparam import Block, Parser
 
 REQUIRED = {
     "Access time type": "trackSwitchPlusRotation",
@@ -63,81 +61,17 @@ OVERHEADS = {
 }
 
 
-def words(text: str) -> Iterator[str]:
-    """Yield the words and signs of a parameter file, without comments."""
-    for match in _WORD.finditer(text):
-        word = (match[1] or match[2] or "").strip()
-        if word:
-            yield word
-
-
-class Parser:
-    """Reads blocks ``TYPE NAME { KEY = VALUE, ... }``, as DiskSim's libparam does."""
-
-    def __init__(self, text: str) -> None:
-        self._words = list(words(text))
-        self._next = 0
-
-    def top(self) -> Block:
-        """Return the block that the file is."""
-        self._take()
-        return self._block()
-
-    def _take(self) -> str:
-        if self._next == len(self._words):
-            raise ValueError("expected more: the file ends within a block")
-        self._next += 1
-        return self._words[self._next - 1]
-
-    def _peek(self) -> str:
-        return self._words[self._next] if self._next < len(self._words) else ""
-
-    def _expect(self, sign: str) -> None:
-        if (found := self._take()) != sign:
-            raise ValueError(f"expected {sign!r}, found {found!r}")
-
-    def _many(self, end: str, read: Callable[[], None]) -> None:
-        while self._peek() != end:
-            read()
-            if self._peek() != end:
-                self._expect(",")
-        self._expect(end)
-
-    def _block(self) -> Block:
-        block: Block = {}
-
-        def member() -> None:
-            key = self._take()
-            self._expect("=")
-            block[key] = self._value()
-
-        self._expect("{")
-        self._many("}", member)
-        return block
-
-    def _value(self) -> Any:
-        if self._peek() != "[":
-            word = self._take()
-            return self._block() if self._peek() == "{" else _number(word)
-        values: list[Any] = []
-        self._expect("[")
-        self._many("]", lambda: values.append(self._value()))
-        return values
-
-
-def _number(word: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word
-
-
 def convert(path: Path, name: str) -> Block:
     """Return the drive in a ``.diskspecs`` file; `ValueError` if the model here cannot be it."""
-    spec = Parser(path.read_text(encoding="ascii")).top()
-    model = Parser(path.with_name(_file(spec["Model"])).read_text(encoding="ascii")).top()
+    try:
+        return _convert(path, name)
+    except KeyError as error:
+        raise ValueError(f"{path}: there is no {error}") from error
+
+
+def _convert(path: Path, name: str) -> Block:
+    spec = _read(path)
+    model = _read(path.with_name(_file(spec["Model"])))
     layout, mechanics = model["Layout Model"], model["Mechanical Model"]
     given = {**mechanics, **spec}
     for key, value in REQUIRED.items():
@@ -149,19 +83,35 @@ def convert(path: Path, name: str) -> Block:
         "rpm": mechanics["Rotation speed (in rpms)"],
         "heads": model["Number of data surfaces"],
         "cylinders": model["Number of cylinders"],
-        "mapping": MAPPINGS[layout["LBN-to-PBN mapping scheme"]],
+        "mapping": _word(path, layout, "LBN-to-PBN mapping scheme", MAPPINGS),
         "head_switch_ms": mechanics["Head switch time"],
         "write_settle_ms": mechanics["Add. write settling delay"],
         "bus_ms_per_sector": spec["Bulk sector transfer time"],
         "seek": _seek(path.with_name(_file(mechanics["Full seek curve"]))),
         "sparing": {
-            "at_end_of": SPARES[layout["Sparing scheme used"]],
+            "at_end_of": _word(path, layout, "Sparing scheme used", SPARES),
             "range_cylinders": layout["Rangesize for sparing"],
         },
         "overheads_ms": {ours: spec[theirs] for theirs, ours in OVERHEADS.items()},
-        "buffer": _buffer(spec),
+        "buffer": _buffer(path, spec),
         "zones": [_zone(zone) for zone in layout["Zones"]],
     }
+
+
+def _read(path: Path) -> Block:
+    try:
+        return Parser(path.read_text(encoding="ascii")).top()
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _word(path: Path, block: Block, key: str, words: dict[int, str]) -> str:
+    """Return what a number stands for."""
+    if block[key] not in words:
+        raise ValueError(
+            f"{path}: {key}: expected {', '.join(map(str, words))}, found {block[key]}"
+        )
+    return words[block[key]]
 
 
 def _file(word: str) -> str:
@@ -174,13 +124,13 @@ def _seek(path: Path) -> list[list[float]]:
     return [[int(distance), float(time)] for distance, time in points]
 
 
-def _buffer(spec: Block) -> Block:
+def _buffer(path: Path, spec: Block) -> Block:
     return {
         "segments": spec["Number of buffer segments"],
         "segment_sectors": spec["Segment size (in blks)"],
         "write_segments": spec["Maximum number of write segments"],
         "separate_write_segment": bool(spec["Use separate write segment"]),
-        "read_ahead": READ_AHEAD[spec["Buffer continuous read"]],
+        "read_ahead": _word(path, spec, "Buffer continuous read", READ_AHEAD),
         "read_ahead_sectors": spec["Maximum read-ahead (blks)"],
         "read_passing_sectors": bool(spec["Read any free blocks"]),
         "zero_latency_reads": bool(spec["Immediate buffer read"]),
@@ -241,9 +191,10 @@ def _lines(key: str, value: Any) -> Iterator[str]:
 
 def header(path: Path) -> str:
     """Return what a converted file says of its source."""
+    files = ", ".join(path.with_suffix(kind).name for kind in (".diskspecs", ".model", ".seek"))
     return (
-        f"# As in DiskSim 4.0's {path.stem}.diskspecs, {path.stem}.model and {path.stem}.seek, whose"
-        " parameters were\n# extracted from the drive; COPYING has their notice. Nothing is fitted.\n"
+        f"# As in DiskSim 4.0's {files}: parameters extracted\n"
+        "# from the drive, none of them fitted. The notice that they are under is in COPYING.\n"
     )
 
 

@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.deep
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("data", "features", "predictor", "training", "serving", "layout_hint")
+FOLDERS = ("data", "features", "predictor", "training", "serving", "layout_hint", "storage")
 OWN = ("birthmark/", "birthmark_native/", "birthmark-")
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 

@@ -17,6 +17,9 @@ use birthmark_live::CreateError as SharedHistoryError;
 use birthmark_sim::disk::ParameterError;
 use birthmark_sim::ffs::{GeometryError, RecordingError, RegionError};
 use birthmark_sim::layout::Error as LayoutError;
+use birthmark_storage::closed::LoopError;
+use birthmark_storage::drive::ParameterError as StorageDriveError;
+use birthmark_storage::measured::MeasuredError;
 use birthmark_tables::anonymize::Error as AnonymizeError;
 use birthmark_tables::lives::{Error as LivesError, SpillError};
 use birthmark_tables::snapshot::SnapshotError;
@@ -101,6 +104,8 @@ exceptions! {
         "A file system or a region of it cannot have these sizes.";
     LAYOUT "LayoutError" (PyValueError)
         "A replay of a layout cannot be configured so.";
+    STORAGE "StorageError" (PyValueError)
+        "A drive cannot be so, or cannot serve what a trace asks of it, or that is none.";
     RECORDING "RecordingError" (PyValueError)
         "A file is no recording of an allocator.";
     REQUEST "InvalidRequestError" (PyValueError)
@@ -264,6 +269,8 @@ variants! {
     HistoryError { Few: ARGUMENT, Long: TABLE, Damaged: TABLE, Arrow: DEFECT, => Column, }
     SharedHistoryError { Locked: STATE, Shared: ARGUMENT, Room: ARGUMENT, ! Io, }
     CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
+    MeasuredError { Line: STORAGE, Empty: STORAGE, ! Io, }
+    LoopError { Outside: STORAGE, Late: STORAGE, }
     RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
     LayoutError {
         Column: TABLE,
@@ -295,6 +302,8 @@ reasons! {
     BAD_GEOMETRY "Geometry" GEOMETRY;
     BAD_DRIVE "Drive" LAYOUT;
     BAD_RECORDING "Recording" RECORDING;
+    BAD_STORAGE_DRIVE "StorageDrive" STORAGE;
+    BAD_DRIVE_JSON "StorageJson" STORAGE;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
     UNDECODED "Decoder" TRACE;
@@ -337,6 +346,7 @@ single! {
     ArrowError => BROKEN,
     GeometryError => BAD_GEOMETRY,
     ParameterError => BAD_DRIVE,
+    StorageDriveError => BAD_STORAGE_DRIVE,
     RecordingError => BAD_RECORDING,
 }
 

@@ -26,6 +26,7 @@ mod lives;
 mod lobby;
 mod scan;
 mod serve;
+mod storage;
 mod text;
 mod trace;
 
@@ -57,6 +58,7 @@ mod _native {
         lobby::PyLobby,
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
+        storage::storage_validate,
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };

@@ -1,5 +1,5 @@
 //! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with requests
-//! that were [`measured`], and how far simulated times are from measured ones ([`demerit`]).
+//! that were [`measured`], and how near the drive comes to the measured one ([`validation`]).
 //!
 //! Time is in nanoseconds from when the drive was switched on, in integers, and nothing is random:
 //! the same requests take the same time on every machine.
@@ -8,3 +8,4 @@ pub mod closed;
 pub mod demerit;
 pub mod drive;
 pub mod measured;
+pub mod validation;

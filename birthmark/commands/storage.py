@@ -1,0 +1,58 @@
+"""``birthmark storage``: simulated drives, beside those that were measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from birthmark.options import Options, with_options
+from birthmark.outputs import Json, print_json
+from birthmark.storage.settings import Options as Asked
+from birthmark.terminal import numbers, show
+
+app = typer.Typer(no_args_is_help=True, help="Simulate drives, and compare them with real ones.")
+
+
+@app.command()
+@with_options
+def validate(
+    trace: Annotated[Path, typer.Argument(help="requests that were measured; - is stdin")],
+    asked: Annotated[Asked, Options()],
+    as_json: Json = False,
+) -> None:
+    """Let a drive serve what was measured on a real one, and compare the response times."""
+    from birthmark.storage.validate import validate as run
+
+    found = run(trace, asked.drive)
+    if as_json:
+        print_json(found)
+        return
+    rows = {"all": found, "reads": found["reads"], "writes": found["writes"]}
+    rows = {name: figures for name, figures in rows.items() if figures}
+    show(_agreement(rows))
+    show(_parts(rows))
+
+
+def _agreement(rows: dict[str, Any]) -> Table:
+    """Return mean and demerit of each kind of request, in milliseconds."""
+    headings = ("requests", "simulated ms", "measured ms", "demerit ms", "of the mean")
+    table = Table("", *numbers(*headings), title="Response times", title_justify="left")
+    for name, figures in rows.items():
+        demerit, mean = figures["demerit_ms"], figures["measured_mean_ms"]
+        share = f"{100 * demerit / mean:.1f} %" if mean else ""
+        times = (f"{time:.3f}" for time in (figures["mean_ms"], mean, demerit))
+        table.add_row(name, f"{figures['requests']:,}", *times, share)
+    return table
+
+
+def _parts(rows: dict[str, Any]) -> Table:
+    """Return where the simulated means go, in milliseconds."""
+    names = list(rows["all"]["parts_ms"])
+    title = "Where the simulated time goes, ms"
+    table = Table("", *numbers(*names), title=title, title_justify="left")
+    for name, figures in rows.items():
+        table.add_row(name, *(f"{figures['parts_ms'][part]:.3f}" for part in names))
+    return table

@@ -1,0 +1,35 @@
+//! `storage_validate`, for Python.
+
+use super::errors::{raise_at, system, BAD_DRIVE_JSON, BROKEN};
+use birthmark_storage::drive::{Drive, Parameters};
+use birthmark_storage::measured::{self, Measured, MeasuredError};
+use birthmark_storage::validation;
+use birthmark_trace::source;
+use pyo3::prelude::*;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+#[pyfunction]
+pub fn storage_validate(
+    py: Python<'_>,
+    trace: PathBuf,
+    drive_json: &str,
+    drive: PathBuf,
+) -> PyResult<String> {
+    let parameters: Parameters = serde_json::from_str(drive_json)
+        .map_err(|error| BAD_DRIVE_JSON.because(format_args!("{}: {error}", drive.display())))?;
+    let mut made = Drive::new(&parameters).map_err(|error| raise_at(&drive, error))?;
+    py.detach(|| {
+        let requests = read(&trace)?;
+        let found = validation::validate(&mut made, &requests);
+        let found = found.map_err(|error| raise_at(&trace, error))?;
+        let found = found.ok_or_else(|| raise_at(&trace, MeasuredError::Empty))?;
+        serde_json::to_string(&found).map_err(|error| BROKEN.because(error))
+    })
+}
+
+/// The requests of a trace, compressed or not.
+fn read(trace: &Path) -> PyResult<Vec<Measured>> {
+    let (_, bytes) = source::open(trace).map_err(|error| system(trace, &error))?;
+    measured::read(BufReader::new(bytes)).map_err(|error| raise_at(trace, error))
+}
