@@ -1,5 +1,5 @@
-//! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with requests
-//! that were [`measured`], and how near the drive comes to the measured one ([`validation`]).
+//! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with
+//! requests that were [`measured`], and how near the drive comes to the real one ([`validation`]).
 //!
 //! Time is in nanoseconds from when the drive was switched on, in integers, and nothing is random:
 //! the same requests take the same time on every machine.

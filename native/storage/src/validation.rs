@@ -99,7 +99,7 @@ mod tests {
         let request = |number: u64| Request {
             sector: number * 7 % 70,
             sectors: 1 + number % 5,
-            write: number % 3 == 0,
+            write: number.is_multiple_of(3),
         };
         let measured = |number| Measured {
             request: request(number),

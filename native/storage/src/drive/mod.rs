@@ -1,9 +1,9 @@
 //! A disk drive, for how long reads and writes take.
 //!
 //! Its time is that of Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
-//! 27(3), 1994: overheads, seek, settling, rotation, transfer, and a buffer. Its parameters have the
-//! meanings of Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0
-//! Reference Manual", CMU-PDL-08-101, 2008.
+//! 27(3), 1994: overheads, seek, settling, rotation, transfer, and a buffer. Its parameters have
+//! the meanings of Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment
+//! Version 4.0 Reference Manual", CMU-PDL-08-101, 2008.
 //!
 //! - [`Parameters`]: what a drive is; in files under `storage/drives/`.
 //! - [`Geometry`]: where on the drive a sector is.

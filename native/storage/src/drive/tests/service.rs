@@ -68,6 +68,63 @@ fn a_read_that_is_held_in_part_waits_for_the_rest_alone() {
 }
 
 #[test]
+fn a_hit_moves_the_limit_of_what_is_being_read_ahead() {
+    let mut drive = drive(|_| {});
+    read(&mut drive, 0, 2, 0.0);
+    // 2 and 3 have passed at 14 ms: they are a hit, and it reads on to 9 instead of 7.
+    assert_eq!(read(&mut drive, 2, 2, 14.2).overhead, ms(0.01));
+    assert_eq!(read(&mut drive, 8, 2, 30.0), service([0.0, 0.01, 0.0, 0.0, 0.0, 0.2]));
+}
+
+#[test]
+fn a_miss_breaks_off_reading_ahead_but_no_seek() {
+    let mut drive = drive(|_| {});
+    read(&mut drive, 8, 2, 0.0);
+    // Read at 10 ms; it goes to the other head until 10.5 ms. From there to cylinder 2.
+    let found = read(&mut drive, 45, 1, 10.2);
+    assert_eq!(found, service([0.27, 0.03, 1.5, 9.0, 1.0, 0.1]));
+}
+
+#[test]
+fn a_write_ends_reading_ahead() {
+    let mut drive = drive(|_| {});
+    read(&mut drive, 0, 2, 0.0);
+    write(&mut drive, 24, 1, 12.5);
+    assert_eq!(read(&mut drive, 4, 1, 60.0).overhead, ms(0.04));
+}
+
+#[test]
+fn a_hit_waits_for_what_is_being_written() {
+    let mut held = drive(|_| {});
+    write(&mut held, 4, 2, 0.0);
+    assert_eq!(read(&mut held, 4, 1, 1.0), service([4.98, 0.02, 0.0, 0.0, 0.0, 0.1]));
+    // So does the rest of one that is held in part: on the medium at 29 ms, sector 5 at 36 ms.
+    let mut partly = drive(|drive| drive.buffer.read_ahead = ReadAhead::None);
+    read(&mut partly, 3, 2, 0.0);
+    write(&mut partly, 24, 2, 20.0);
+    assert_eq!(read(&mut partly, 4, 2, 21.0), service([7.98, 0.02, 0.0, 0.0, 7.0, 0.1]));
+}
+
+#[test]
+fn a_write_begins_so_late_that_a_slow_bus_keeps_up() {
+    let mut drive = drive(|drive| {
+        drive.buffer.fast_writes = false;
+        drive.bus_ms_per_sector = 3.0;
+    });
+    // The second sector is there at 6.07 ms, so that the first cannot be written from 4 ms on.
+    assert_eq!(write(&mut drive, 4, 2, 0.0), service([0.0, 0.07, 0.0, 13.93, 2.0, 0.0]));
+}
+
+#[test]
+fn a_write_behind_one_that_is_on_the_medium_has_a_segment_of_its_own() {
+    let mut drive = drive(|_| {});
+    write(&mut drive, 4, 2, 0.0);
+    write(&mut drive, 6, 2, 90.0);
+    let overheads = [6, 4].map(|sector| read(&mut drive, sector, 1, 150.0).overhead);
+    assert_eq!(overheads, [0.02, 0.03].map(ms));
+}
+
+#[test]
 fn sectors_that_passed_while_the_head_waited_are_hits_only_where_the_drive_keeps_them() {
     let mut keeps = drive(|drive| drive.buffer.read_passing_sectors = true);
     let mut forgets = drive(|_| {});
