@@ -13,7 +13,7 @@ pub struct ParameterError {
 }
 
 /// Milliseconds beyond what any drive takes for anything; it keeps every sum in range.
-const LONGEST: f64 = 1e5;
+pub const LONGEST: f64 = 1e5;
 
 impl Parameters {
     /// Whether a drive can be so, but for what only its geometry tells.

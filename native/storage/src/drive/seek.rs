@@ -1,5 +1,7 @@
 //! How long the arm takes, for every distance.
 
+use super::checks::LONGEST;
+
 /// Nanoseconds of seeks to read, by distance in cylinders.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
@@ -13,7 +15,8 @@ impl SeekCurve {
         Self { points }
     }
 
-    /// How long a seek takes. To stay takes nothing; beyond the last point it goes on as before.
+    /// How long a seek takes. To stay takes nothing; beyond the last point it goes on as before, but
+    /// neither below nothing nor above what a point may be.
     pub fn time(&self, distance: u32) -> u64 {
         if distance == 0 {
             return 0;
@@ -26,6 +29,6 @@ impl SeekCurve {
         }
         let (x0, y0) = self.points[after - 1];
         let share = f64::from(distance - x0) / f64::from(x1 - x0);
-        (y0 + (y1 - y0) * share).round() as u64
+        (y0 + (y1 - y0) * share).clamp(0.0, LONGEST * 1e6).round() as u64
     }
 }

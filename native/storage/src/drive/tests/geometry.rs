@@ -92,7 +92,7 @@ fn chance(seed: u64, mapping: Mapping, at_end_of: Spares) -> Parameters {
     drive
 }
 
-fn drives() -> impl Iterator<Item = Parameters> {
+pub fn drives() -> impl Iterator<Item = Parameters> {
     let mappings = [Mapping::Ascending, Mapping::Serpentine];
     let spares = [Spares::Disk, Spares::Range, Spares::Zone];
     let kinds = mappings.into_iter().flat_map(move |map| spares.map(|spare| (map, spare)));

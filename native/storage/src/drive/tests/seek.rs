@@ -14,6 +14,8 @@ fn between_and_beyond_points_it_goes_straight_on() {
     let curve = SeekCurve::new(&[(1, 1.0), (3, 2.0), (7, 3.0)]);
     assert_eq!([2, 4, 5, 6].map(|d| curve.time(d)), [1.5, 2.25, 2.5, 2.75].map(ms));
     assert_eq!(curve.time(11), ms(4.0));
+    let falling = SeekCurve::new(&[(1, 1.0), (2, 0.5)]);
+    assert_eq!([3, 4, 9].map(|d| falling.time(d)), [0, 0, 0]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Where the time of requests goes. Expected times are worked out by hand.
 
+use super::geometry::drives;
 use super::*;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn drive(change: fn(&mut Parameters)) -> Drive {
     let mut parameters = small();
@@ -193,6 +196,50 @@ fn what_was_written_is_a_hit_where_the_drive_looks_for_it() {
         let mut drive = Drive::new(&parameters).unwrap();
         write(&mut drive, 4, 2, 0.0);
         assert_eq!(read(&mut drive, 4, 2, 50.0).overhead, ms(overhead));
+    }
+}
+
+/// A drive whose buffer does what chance says.
+fn with_buffer(drive: Parameters, random: &mut impl Rng) -> Parameters {
+    let mut below = |most: u64| random.next_u64() % most;
+    let segments = 2 + below(3) as u32;
+    let buffer = BufferParameters {
+        segments,
+        segment_sectors: 1 + below(30),
+        write_segments: 1 + below(u64::from(segments)) as u32,
+        separate_write_segment: below(2) == 0,
+        read_ahead: [ReadAhead::None, ReadAhead::Most, ReadAhead::Track][below(3) as usize],
+        read_ahead_sectors: below(40),
+        read_passing_sectors: below(2) == 0,
+        zero_latency_reads: below(2) == 0,
+        zero_latency_writes: below(2) == 0,
+        read_hits_on_writes: below(2) == 0,
+        combine_writes: below(2) == 0,
+        fast_writes: below(2) == 0,
+    };
+    Parameters { buffer, ..drive }
+}
+
+#[test]
+fn no_request_is_done_before_the_one_before_or_faster_than_the_bus() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    for parameters in drives() {
+        let parameters = with_buffer(parameters, &mut random);
+        let mut drive = Drive::new(&parameters).unwrap();
+        let (mut at, mut done, mut sector) = (0, 0_u64, 0);
+        for _ in 0..100 {
+            let mut below = |most: u64| random.next_u64() % most;
+            sector = if below(2) == 0 { sector } else { below(parameters.sectors) };
+            let sectors = 1 + below((parameters.sectors - sector).min(12));
+            let request = Request { sector, sectors, write: below(3) == 0 };
+            at += below(ms(20.0));
+            let service = drive.serve(request, at).unwrap();
+            let own = service.response() - done.saturating_sub(at);
+            assert!(own >= sectors * ms(0.1), "{request:?} {service:?} {parameters:?}");
+            assert!(own <= ms(300.0), "{request:?} {service:?} {parameters:?}");
+            done = at + service.response();
+            sector = (sector + sectors) % parameters.sectors;
+        }
     }
 }
 
