@@ -123,6 +123,8 @@ def among(graph: Graph, kept: Iterable[str]) -> Graph:
 def levels(graph: Graph) -> list[list[str]]:
     """Return all in columns: first what imports nothing, then what imports only of those before.
 
+    What is imported stands right before the first that imports it, so that arrows are short.
+
     Raises ``ValueError`` for a graph with a circle, which has no such order.
     """
     if found := circles(graph):
@@ -133,7 +135,11 @@ def levels(graph: Graph) -> list[list[str]]:
         ready = sorted(name for name in left if not graph[name] & left)
         columns.append(ready)
         left -= set(ready)
-    return columns
+    place = {name: x for x, column in enumerate(columns) for name in column}
+    for name in sorted(place, key=lambda name: -place[name]):
+        importers = [place[each] for each in graph if name in graph[each]]
+        place[name] = min(importers, default=place[name] + 1) - 1
+    return [sorted(name for name in place if place[name] == x) for x in range(len(columns))]
 
 
 def panels() -> dict[str, Graph]:
