@@ -7,5 +7,9 @@
 pub mod closed;
 pub mod demerit;
 pub mod drive;
+pub mod events;
+pub mod issue;
 pub mod measured;
+pub mod queue;
+pub mod station;
 pub mod validation;
