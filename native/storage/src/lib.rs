@@ -8,6 +8,7 @@ pub mod closed;
 pub mod demerit;
 pub mod drive;
 pub mod events;
+pub mod host;
 pub mod issue;
 pub mod measured;
 pub mod queue;

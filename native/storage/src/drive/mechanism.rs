@@ -77,13 +77,25 @@ impl Mechanism {
         let seek = self.seek(&place, access.write);
         (self.cylinder, self.head) = (place.cylinder, place.head);
         let ready = (at + seek).max(from);
-        let revolution = self.geometry.revolution();
-        let wait = (place.angle + revolution - ready % revolution) % revolution;
+        let wait = self.wait(&place, ready);
         let sectors = place.run.min(most);
         let early = if access.unordered { self.early(&place, sectors, wait) } else { 0 };
         let start = ready + wait;
         self.free = start + self.time(&place, sectors - early);
         Run { seek, rotation: start - at - seek, start, sectors, end: self.free, early }
+    }
+
+    /// Nanoseconds from time `at`, or from when the arm is free, until a sector begins to pass.
+    pub fn reach(&self, sector: u64, at: u64, write: bool) -> u64 {
+        let (place, from) = (self.geometry.place(sector), at.max(self.free));
+        let ready = from + self.seek(&place, write);
+        ready + self.wait(&place, ready) - at
+    }
+
+    /// Nanoseconds from time `ready`, when the head is on the track of a place, until that begins.
+    fn wait(&self, place: &Place, ready: u64) -> u64 {
+        let revolution = self.geometry.revolution();
+        (place.angle + revolution - ready % revolution) % revolution
     }
 
     /// How many of the last sectors of a run pass before the first, `wait` nanoseconds before that.

@@ -41,6 +41,11 @@ impl Drive {
         })
     }
 
+    /// Its arm and rotation.
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
     /// Serve a request that comes at time `at`, which is not before the one before came.
     pub fn serve(&mut self, request: Request, at: u64) -> Result<Service, OutsideError> {
         let Request { sector, sectors, write } = request;
