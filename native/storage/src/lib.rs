@@ -12,5 +12,6 @@ pub mod host;
 pub mod issue;
 pub mod measured;
 pub mod queue;
+pub mod srt;
 pub mod station;
 pub mod validation;
