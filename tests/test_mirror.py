@@ -19,6 +19,8 @@ THROUGH = {
     "layout_hint/comparison/figures.py": "tests/layout_hint/report/test_tables.py",
     "layout_hint/settings.py": "tests/birthmark/test_options.py",
     "storage/settings.py": "tests/storage/test_validate.py",
+    "storage/papers/page.py": "tests/storage/papers/test_claims.py",
+    "storage/papers/run.py": "tests/storage/papers/test_claims.py",
     "storage/drives/libparam.py": "tests/storage/drives/test_disksim.py",
     "storage/drives/drive.py": "tests/storage/drives/test_read.py",
     "serving/address.py": "tests/serving/client/test_client.py",

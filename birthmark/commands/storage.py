@@ -1,7 +1,8 @@
-"""``birthmark storage``: simulated drives, beside those that were measured."""
+"""``birthmark storage``: simulated drives beside measured ones, and papers beside simulations."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,11 +10,12 @@ import typer
 from rich.table import Table
 
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, print_json
+from birthmark.outputs import Json, output, print_json
 from birthmark.storage.settings import Options as Asked
-from birthmark.terminal import numbers, show
+from birthmark.storage.settings import PaperOptions
+from birthmark.terminal import line, numbers, show, working
 
-app = typer.Typer(no_args_is_help=True, help="Simulate drives, and compare them with real ones.")
+app = typer.Typer(no_args_is_help=True, help="Simulate storage, and compare it with what was measured.")
 
 
 @app.command()
@@ -34,6 +36,44 @@ def validate(
     rows = {name: figures for name, figures in rows.items() if figures}
     show(_agreement(rows))
     show(_parts(rows))
+
+
+@app.command()
+@with_options
+def paper(
+    asked: Annotated[PaperOptions, Options(arguments=("paper",))],
+    out: Annotated[
+        Path | None, output("folder for the page as Markdown and the paper's pictures")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a storage paper's experiments, and tell which of its claims come out."""
+    from birthmark.storage.papers import page, run
+
+    of = run.paper(asked.paper)
+    with working(f"{asked.seeds} runs"):
+        runs = run.measure(asked.paper, asked.seeds, asked.jobs)
+        judged = run.judged(of, runs)
+    if out is not None:
+        run.write(of, judged, runs, out)
+    if as_json:
+        print_json(page.as_json(of, judged, runs))
+        return
+    line(of.title)
+    for told in of.assumptions:
+        line(f"- {told}")
+    show(_claims(page.HEADINGS, page.rows(judged)))
+    line(page.counted(judged))
+    for told in page.reasons(judged):
+        line(f"- {told}")
+
+
+def _claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a row for each claim."""
+    table = Table(*headings, show_lines=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _agreement(rows: dict[str, Any]) -> Table:
