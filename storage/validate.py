@@ -26,13 +26,15 @@ def validate(trace: str | Path, drive: str | Path) -> dict[str, Any]:
 
     Returns:
         ``requests``, and in milliseconds ``mean_ms``, ``measured_mean_ms``, ``demerit_ms`` and
-        ``parts_ms``: where the simulated mean goes.
+        ``parts_ms``: where the simulated mean goes. ``assumed``, of a drive of which not all was
+        measured: what was not.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a file is no drive or no trace, or the drive lacks a sector; the message names
             the file and the place.
     """
-    parameters = json.dumps(read_drive(drive).parameters())
+    read = read_drive(drive)
+    parameters = json.dumps(read.parameters())
     found: dict[str, Any] = json.loads(storage_validate(trace, parameters, drive_path(drive)))
-    return found
+    return found | ({"assumed": read.assumed} if read.assumed else {})

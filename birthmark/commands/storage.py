@@ -15,7 +15,9 @@ from birthmark.storage.settings import Options as Asked
 from birthmark.storage.settings import PaperOptions
 from birthmark.terminal import line, numbers, show, working
 
-app = typer.Typer(no_args_is_help=True, help="Simulate storage, and compare it with what was measured.")
+app = typer.Typer(
+    no_args_is_help=True, help="Simulate storage, and compare it with what was measured."
+)
 
 
 @app.command()
@@ -36,6 +38,8 @@ def validate(
     rows = {name: figures for name, figures in rows.items() if figures}
     show(_agreement(rows))
     show(_parts(rows))
+    if "assumed" in found:
+        line(f"Assumed of the drive: {found['assumed']}")
 
 
 @app.command()

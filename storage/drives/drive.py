@@ -85,6 +85,9 @@ class Drive(Strict):
     """A drive. Times are in milliseconds, as in data sheets."""
 
     name: str
+    assumed: str = Field(
+        default="", description="what of it nobody measured, for every output that rests on it"
+    )
     sectors: Sectors = Field(description="that a host can address")
     rpm: float = Field(allow_inf_nan=False, description="revolutions per minute")
     heads: Count
@@ -103,4 +106,4 @@ class Drive(Strict):
 
     def parameters(self) -> dict[str, Any]:
         """Return it as the engine has it, which is JSON."""
-        return self.model_dump(mode="json")
+        return self.model_dump(mode="json", exclude={"assumed"})

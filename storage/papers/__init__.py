@@ -1,4 +1,4 @@
-"""The papers behind the storage simulator, each as its claims and what the simulator says of them."""
+"""The papers behind the storage simulator: what they claim, and what the simulator says of it."""
 
 from birthmark.storage.papers.claims import Claim, Figures, Judged, Paper, judge
 

@@ -1,7 +1,7 @@
 """What a paper claims, and whether the simulator says so, too.
 
-A paper is measured once per seed. Each measurement is a flat mapping of named figures, of which a claim
-takes its own. A claim that the simulator was fitted to is shown, and never counts.
+A paper is measured once per seed. Each measurement is a flat mapping of named figures, of which a
+claim takes its own. A claim that the simulator was fitted to is shown, and never counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A paper's page: every claim beside what the simulator says, for terminals, programs and documents."""
+"""A paper's page: every claim beside what the simulator says, for people and programs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.storage.drives import DRIVES
+from birthmark.storage.drives import DRIVES, drive_path
 from birthmark.storage.validate import validate
 
 MEASURED = {"cheetah9LP": 4.273, "atlas10k": 3.893, "barracuda": 6.627, "ibm18es": 5.261}
@@ -150,3 +150,16 @@ def test_a_drive_must_be_named(trace: Path) -> None:
     run = command(trace)
     assert run.returncode == 2
     assert b"Missing option '--drive'" in run.stderr
+
+
+def test_what_was_assumed_of_a_drive_is_said(trace: Path, tmp_path: Path) -> None:
+    drive = tmp_path / "mine.toml"
+    text = (
+        drive_path("barracuda")
+        .read_text()
+        .replace("sectors =", 'assumed = "its rpm"\nsectors =', 1)
+    )
+    drive.write_text(text)
+    assert validate(trace, drive)["assumed"] == "its rpm"
+    assert b"Assumed of the drive: its rpm" in command(trace, "--drive", drive).stdout
+    assert "assumed" not in validate(trace, "barracuda")
