@@ -177,6 +177,9 @@ def layout_region(
     neither, or parts of two cylinder groups, or ends where the file system has ended.
     """
 
+def check_drive(drive_json: str, drive: str | Path) -> None:
+    """Raise ``StorageError`` if parameters are no drive's; ``drive`` is where they come from."""
+
 def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> str:
     """Let a drive serve a trace of requests that were measured, and compare the response times.
 

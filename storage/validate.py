@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from birthmark.storage.drives import drive_path, read_drive
+from birthmark.layout_hint.disks import drive_path, read_drive
 from birthmark_native import storage_validate
 
 

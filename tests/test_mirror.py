@@ -21,8 +21,8 @@ THROUGH = {
     "storage/settings.py": "tests/storage/test_validate.py",
     "storage/papers/page.py": "tests/storage/papers/test_claims.py",
     "storage/papers/run.py": "tests/storage/papers/test_claims.py",
-    "storage/drives/libparam.py": "tests/storage/drives/test_disksim.py",
-    "storage/drives/drive.py": "tests/storage/drives/test_read.py",
+    "layout_hint/disks/libparam.py": "tests/layout_hint/disks/test_disksim.py",
+    "layout_hint/disks/drive.py": "tests/layout_hint/disks/test_read.py",
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",
@@ -32,7 +32,6 @@ THROUGH = {
     "data/workloads/": "tests/data/workloads/test_generate.py",
     "features/": "tests/features/test_encoding.py",
     "predictor/": "tests/predictor/test_trained.py",
-    "layout_hint/disks/": "tests/layout_hint/test_disks.py",
     "layout_hint/report/": "tests/layout_hint/report/test_pictures.py",
     "layout_hint/comparison/compare.py": "tests/layout_hint/test_layout_command.py",
     "layout_hint/replay/conditions.py": "tests/layout_hint/report/test_tables.py",

@@ -17,10 +17,9 @@ import birthmark_native as native
 from birthmark.data.replay.schema import MANIFEST
 from birthmark.data.replay.schema import OPERATIONS as REPLAYED
 from birthmark.data.schema import OPERATIONS
-from birthmark.layout_hint.disks.read import read_disk
+from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark.storage.drives import read_drive
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -607,11 +606,6 @@ def _(_folder: Path) -> object:
     return replay().run("{")
 
 
-@refused("Drive")
-def _(_folder: Path) -> object:
-    return replay().run("{}", disk_json=json.dumps(read_disk() | {"rpm": 0}))
-
-
 @refused("StorageJson")
 def _(folder: Path) -> object:
     return native.storage_validate(folder / "trace", "{}", "drive.toml")
@@ -623,7 +617,7 @@ def validated(folder: Path, trace: str, **changes: object) -> object:
     return native.storage_validate(folder / "trace", json.dumps(drive), "drive.toml")
 
 
-@refused("StorageDrive")
+@refused("Drive")
 def _(folder: Path) -> object:
     return validated(folder, "R Hit 1 2 3 4", rpm=0)
 

@@ -1,10 +1,10 @@
-"""Drives: their parameters, in TOML files, for the model of a disk (``layout_hint/sim/src/disk``).
+"""Drives: their parameters, in TOML files, for the model of a drive (``native/storage/src/drive``).
 
 A name stands for a file that comes with the package; anything that ends in ``.toml`` is a file of
-one's own. The keys are those of :class:`Disk`.
+one's own. The keys are those of :class:`Drive`.
 """
 
-from birthmark.layout_hint.disks.disk import Curve, Disk, Seek, Zone
-from birthmark.layout_hint.disks.read import DEFAULT, DISKS, read_disk
+from birthmark.layout_hint.disks.drive import Drive
+from birthmark.layout_hint.disks.read import DEFAULT, DRIVES, drive_path, read_disk, read_drive
 
-__all__ = ["DEFAULT", "DISKS", "Curve", "Disk", "Seek", "Zone", "read_disk"]
+__all__ = ["DEFAULT", "DRIVES", "Drive", "drive_path", "read_disk", "read_drive"]

@@ -2,51 +2,70 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from birthmark.data.common.setting_files import read_toml
-from birthmark.layout_hint.disks.disk import SECTOR, Disk
+from birthmark.layout_hint.disks.drive import Drive
 from birthmark.layout_hint.settings import Options
+from birthmark_native import check_drive
 
 DEFAULT = Options().disk
-"""The drive taken where none is named: one like the thesis's."""
+"""The drive that a layout is replayed on where none is named: one like the thesis's."""
 
-DISKS = (DEFAULT, "cheetah9lp")
+MEASURED = ("atlas10k", "atlas_III", "barracuda", "cheetah4LP", "cheetah9LP", "ibm18es")
+"""Drives whose parameters were extracted from them."""
+
+DRIVES = (*MEASURED, DEFAULT)
 """The drives that come with the package."""
+
+SECTOR = 512
 
 TRACK = 63 * SECTOR
 """Bytes before the first partition, as ``fdisk`` leaves them."""
 
 
-def read_disk(name: str | Path = "", partition: int = 0) -> dict[str, Any]:
-    """Return the parameters of a drive, checked, as the engine has them.
+def read_drive(drive: str | Path) -> Drive:
+    """Return the drive of a name, or in a file that ends in ``.toml``.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no drive, and the message names the file and the key.
+    """
+    path = drive_path(drive)
+    read = read_toml(path, Drive)
+    check_drive(json.dumps(read.parameters()), path)
+    return read
+
+
+def drive_path(drive: str | Path) -> Path:
+    """Return where a drive's parameters are; `ValueError` if there is no drive of that name."""
+    name = str(drive)
+    if name in DRIVES:
+        return Path(__file__).with_name(f"{name}.toml")
+    if name.endswith(".toml"):
+        return Path(name)
+    raise ValueError(f"drive {name!r}: expected {', '.join(DRIVES)} or a file that ends in .toml")
+
+
+def read_disk(drive: str | Path = "", partition: int = 0) -> dict[str, Any]:
+    """Return the parameters of a drive, as the engine has them.
 
     Args:
-        name: one of :data:`DISKS`, nothing for :data:`DEFAULT`, or a file that ends in ``.toml``.
+        drive: as `read_drive` has it; nothing for :data:`DEFAULT`.
         partition: bytes that it has to hold, behind its first track of 63 sectors.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: it is no drive, and the message names the file and the key; or it is too small.
     """
-    disk = read(name)
-    if disk.bytes < partition + TRACK:
+    name = str(drive) or DEFAULT
+    found = read_drive(name)
+    size = found.sectors * SECTOR
+    if size < partition + TRACK:
         raise ValueError(
-            f"disk {str(name) or DEFAULT}: expected {partition / 1e9:.1f} GB for the partition,"
-            f" found {disk.bytes / 1e9:.1f} GB"
+            f"drive {name}: expected {partition / 1e9:.1f} GB for the partition,"
+            f" found {size / 1e9:.1f} GB"
         )
-    return disk.parameters()
-
-
-def read(name: str | Path = "") -> Disk:
-    """Return a drive of any size; its name and errors as above."""
-    return read_toml(_path(str(name) or DEFAULT), Disk)
-
-
-def _path(name: str) -> Path:
-    if name in DISKS:
-        return Path(__file__).with_name(f"{name}.toml")
-    if name.endswith(".toml"):
-        return Path(name)
-    raise ValueError(f"disk {name!r}: expected {', '.join(DISKS)} or a file that ends in .toml")
+    return found.parameters()

@@ -14,11 +14,10 @@ use birthmark_learn::forest::ForestError;
 use birthmark_learn::grow::SampleError;
 use birthmark_learn::history::Error as HistoryError;
 use birthmark_live::CreateError as SharedHistoryError;
-use birthmark_sim::disk::ParameterError;
 use birthmark_sim::ffs::{GeometryError, RecordingError, RegionError};
 use birthmark_sim::layout::Error as LayoutError;
 use birthmark_storage::closed::LoopError;
-use birthmark_storage::drive::ParameterError as StorageDriveError;
+use birthmark_storage::drive::ParameterError;
 use birthmark_storage::measured::MeasuredError;
 use birthmark_tables::anonymize::Error as AnonymizeError;
 use birthmark_tables::lives::{Error as LivesError, SpillError};
@@ -300,9 +299,8 @@ macro_rules! reasons {
 
 reasons! {
     BAD_GEOMETRY "Geometry" GEOMETRY;
-    BAD_DRIVE "Drive" LAYOUT;
     BAD_RECORDING "Recording" RECORDING;
-    BAD_STORAGE_DRIVE "StorageDrive" STORAGE;
+    BAD_DRIVE "Drive" STORAGE;
     BAD_DRIVE_JSON "StorageJson" STORAGE;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
@@ -346,7 +344,6 @@ single! {
     ArrowError => BROKEN,
     GeometryError => BAD_GEOMETRY,
     ParameterError => BAD_DRIVE,
-    StorageDriveError => BAD_STORAGE_DRIVE,
     RecordingError => BAD_RECORDING,
 }
 

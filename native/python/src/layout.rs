@@ -8,7 +8,7 @@ use arrow_array::{make_array, Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use birthmark_hook::Asker;
-use birthmark_sim::disk::Parameters;
+use birthmark_storage::drive::Parameters;
 use birthmark_sim::ffs::{Geometry, Kernel, Region, RegionMode};
 use birthmark_sim::layout::{self, Config, Replay, Results, Trace, Verdicts};
 use pyo3::prelude::*;

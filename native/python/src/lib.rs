@@ -58,6 +58,7 @@ mod _native {
         lobby::PyLobby,
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
+        storage::check_drive,
         storage::storage_validate,
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,

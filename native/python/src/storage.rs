@@ -1,4 +1,4 @@
-//! `storage_validate`, for Python.
+//! `check_drive` and `storage_validate`, for Python.
 
 use super::errors::{raise_at, system, BAD_DRIVE_JSON, BROKEN};
 use birthmark_storage::drive::{Drive, Parameters};
@@ -10,15 +10,18 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 #[pyfunction]
+pub fn check_drive(drive_json: &str, drive: PathBuf) -> PyResult<()> {
+    make(drive_json, &drive).map(|_| ())
+}
+
+#[pyfunction]
 pub fn storage_validate(
     py: Python<'_>,
     trace: PathBuf,
     drive_json: &str,
     drive: PathBuf,
 ) -> PyResult<String> {
-    let parameters: Parameters = serde_json::from_str(drive_json)
-        .map_err(|error| BAD_DRIVE_JSON.because(format_args!("{}: {error}", drive.display())))?;
-    let mut made = Drive::new(&parameters).map_err(|error| raise_at(&drive, error))?;
+    let mut made = make(drive_json, &drive)?;
     py.detach(|| {
         let requests = read(&trace)?;
         let found = validation::validate(&mut made, &requests);
@@ -26,6 +29,13 @@ pub fn storage_validate(
         let found = found.ok_or_else(|| raise_at(&trace, MeasuredError::Empty))?;
         serde_json::to_string(&found).map_err(|error| BROKEN.because(error))
     })
+}
+
+/// The drive of parameters, which come from a path.
+fn make(json: &str, path: &Path) -> PyResult<Drive> {
+    let parameters: Parameters = serde_json::from_str(json)
+        .map_err(|error| BAD_DRIVE_JSON.because(format_args!("{}: {error}", path.display())))?;
+    Drive::new(&parameters).map_err(|error| raise_at(path, error))
 }
 
 /// The requests of a trace, compressed or not.

@@ -1,7 +1,7 @@
 //! The disk as the kernel uses it: what is under way, what waits for room, and the clock.
 
 use super::counters::{Counters, Kind};
-use crate::disk::{Drive, Request, Statistics};
+use crate::disk::{Disk, Request, Statistics};
 use std::collections::VecDeque;
 
 pub use crate::disk::Ticket;
@@ -40,7 +40,7 @@ pub enum Writer {
 /// A disk, and the clock.
 #[derive(Debug)]
 pub struct Device {
-    drive: Option<Drive>,
+    drive: Option<Disk>,
     fsize: u64,
     /// Seconds since the trace began.
     pub now: f64,
@@ -55,7 +55,7 @@ pub struct Device {
 
 impl Device {
     /// One with fragments of `fsize` bytes. Without a drive nothing takes time.
-    pub fn new(drive: Option<Drive>, fsize: u32, counters: Counters) -> Device {
+    pub fn new(drive: Option<Disk>, fsize: u32, counters: Counters) -> Device {
         Device {
             drive,
             fsize: fsize.into(),
@@ -109,7 +109,7 @@ impl Device {
 
     /// What the drive did.
     pub fn statistics(&self) -> Option<Statistics> {
-        self.drive.as_ref().map(Drive::statistics)
+        self.drive.as_ref().map(Disk::statistics)
     }
 
     /// Goes on to a time, with what waits.

@@ -48,7 +48,7 @@ pub use results::Results;
 pub use trace::Trace;
 pub use verdicts::Verdicts;
 
-use crate::disk::ParameterError;
+use birthmark_storage::drive::ParameterError;
 use crate::ffs::{self, GeometryError, RegionError};
 use arrow_schema::ArrowError;
 use birthmark_hook::Refused;

@@ -10,9 +10,10 @@ use super::system::System;
 use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
 use super::Error;
-use crate::disk::{Drive, Parameters};
+use crate::disk::Disk;
 use crate::ffs::{FileSystem, Geometry, Kernel, Region};
 use birthmark_hook::Verdict;
+use birthmark_storage::drive::Parameters;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -64,7 +65,7 @@ impl Replay {
         disk: Option<&Parameters>,
     ) -> Result<Replay, Error> {
         let geometry = geometry(config.geometry, config.bytes)?;
-        let mut drive = disk.map(|disk| Drive::new(disk, PARTITION)).transpose()?;
+        let mut drive = disk.map(|disk| Disk::new(disk, PARTITION)).transpose()?;
         let began = Instant::now();
         let mut fs = FileSystem::new(geometry, config.geometry, Seeded::new(config.seed))?;
         if let Some(RegionConfig { start, length, mode }) = config.region {

@@ -13,6 +13,7 @@ pub struct Mechanism {
     cylinder: u32,
     head: u32,
     free: u64,
+    moves: u64,
 }
 
 /// How sectors are passed over.
@@ -52,6 +53,7 @@ impl Mechanism {
             cylinder: 0,
             head: 0,
             free: 0,
+            moves: 0,
         })
     }
 
@@ -65,6 +67,11 @@ impl Mechanism {
         self.free
     }
 
+    /// How often the arm went to another cylinder.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
     /// Let the arm be free from a time on, because what it does is broken off.
     pub fn stop(&mut self, at: u64) {
         self.free = at;
@@ -75,6 +82,7 @@ impl Mechanism {
     pub fn pass(&mut self, sector: u64, most: u64, at: u64, from: u64, access: Access) -> Run {
         let place = self.geometry.place(sector);
         let seek = self.seek(&place, access.write);
+        self.moves += u64::from(self.cylinder != place.cylinder);
         (self.cylinder, self.head) = (place.cylinder, place.head);
         let ready = (at + seek).max(from);
         let wait = self.wait(&place, ready);

@@ -5,7 +5,7 @@
 //! the meanings of Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment
 //! Version 4.0 Reference Manual", CMU-PDL-08-101, 2008.
 //!
-//! - [`Parameters`]: what a drive is; in files under `storage/drives/`.
+//! - [`Parameters`]: what a drive is; in files under `layout_hint/disks/`.
 //! - [`Geometry`]: where on the drive a sector is.
 //! - [`SeekCurve`]: how long the arm takes.
 //! - [`Mechanism`]: arm and rotation.
@@ -38,4 +38,4 @@ pub use parameters::{
 };
 pub use seek::SeekCurve;
 pub use serve::Drive;
-pub use service::{OutsideError, Request, Service};
+pub use service::{OutsideError, Request, Service, MOST};

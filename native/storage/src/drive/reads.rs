@@ -21,6 +21,7 @@ impl Drive {
 
     /// Pass on what is there, and read what is not behind it.
     fn read_hit(&mut self, sector: u64, sectors: u64, begin: u64, found: Found) -> Service {
+        self.hits += 1;
         let overhead = self.overhead(false, true);
         let from = begin + overhead;
         let queue = self.dirty.map_or(0, |dirty| dirty.until.saturating_sub(from));

@@ -20,6 +20,7 @@ pub struct Drive {
     pub(super) per_sector: u64,
     wrote: bool,
     ready: u64,
+    pub(super) hits: u64,
     pub(super) ahead: Option<Ahead>,
     pub(super) dirty: Option<Dirty>,
 }
@@ -36,6 +37,7 @@ impl Drive {
             per_sector: nanoseconds(parameters.bus_ms_per_sector),
             wrote: false,
             ready: 0,
+            hits: 0,
             ahead: None,
             dirty: None,
         })
@@ -44,6 +46,11 @@ impl Drive {
     /// Its arm and rotation.
     pub fn mechanism(&self) -> &Mechanism {
         &self.mechanism
+    }
+
+    /// How many reads found at least their beginning in the buffer.
+    pub fn hits(&self) -> u64 {
+        self.hits
     }
 
     /// Serve a request that comes at time `at`, which is not before the one before came.

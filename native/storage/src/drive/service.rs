@@ -12,7 +12,7 @@ pub struct Request {
 }
 
 /// The most sectors of a request: 512 MiB, more than any host asks for at once.
-const MOST: u64 = 1 << 20;
+pub const MOST: u64 = 1 << 20;
 
 /// A request that reaches beyond the drive's end, or has no or too many sectors.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.storage.drives import DRIVES, drive_path, read_drive
-from birthmark.storage.drives.disksim import REQUIRED, convert, header, toml
-from birthmark.storage.drives.drive import Drive
+from birthmark.layout_hint.disks import DRIVES, drive_path, read_drive
+from birthmark.layout_hint.disks.disksim import REQUIRED, convert, header, toml
+from birthmark.layout_hint.disks.drive import Drive
 
 MODEL = """\
 dm_disk MADE_UP {
@@ -99,7 +99,7 @@ def test_each_parameter_goes_where_it_is_meant(specs: Path) -> None:
 
 
 def test_what_is_printed_is_the_drive(specs: Path) -> None:
-    words = [sys.executable, "-m", "birthmark.storage.drives.disksim", str(specs), "made up"]
+    words = [sys.executable, "-m", "birthmark.layout_hint.disks.disksim", str(specs), "made up"]
     printed = subprocess.run(words, capture_output=True, check=True, text=True).stdout
     assert printed.startswith("# As in DiskSim 4.0's made.diskspecs")
     assert tomllib.loads(printed) == convert(specs, "made up")

@@ -1,7 +1,8 @@
 """Drives of DiskSim 4.0 as this project's.
 
-``python -m birthmark.storage.drives.disksim FILE NAME`` prints the drive of that name in TOML. FILE
-ends in ``.diskspecs``; the files that it names, of the model and of the seek curve, lie beside it.
+``python -m birthmark.layout_hint.disks.disksim FILE NAME`` prints the drive of that name in TOML.
+FILE ends in ``.diskspecs``; the files that it names, of the model and of the seek curve, lie beside
+it.
 The meaning of each parameter is that of DiskSim's manual (Bucy, Schindler, Schlosser and Ganger,
 CMU-PDL-08-101, 2008). What the drive's model does not do is refused.
 """
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from birthmark.storage.drives.libparam import Block, Parser
+from birthmark.layout_hint.disks.libparam import Block, Parser
 
 REQUIRED = {
     "Access time type": "trackSwitchPlusRotation",
