@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.layout_hint.disks import DRIVES, drive_path, read_drive
+from birthmark.layout_hint.disks import drive_path, read_drive
 from birthmark.layout_hint.disks.disksim import REQUIRED, convert, header, toml
 from birthmark.layout_hint.disks.drive import Drive
+from birthmark.layout_hint.disks.read import MEASURED
 
 MODEL = """\
 dm_disk MADE_UP {
@@ -133,7 +134,7 @@ def test_a_file_that_cannot_be_converted_is_named(
     assert told in str(error.value)
 
 
-@pytest.mark.parametrize("name", DRIVES)
+@pytest.mark.parametrize("name", MEASURED)
 def test_the_drives_that_come_along_are_as_they_were_published(shared: Path, name: str) -> None:
     published = shared / "reference/disksim" / f"{name}.diskspecs"
     if not published.exists():
