@@ -5,6 +5,7 @@
 //! the same requests take the same time on every machine.
 
 pub mod closed;
+pub mod cluster;
 pub mod demerit;
 pub mod drive;
 pub mod events;
