@@ -127,6 +127,29 @@ def test_a_file_read_in_order_is_read_ahead_in_clusters_and_no_byte_twice() -> N
     assert disk["indirect"]["reads"] == 1
 
 
+@pytest.mark.parametrize(
+    ("offsets", "blocks"),
+    [
+        # A file that is read from its beginning on counts as 5: a block, and 5 ahead.
+        ([0], 6),
+        ([0, 8], 6),
+        # The mark on block 1 begins the next cluster, which ends where the next block lies elsewhere.
+        ([0, 8, 16], 8),
+        # In no order, the first read counts as 2, the next as 1, those behind it as none.
+        ([800], 3),
+        ([800, 320, 1600, 160], 6),
+        # What is read again a moment later out of order is in the cache.
+        ([800, 320, 808], 4),
+    ],
+)
+def test_what_is_read_ahead_follows_from_what_the_server_counted(
+    offsets: list[int], blocks: int
+) -> None:
+    reads = [read(n / 100, 1, offset * KB, 8 * KB) for n, offset in enumerate(offsets)]
+    found = trace(reads, [{"id": 1, "name": b"f", "size": 128 * BLOCK}])
+    assert run(found)[0]["disk"]["data"]["read_bytes"] == blocks * BLOCK
+
+
 def test_a_file_written_in_order_goes_to_the_disk_in_clusters_at_once() -> None:
     writes = [write(n / 100, 1, n * 8 * KB, 8 * KB) for n in range(17)]
     summary, _, _ = run(trace([create(0, b"f", 1), *writes, later(1)]))

@@ -5,6 +5,7 @@
 //! the same requests take the same time on every machine.
 
 pub mod closed;
+pub mod cluster;
 pub mod demerit;
 pub mod drive;
 pub mod events;
@@ -12,6 +13,7 @@ pub mod host;
 pub mod issue;
 pub mod measured;
 pub mod queue;
+pub mod readahead;
 pub mod srt;
 pub mod station;
 pub mod validation;

@@ -17,7 +17,7 @@ pub struct Buffer {
     /// Whether the disk has it not yet.
     pub dirty: bool,
     /// Whether its use is the sign to read ahead (`B_RAM`).
-    pub ahead: bool,
+    pub marked: bool,
     /// When it was read or written last.
     pub written: u32,
     /// The read under way, if there is one.
@@ -31,9 +31,9 @@ pub struct Buffer {
 impl Buffer {
     /// One in no list.
     fn clean(number: u32, extent: Extent) -> Buffer {
-        let (dirty, ahead, written, ticket) = (false, false, 0, None);
+        let (dirty, marked, written, ticket) = (false, false, 0, None);
         let (older, newer, before, after) = (NONE, NONE, NONE, NONE);
-        Buffer { number, extent, dirty, ahead, written, ticket, older, newer, before, after }
+        Buffer { number, extent, dirty, marked, written, ticket, older, newer, before, after }
     }
 }
 

@@ -5,10 +5,10 @@ pub fn most(bsize: u32) -> u32 {
     (128 * 1024 / bsize).saturating_sub(1)
 }
 
-/// How a file is being read or written.
+/// How a file is being written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stream {
-    /// Where the last read or write ended.
+    /// Where the last write ended.
     next: u64,
     /// How many blocks in a row, about (`sequential_heuristic`).
     pub sequential: u32,
@@ -30,7 +30,7 @@ pub enum Before {
 }
 
 impl Stream {
-    /// Takes note of a read or a write of `count` bytes in blocks of `bsize`.
+    /// Takes note of a write of `count` bytes in blocks of `bsize`.
     pub fn access(&mut self, offset: u64, count: u64, bsize: u32) {
         if (offset == 0 && self.sequential > 0) || offset == self.next {
             let more = count.div_ceil(bsize.into()).min(127) as u32;

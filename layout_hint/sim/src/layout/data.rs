@@ -1,4 +1,4 @@
-//! Files and directories read, written and cut.
+//! Files and directories written and cut.
 
 use super::buffers::{Wanted, INDIRECT};
 use super::cluster::{self, Before};
@@ -9,95 +9,8 @@ use super::trace::What;
 use crate::ffs::{Change, Error, DIRECT};
 
 impl System {
-    /// Reads bytes of a file (`ffs_read`).
-    pub fn read(&mut self, object: u32, offset: u64, count: u64) {
-        let (size, bsize) = (self.size(object), self.geometry.bsize);
-        let end = offset.saturating_add(count).min(size);
-        if offset >= end {
-            return;
-        }
-        self.objects[object as usize].stream.access(offset, end - offset, bsize);
-        let last = (end - 1) / u64::from(bsize);
-        for lbn in offset / u64::from(bsize)..=last {
-            self.read_block(object, lbn as u32, last as u32);
-        }
-    }
-
-    /// Reads a block, and those up to `last` behind it on the disk; further ones ahead, if the
-    /// file is read in order (`cluster_read`).
-    fn read_block(&mut self, object: u32, lbn: u32, last: u32) {
-        let Some((address, fragments)) = self.place(object, lbn) else { return };
-        let sequential = self.objects[object as usize].stream.sequential;
-        if let Some(at) = self.cache.find(object, lbn) {
-            let ahead = std::mem::take(&mut self.cache.get_mut(at).ahead);
-            self.block(self.wanted(object, lbn, address, fragments), true);
-            if ahead && sequential > 0 {
-                self.read_ahead(object, lbn + 1, sequential);
-            }
-            return;
-        }
-        self.misses += 1;
-        self.read_indirect(object, lbn);
-        let run = self.run(object, lbn, last - lbn + 1);
-        let ticket = self.read_run(object, lbn, run, false);
-        self.device.wait(ticket);
-        if let Some(at) = self.cache.find(object, lbn) {
-            self.cache.get_mut(at).ticket = None;
-        }
-        if sequential > 0 {
-            self.read_ahead(object, lbn + run, sequential);
-        }
-    }
-
-    /// Begins to read the next blocks that are not in the cache.
-    fn read_ahead(&mut self, object: u32, from: u32, sequential: u32) {
-        let most = sequential.min(cluster::most(self.geometry.bsize) + 1);
-        let missing = (from..from + most).find(|&lbn| self.cache.find(object, lbn).is_none());
-        if let Some(lbn) = missing {
-            let run = self.run(object, lbn, most);
-            if run > 0 {
-                self.read_indirect(object, lbn);
-                self.read_run(object, lbn, run, true);
-            }
-        }
-    }
-
-    /// How many blocks from one on are beside each other and not in the cache.
-    fn run(&self, object: u32, lbn: u32, most: u32) -> u32 {
-        let most = most.min(cluster::most(self.geometry.bsize) + 1);
-        let Some((first, _)) = self.place(object, lbn) else { return 0 };
-        let follows = |n: &u32| {
-            let place = self.place(object, lbn + n).map(|(address, _)| address);
-            place == Some(first + n * self.geometry.frag())
-                && self.cache.find(object, lbn + n).is_none()
-        };
-        (0..most).take_while(follows).count() as u32
-    }
-
-    fn read_run(
-        &mut self,
-        object: u32,
-        lbn: u32,
-        run: u32,
-        ahead: bool,
-    ) -> Option<super::device::Ticket> {
-        let places: Vec<_> = (lbn..lbn + run).map(|lbn| (lbn, self.place(object, lbn))).collect();
-        let (_, Some((address, _))) = *places.first()? else { return None };
-        let fragments = places.iter().filter_map(|(_, place)| Some(place.as_ref()?.1)).sum();
-        let extent = Extent { fragments, ..self.wanted(object, lbn, address, 0).extent };
-        let ticket = self.device.read(extent);
-        for (number, place) in places {
-            let Some((address, fragments)) = place else { continue };
-            let at = self.admit(self.wanted(object, number, address, fragments), true);
-            let buffer = self.cache.get_mut(at);
-            buffer.ticket = ticket;
-            buffer.ahead = ahead && number == lbn;
-        }
-        ticket
-    }
-
     /// Reads the indirect blocks on the way to a block.
-    fn read_indirect(&mut self, object: u32, lbn: u32) {
+    pub(super) fn read_indirect(&mut self, object: u32, lbn: u32) {
         for slot in self.geometry.slots(lbn) {
             let file = self.fs.file(self.objects[object as usize].inode);
             if let Some(address) = file.and_then(|file| file.indirect(slot)) {

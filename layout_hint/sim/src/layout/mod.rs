@@ -30,6 +30,7 @@ mod names;
 mod object;
 mod operation;
 mod random;
+mod reading;
 mod replay;
 mod results;
 mod rows;
@@ -48,10 +49,10 @@ pub use results::Results;
 pub use trace::Trace;
 pub use verdicts::Verdicts;
 
-use birthmark_storage::drive::ParameterError;
 use crate::ffs::{self, GeometryError, RegionError};
 use arrow_schema::ArrowError;
 use birthmark_hook::Refused;
+use birthmark_storage::drive::ParameterError;
 use thiserror::Error;
 
 /// Why there is no trace, or no run of one.

@@ -22,6 +22,6 @@ pub struct Object {
     pub parent: u32,
     /// The most bytes that it had.
     pub most: u64,
-    /// How it is read and written.
+    /// How it is written.
     pub stream: Stream,
 }

@@ -7,13 +7,17 @@ use super::device::{Device, Writer};
 use super::directory::Directory;
 use super::object::Object;
 use super::random::Seeded;
+use super::reading;
 use super::syncer::{self, Syncer};
 use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
 use crate::ffs::{FileSystem, Geometry, Kernel, ROOT};
 use birthmark_hook::Outcome;
+use birthmark_storage::cluster::ClusterRules;
+use birthmark_storage::readahead::Heuristic;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where a name is.
@@ -46,8 +50,14 @@ pub struct System {
     pub building: bool,
     /// Whether the superblock was written since it changed.
     pub modified: bool,
-    /// Dirty buffers at which the buffer daemon begins to write (`hidirtybuffers`).
+    /// Dirty buffers at which the buffer daemon begins to write (`hidirtybuffers`): a quarter of all,
+    /// and 20.
     pub most_dirty: u32,
+    /// How it is noticed that a file is read in order, and what is then read ahead.
+    pub heuristic: Box<dyn Heuristic + Send>,
+    pub clusters: ClusterRules,
+    /// Room for what is to be read ahead.
+    pub(super) ahead: Vec<Range<u64>>,
     pub hits: u64,
     pub misses: u64,
     /// What happened that should not, and how often.
@@ -71,11 +81,15 @@ impl System {
     ) -> System {
         let (geometry, own) = (fs.volume.geometry, trace.objects() as u32);
         let (owners, cache_bytes) = (trace.objects() + 1, config.cache_bytes as u64);
+        let (kernel, buffers) = (config.geometry, buffers(cache_bytes));
         fs.log_changes();
         let mut objects = vec![Object::default(); trace.objects()];
         let root = &mut objects[0];
         (root.inode, root.what, root.links) = (ROOT, What::Directory, 1);
         System {
+            heuristic: reading::heuristic(kernel, geometry.bsize, config.seed),
+            clusters: reading::clusters(kernel, geometry.bsize, buffers),
+            ahead: Vec::new(),
             config,
             fs,
             geometry,
@@ -90,7 +104,7 @@ impl System {
             stamp: 1,
             building: false,
             modified: false,
-            most_dirty: most_dirty(cache_bytes),
+            most_dirty: (buffers / 4 + 20).min(1 << 20) as u32,
             hits: 0,
             misses: 0,
             unexpected: BTreeMap::new(),
@@ -153,11 +167,10 @@ impl System {
     }
 }
 
-/// `hidirtybuffers` of a kernel with so much memory for buffers: a quarter of them and 20, where
-/// buffers are as many as FreeBSD 4.8 has by default.
-fn most_dirty(bytes: u64) -> u32 {
+/// How many buffers FreeBSD 4.8 has by default for so much memory (`nbuf`).
+fn buffers(bytes: u64) -> u64 {
     let pages = bytes / 4096;
     let few = (pages.saturating_sub(1024) / 16).min(1024);
     let many = pages.saturating_sub(16384) * 2 / 80;
-    ((50 + few + many) / 4 + 20).min(1 << 20) as u32
+    50 + few + many
 }

@@ -1,0 +1,112 @@
+//! Reading ahead as OpenZFS does.
+
+use super::{Ahead, Held, Read};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// OpenZFS's `zfetch` parameters, in bytes but for the number of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZfetchRules {
+    /// Streams of a file at most (`zfetch_max_streams`).
+    pub streams: usize,
+    /// How far ahead a stream is soon read, twice as far at each read until then.
+    pub min_distance: u64,
+    /// How far ahead it is read at most.
+    pub max_distance: u64,
+    /// How far before its turn a read may come and belong to a stream (`zfetch_max_reorder`); 0, as
+    /// before OpenZFS 2.4: not at all.
+    pub max_reorder: u64,
+}
+
+impl ZfetchRules {
+    /// Those of OpenZFS 2.4.
+    pub const V2_4: Self =
+        Self { streams: 8, min_distance: 4 << 20, max_distance: 64 << 20, max_reorder: 16 << 20 };
+    /// Those of OpenZFS 2.2.
+    pub const V2_2: Self = Self { max_reorder: 0, ..Self::V2_4 };
+}
+
+/// Streams of each file, of which each is a place where reading goes on.
+#[derive(Clone, Debug)]
+pub struct Zfetch {
+    rules: ZfetchRules,
+    files: HashMap<u64, Vec<Stream>>,
+    reads: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Stream {
+    next: u64,
+    /// Reads that came before their turn, in the order of their offsets.
+    early: Vec<Range<u64>>,
+    /// Up to where it has been read ahead.
+    fetched: u64,
+    distance: u64,
+    used: u64,
+}
+
+impl Zfetch {
+    /// No file has a stream.
+    pub fn new(rules: ZfetchRules) -> Self {
+        Self { rules, files: HashMap::new(), reads: 0 }
+    }
+}
+
+impl Ahead for Zfetch {
+    fn read(&mut self, file: u64, read: &Read, _: &dyn Held) -> Range<u64> {
+        self.reads += 1;
+        let streams = self.files.entry(file).or_default();
+        let belongs = |own: &&mut Stream| own.accepts(read.offset, self.rules.max_reorder);
+        if let Some(stream) = streams.iter_mut().find(belongs) {
+            stream.used = self.reads;
+            stream.take(read);
+            return stream.fetch(read, &self.rules);
+        }
+        let end = read.end();
+        let new = Stream { next: end, early: vec![], fetched: end, distance: 0, used: self.reads };
+        if streams.len() < self.rules.streams {
+            streams.push(new);
+        } else if let Some(oldest) = streams.iter_mut().min_by_key(|own| own.used) {
+            *oldest = new;
+        }
+        end..end
+    }
+}
+
+impl Stream {
+    /// Whether a read goes on here, or will once others have come.
+    fn accepts(&self, offset: u64, reorder: u64) -> bool {
+        (self.next..=self.next + reorder).contains(&offset)
+    }
+
+    /// Go on, as far as reads have come without a gap.
+    fn take(&mut self, read: &Read) {
+        let place = self.early.partition_point(|own| own.start < read.offset);
+        self.early.insert(place, read.offset..read.end());
+        let came = self.early.iter().take_while(|own| {
+            let follows = own.start <= self.next;
+            if follows {
+                self.next = self.next.max(own.end);
+            }
+            follows
+        });
+        let came = came.count();
+        self.early.drain(..came);
+    }
+
+    /// What to read ahead of a read.
+    fn fetch(&mut self, read: &Read, rules: &ZfetchRules) -> Range<u64> {
+        self.distance = if self.distance < rules.min_distance {
+            (2 * self.distance.max(read.bytes)).min(rules.min_distance)
+        } else {
+            (self.distance + self.distance / 8).min(rules.max_distance)
+        };
+        let from = self.fetched.max(self.next);
+        let to = self.next + self.distance;
+        if to <= from {
+            return read.offset..read.offset;
+        }
+        self.fetched = to;
+        from..to
+    }
+}
