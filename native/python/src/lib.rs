@@ -27,6 +27,8 @@ mod lobby;
 mod scan;
 mod serve;
 mod storage;
+mod storage_attached;
+mod storage_replay;
 mod text;
 mod trace;
 
@@ -59,6 +61,8 @@ mod _native {
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::storage_validate,
+        storage_attached::storage_attached,
+        storage_replay::storage_replay,
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };

@@ -84,14 +84,14 @@ impl Nfs {
     fn begin(&mut self) {
         let at = self.begins as u64;
         self.begins += self.random.exponential(self.between);
-        let file = self.files.draw(&mut self.random);
         if self.random.unit() > self.reading {
             let directory = self.random.unit() <= self.directories;
             let kind = if directory { Kind::Directory } else { Kind::Attributes };
             let bytes = if directory { DIRECTORY as u64 } else { 0 };
-            self.going_on.add(at, Ask { at, file: file as u32, kind, offset: 0, bytes });
+            self.going_on.add(at, Ask { at, file: 0, kind, offset: 0, bytes });
             return;
         }
+        let file = self.files.draw(&mut self.random);
         self.read_on(Ask { at, file: file as u32, kind: Kind::Read, offset: 0, bytes: 0 });
     }
 
