@@ -12,7 +12,7 @@ from rich.table import Table
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output, print_json
 from birthmark.storage.settings import Options as Asked
-from birthmark.storage.settings import PaperOptions
+from birthmark.storage.settings import PaperOptions, ReplayOptions
 from birthmark.terminal import line, numbers, show, working
 
 app = typer.Typer(
@@ -38,6 +38,34 @@ def validate(
     rows = {name: figures for name, figures in rows.items() if figures}
     show(_agreement(rows))
     show(_parts(rows))
+    if "assumed" in found:
+        line(f"Assumed of the drive: {found['assumed']}")
+
+
+@app.command()
+@with_options
+def replay(
+    trace: Annotated[Path, typer.Argument(help="of a block device; - is stdin")],
+    asked: Annotated[ReplayOptions, Options()],
+    as_json: Json = False,
+) -> None:
+    """Let a drive serve a trace of a block device, and tell how long its requests take."""
+    from birthmark.storage.replay import replay as run
+
+    found = run(trace, asked)
+    if as_json:
+        print_json(found)
+        return
+    names = ("all", "reads", "writes", "traced")
+    rows = {"all": found} | {name: found[name] for name in names[1:] if found[name]}
+    show(_responses(rows))
+    show(_parts({"all": found}))
+    line(
+        f"{found['seconds']:,.3f} s, of which the drive was busy {100 * found['busy']:.1f} %;"
+        f" at most {found['queue_most']:,} waited"
+    )
+    if found["out_of_order"]:
+        line(f"{found['out_of_order']:,} came after later ones in the trace, and were taken so")
     if "assumed" in found:
         line(f"Assumed of the drive: {found['assumed']}")
 
@@ -77,6 +105,17 @@ def _claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(*headings, show_lines=True)
     for row in rows:
         table.add_row(*row)
+    return table
+
+
+def _responses(rows: dict[str, Any]) -> Table:
+    """Return mean and quantiles of each kind of request, in milliseconds."""
+    names = ("mean", "p50", "p95", "p99")
+    title = "Response times, ms"
+    table = Table("", *numbers("requests", *names), title=title, title_justify="left")
+    for name, figures in rows.items():
+        times = (f"{figures[f'{each}_ms']:.3f}" for each in names)
+        table.add_row(name, f"{figures['requests']:,}", *times)
     return table
 
 

@@ -24,7 +24,7 @@ pub struct Replayed {
     pub parts_ms: Parts,
     /// From the first request until all were done.
     pub seconds: f64,
-    /// The share of that for which the drive served.
+    /// The share of that for which the drive had a request.
     pub busy: f64,
     /// How many waited at most.
     pub queue_most: usize,
@@ -67,6 +67,7 @@ pub(super) struct Tally {
     traced: Spread,
     /// By the parts of [`Service`].
     parts: [u128; 6],
+    busy: u128,
     first: Option<u64>,
     last: u64,
     most: usize,
@@ -89,6 +90,7 @@ impl Tally {
         let Service { queue, overhead, seek, rotation, transfer, bus } = service;
         let own = [queue + now - since, overhead, seek, rotation, transfer, bus];
         self.parts.iter_mut().zip(own).for_each(|(sum, part)| *sum += u128::from(part));
+        self.busy += u128::from(service.response());
         let response: u64 = own.iter().sum();
         self.all.add(response);
         self.kinds[usize::from(write)].add(response);
@@ -100,7 +102,6 @@ impl Tally {
         let all = Responses::of(&self.all)?;
         let mean = |part: usize| self.parts[part] as f64 / MILLISECOND / all.requests as f64;
         let elapsed = (self.last - self.first?).max(1);
-        let served: u128 = self.parts[1..].iter().sum();
         Some(Replayed {
             all,
             reads: Responses::of(&self.kinds[0]),
@@ -115,7 +116,7 @@ impl Tally {
                 bus: mean(5),
             },
             seconds: elapsed as f64 / 1e9,
-            busy: served as f64 / elapsed as f64,
+            busy: self.busy as f64 / elapsed as f64,
             queue_most: self.most,
             out_of_order,
         })

@@ -23,7 +23,7 @@ const LATEST: f64 = (1_u64 << 62) as f64;
 
 /// The format that a trace's first bytes look like.
 pub(super) fn of(first: &[u8]) -> Option<Format> {
-    if first.iter().take(1 << 16).any(|&byte| byte == b'\x0c') {
+    if first.contains(&b'\x0c') {
         return Some(Format::Srt);
     }
     let text = String::from_utf8_lossy(first.split(|&byte| byte == b'\n').next()?);

@@ -17,7 +17,7 @@ mod tests;
 use crate::srt::{self, SrtError};
 use lines::Lines;
 use serde::Deserialize;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Cursor, Read};
 
 /// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +77,21 @@ pub enum TraceError {
 /// Requests, or why there are no more.
 pub type Accesses = Box<dyn Iterator<Item = Result<Access, TraceError>> + Send>;
 
+/// How many of the first bytes tell a format: HP's headers have 2 to 3 thousand.
+const LOOKED_AT: u64 = 1 << 16;
+
 /// The requests of a trace; what its first bytes look like if no format is named.
 pub fn read(
     mut trace: impl BufRead + Send + 'static,
     format: Option<Format>,
 ) -> Result<Accesses, TraceError> {
+    let mut first = Vec::new();
+    trace.by_ref().take(LOOKED_AT).read_to_end(&mut first)?;
     let format = match format {
         Some(format) => format,
-        None => formats::of(trace.fill_buf()?).ok_or(TraceError::Unknown)?,
+        None => formats::of(&first).ok_or(TraceError::Unknown)?,
     };
+    let trace = Cursor::new(first).chain(trace);
     Ok(match format {
         Format::Csv => Box::new(Lines::new(trace, formats::CSV, formats::csv)),
         Format::Blkparse => Box::new(Lines::new(trace, formats::BLKPARSE, formats::blkparse)),

@@ -111,6 +111,13 @@ fn nothing_is_read_behind_a_line_that_is_no_request() {
 }
 
 #[test]
+fn a_format_is_told_however_few_bytes_come_at_a_time() {
+    let trace = io::BufReader::with_capacity(3, io::Cursor::new("0.5,a,R,4096,512\n"));
+    let found: Vec<Access> = read(trace, None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(found, [access(500_000_000, None, 4096, 512, false)]);
+}
+
+#[test]
 fn a_trace_of_no_known_format_is_refused() {
     for trace in ["", "hello\n", "CPU0 (8,0):\n"] {
         assert!(matches!(all(trace, None), Err(TraceError::Unknown)));

@@ -56,14 +56,14 @@ impl Nfs {
         let files = Zipf::new(load.files, load.exponent);
         let own = proportions(load.files, load.sigma, &mut random);
         let data_bytes = load.bytes * (1.0 - load.metadata_bytes) / (1.0 - load.metadata);
-        let mean = |scale: f64, of: &dyn Fn(f64) -> f64| -> f64 {
-            own.iter().enumerate().map(|(file, size)| files.share(file) * of(scale * size)).sum()
+        let shares: Vec<f64> = (0..load.files).map(|file| files.share(file)).collect();
+        let mean: f64 = shares.iter().zip(&own).map(|(share, size)| share * size).sum();
+        let requests = |scale: f64| -> f64 {
+            let of = |(share, size): (&f64, &f64)| share * (scale * size / DATA).ceil();
+            shares.iter().zip(&own).map(of).sum()
         };
-        let requests = |size: f64| (size / DATA).ceil();
-        let scale = solve(0.0, 64.0 * DATA, |scale| {
-            mean(scale, &|size| size) - data_bytes * mean(scale, &requests)
-        });
-        let of_a_file = mean(scale, &requests);
+        let scale = solve(0.0, 64.0 * DATA, |scale| scale * mean - data_bytes * requests(scale));
+        let of_a_file = requests(scale);
         let data = 1.0 - load.metadata;
         let reading = data / (data + load.metadata * of_a_file);
         let of_what_begins = reading * of_a_file + 1.0 - reading;
