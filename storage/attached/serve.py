@@ -7,10 +7,39 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from birthmark.storage.attached.loads import Load, Nfs
-from birthmark.storage.attached.systems import System
+from birthmark.storage.attached.loads import NFS, WEB, Load, Nfs
+from birthmark.storage.attached.systems import COSTS, Organization, System
 from birthmark.storage.drives import read_drive
+from birthmark.storage.settings import AttachedOptions
 from birthmark_native import storage_attached
+
+ORGANIZATIONS: tuple[Organization, ...] = ("server_disk", "net_disk")
+"""All of them, in the order in which they are shown."""
+
+
+def compare(load: str, asked: AttachedOptions) -> dict[str, dict[str, Any]]:
+    """Return how each organization answers a load: ``nfs``, ``web``, or a trace's path."""
+    loads: dict[str, Load] = {"nfs": NFS, "web": WEB}
+    found = {}
+    for organization in ORGANIZATIONS:
+        system = System(
+            organization=organization,
+            disks=asked.disks,
+            manager_mips=asked.manager_mips,
+            manager_cache_mb=asked.manager_cache_mb,
+            disk_mips=asked.disk_mips,
+            disk_cache_mb=asked.disk_cache_mb,
+            costs=COSTS[asked.costs],
+        )
+        found[organization] = serve(
+            system,
+            loads.get(load) or Path(load),
+            requests=asked.requests,
+            warm_up=asked.warm_up,
+            seed=asked.seed,
+            drive=asked.drive,
+        )
+    return found
 
 
 def serve(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from birthmark.storage.settings import CostsName
+
 Organization = Literal["server_disk", "net_disk"]
 """Who answers the clients: the file manager, or the disks."""
 
@@ -73,11 +75,8 @@ TODAY = Costs(
 """Assumed, not measured: flash behind NVMe over Fabrics at 100 Gbit/s, 0.1 ms a read, and a network
 card that cuts large replies into packets itself. The processors' work is as it was."""
 
-COSTS = {"paper": PAPER, "today": TODAY}
+COSTS: dict[CostsName, Costs] = {"paper": PAPER, "today": TODAY}
 """What steps cost, by name."""
-
-CostsName = Literal["paper", "today"]
-"""The names of ``COSTS``."""
 
 
 @dataclass(frozen=True)

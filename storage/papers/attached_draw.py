@@ -151,6 +151,8 @@ def _bars(axis: Any, of: Of, trace: str) -> None:
         axis.bar(places, own, 0.34, bottom=below, color=colour, label=label)
         below = [low + value for low, value in zip(below, own, strict=True)]
     axis.set_xticks(range(len(MEMORIES)), [str(memory) for memory in MEMORIES])
+    axis.set_ylim(top=1.4 * max(below))
+    axis.set_axisbelow(True)
     axis.grid(visible=False, axis="x")
     axis.legend(frameon=False, fontsize=9)
 

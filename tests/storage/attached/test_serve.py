@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from birthmark.storage.attached import COSTS, NFS, WEB, System, serve
+from birthmark.storage.attached import COSTS, NFS, WEB, System, compare, serve
+from birthmark.storage.settings import AttachedOptions
 
 SERVER = System()
 NET = System(organization="net_disk")
@@ -84,3 +88,29 @@ def test_a_disk_can_be_a_drive_and_costs_can_be_of_today() -> None:
 def test_a_system_that_there_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="manager_mips: expected"):
         serve(replace(SERVER, manager_mips=0), NFS, requests=1)
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "birthmark", "storage", "attached", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_the_command_compares_both_organizations(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    trace.write_text(TRACE)
+    run = command(str(trace))
+    assert (run.returncode, run.stderr) == (0, "")
+    rows = [row.replace("│", " ").split() for row in run.stdout.splitlines()]
+    assert ["server:", "data", "2", "7.875"] in [row[:4] for row in rows]
+    assert "network: 50.0 % of blocks in a cache" in run.stdout
+    run = command(str(trace), "--json", "--manager-mips", "100")
+    found = json.loads(run.stdout)
+    assert found == compare(str(trace), AttachedOptions(manager_mips=100))
+    assert found["server_disk"] == serve(System(manager_mips=100), trace)
+    assert found["net_disk"]["response"] != found["server_disk"]["response"]
+
+
+def test_a_trace_that_there_is_not_is_refused() -> None:
+    run = command("nowhere")
+    assert run.returncode == 1
+    assert run.stderr == "birthmark: nowhere: No such file or directory\n"
