@@ -209,6 +209,15 @@ def storage_replay(trace: str | Path, asked: str, drive: str | Path) -> str:
     not, and ``OSError`` if it cannot be read.
     """
 
+def storage_theory(case: str, customers: int, seed: int) -> str:
+    """Simulate so many customers of a case that queueing theory has a formula for.
+
+    ``case`` is JSON, one of ``{"mm1": {"load": X}}``, ``{"md1": {"load": X}}``,
+    ``{"mmc": {"places": N, "load": X}}`` and ``{"repair": {"clients": N, "think": X}}``. Returns
+    JSON: the mean time in the system, ``found`` and ``expected``, in the mean of a piece of work.
+    Raises ``StorageError`` if it is no case.
+    """
+
 @final
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).

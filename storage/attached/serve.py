@@ -20,7 +20,7 @@ ORGANIZATIONS: tuple[Organization, ...] = ("server_disk", "net_disk")
 def compare(load: str, asked: AttachedOptions) -> dict[str, dict[str, Any]]:
     """Return how each organization answers a load: ``nfs``, ``web``, or a trace's path."""
     loads: dict[str, Load] = {"nfs": NFS, "web": WEB}
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for organization in ORGANIZATIONS:
         system = System(
             organization=organization,

@@ -29,6 +29,7 @@ mod serve;
 mod storage;
 mod storage_attached;
 mod storage_replay;
+mod storage_theory;
 mod text;
 mod trace;
 
@@ -63,6 +64,7 @@ mod _native {
         storage::storage_validate,
         storage_attached::storage_attached,
         storage_replay::storage_replay,
+        storage_theory::storage_theory,
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };

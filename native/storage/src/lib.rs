@@ -19,5 +19,6 @@ pub mod replay;
 pub mod spread;
 pub mod srt;
 pub mod station;
+pub mod theory;
 pub mod traces;
 pub mod validation;

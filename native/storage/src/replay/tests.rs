@@ -24,7 +24,8 @@ fn accesses(count: u64, gap: u64) -> Vec<Access> {
 }
 
 fn trace(accesses: &[Access]) -> Accesses {
-    Box::new(accesses.to_vec().into_iter().map(Ok))
+    let own: Vec<Access> = accesses.into();
+    Box::new(own.into_iter().map(Ok))
 }
 
 fn replay(of: ArrivalsOf, fit: Fit, order: &mut dyn Order) -> Result<Replayed, ReplayError> {

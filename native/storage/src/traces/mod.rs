@@ -22,7 +22,7 @@ use std::io::{self, BufRead, Cursor, Read};
 /// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// When it came, in nanoseconds of the trace's clock.
+    /// When it came, in nanoseconds from when the first did; 0 if it stands behind that and came before.
     pub at: u64,
     /// How many nanoseconds it took, if the trace tells.
     pub took: Option<u64>,
@@ -92,7 +92,7 @@ pub fn read(
         None => formats::of(&first).ok_or(TraceError::Unknown)?,
     };
     let trace = Cursor::new(first).chain(trace);
-    Ok(match format {
+    let all: Accesses = match format {
         Format::Csv => Box::new(Lines::new(trace, formats::CSV, formats::csv)),
         Format::Blkparse => Box::new(Lines::new(trace, formats::BLKPARSE, formats::blkparse)),
         Format::Msr => Box::new(Lines::new(trace, formats::MSR, formats::msr)),
@@ -114,5 +114,11 @@ pub fn read(
                 })
             }))
         }
-    })
+    };
+    let mut first = None;
+    Ok(Box::new(all.map(move |access| {
+        let access = access?;
+        let at = access.at.saturating_sub(*first.get_or_insert(access.at));
+        Ok(Access { at, ..access })
+    })))
 }
