@@ -94,7 +94,7 @@ def test_what_cannot_be_replayed_is_said_in_one_line(trace: Path) -> None:
 
 def test_what_came_out_of_order_is_said(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    trace.write_text("5,a,R,0,512\n4,a,R,8192,512\n")
+    trace.write_text("1,a,R,0,512\n5,a,R,0,512\n4,a,R,8192,512\n")
     assert replay(trace, asked())["out_of_order"] == 1
     assert "1 came after later ones" in command(trace, "--drive", "barracuda").stdout
 
