@@ -190,6 +190,37 @@ def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> s
     not, and ``OSError`` if it cannot be read.
     """
 
+def storage_attached(experiment: str) -> str:
+    """Let a server, or disks on the network, serve files to clients.
+
+    ``experiment`` is JSON: ``system`` as ``Attached`` in ``native/storage/src/attached``;
+    ``load``, one of ``{"nfs": ...}``, ``{"web": ...}`` and ``{"trace": PATH}``; ``seed``;
+    ``warm_up``, requests that only the caches see; and ``requests``, how many are served then at
+    most. Returns JSON, as ``Answered`` there. Raises ``StorageError`` if there is no such system,
+    or the trace is none, and ``OSError`` if it cannot be read.
+    """
+
+def storage_replay(trace: str | Path, asked: str, drive: str | Path) -> str:
+    """Let a drive serve a trace of a block device.
+
+    ``trace`` is plain or compressed; ``asked`` is JSON: ``drive``, its parameters;
+    ``sector_bytes``; ``format`` (null: what it looks like); ``order``; ``wrap``; and ``issue``,
+    one of ``{"open": {"faster": X}}``, ``{"dependent": {"faster": X}}`` and
+    ``{"population": {"clients": N, "think_ms": T}}``. ``drive`` is where the parameters come from,
+    for what errors say. Returns JSON, as ``Replayed`` in ``native/storage/src/replay``. Raises
+    ``StorageError`` if there is no such drive, or the trace is none or asks for what the drive has
+    not, and ``OSError`` if it cannot be read.
+    """
+
+def storage_theory(case: str, customers: int, seed: int) -> str:
+    """Simulate so many customers of a case that queueing theory has a formula for.
+
+    ``case`` is JSON, one of ``{"mm1": {"load": X}}``, ``{"md1": {"load": X}}``,
+    ``{"mmc": {"places": N, "load": X}}`` and ``{"repair": {"clients": N, "think": X}}``. Returns
+    JSON: the mean time in the system, ``found`` and ``expected``, in the mean of a piece of work.
+    Raises ``StorageError`` if it is no case.
+    """
+
 @final
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).

@@ -23,6 +23,10 @@ THROUGH = {
     "storage/papers/run.py": "tests/storage/papers/test_claims.py",
     "layout_hint/disks/libparam.py": "tests/layout_hint/disks/test_disksim.py",
     "layout_hint/disks/drive.py": "tests/layout_hint/disks/test_read.py",
+    "storage/attached/loads.py": "tests/storage/attached/test_serve.py",
+    "storage/attached/systems.py": "tests/storage/attached/test_serve.py",
+    "storage/papers/attached_runs.py": "tests/storage/papers/test_attached_disks.py",
+    "storage/papers/attached_draw.py": "tests/storage/papers/test_attached_disks.py",
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",

@@ -20,6 +20,7 @@ from birthmark.data.schema import OPERATIONS
 from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.storage.attached import NFS, System, serve
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -620,6 +621,65 @@ def validated(folder: Path, trace: str, **changes: object) -> object:
 @refused("Drive")
 def _(folder: Path) -> object:
     return validated(folder, "R Hit 1 2 3 4", rpm=0)
+
+
+def replayed(folder: Path, trace: str, issue: str = "open", format_: str | None = None) -> object:
+    (folder / "trace").write_text(trace)
+    asked = {
+        "drive": read_drive("barracuda").parameters(),
+        "sector_bytes": 512,
+        "format": format_,
+        "issue": {issue: {"faster": 1}},
+        "order": "fcfs",
+        "wrap": False,
+    }
+    return native.storage_replay(folder / "trace", json.dumps(asked), "drive.toml")
+
+
+@refused("BlockTraceError.Line")
+def _(folder: Path) -> object:
+    return replayed(folder, "0,a,R,0,512\n0,a,R,0,0\n")
+
+
+@refused("BlockTraceError.Unknown")
+def _(folder: Path) -> object:
+    return replayed(folder, "neither\n")
+
+
+@refused("SrtError.Header")
+def _(folder: Path) -> object:
+    return replayed(folder, "no header\n", format_="srt")
+
+
+@refused("SrtError.Record")
+def _(folder: Path) -> object:
+    return replayed(folder, "sectorsize = 512,\fnone", format_="srt")
+
+
+@refused("ReplayError.Outside")
+def _(folder: Path) -> object:
+    return replayed(folder, "0,a,R,9999999999999,512\n")
+
+
+@refused("ReplayError.Untimed")
+def _(folder: Path) -> object:
+    return replayed(folder, "0,a,R,0,512\n", "dependent")
+
+
+@refused("ReplayError.Empty")
+def _(folder: Path) -> object:
+    return replayed(folder, "time,stream,rw,byte,length\n")
+
+
+@refused("AuspexError.Line")
+def _(folder: Path) -> object:
+    (folder / "trace").write_text("neither\n")
+    return serve(System(), folder / "trace")
+
+
+@refused("AttachedError.Value")
+def _(_folder: Path) -> object:
+    return serve(System(disks=0), NFS, requests=1)
 
 
 @refused("MeasuredError.Line")

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output, print_json
+from birthmark.storage.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.storage.settings import Options as Asked
-from birthmark.storage.settings import PaperOptions
 from birthmark.terminal import line, numbers, show, working
 
 app = typer.Typer(
@@ -40,6 +40,67 @@ def validate(
     show(_parts(rows))
     if "assumed" in found:
         line(f"Assumed of the drive: {found['assumed']}")
+
+
+@app.command()
+@with_options
+def replay(
+    trace: Annotated[Path, typer.Argument(help="of a block device; - is stdin")],
+    asked: Annotated[ReplayOptions, Options()],
+    as_json: Json = False,
+) -> None:
+    """Let a drive serve a trace of a block device, and tell how long its requests take."""
+    from birthmark.storage.replay import replay as run
+
+    found = run(trace, asked)
+    if as_json:
+        print_json(found)
+        return
+    names = ("all", "reads", "writes", "traced")
+    rows = {"all": found} | {name: found[name] for name in names[1:] if found[name]}
+    show(_responses(rows))
+    show(_parts({"all": found}))
+    line(
+        f"{found['seconds']:,.3f} s, of which the drive was busy {100 * found['busy']:.1f} %;"
+        f" at most {found['queue_most']:,} waited"
+    )
+    if found["out_of_order"]:
+        line(f"{found['out_of_order']:,} came after later ones in the trace, and were taken so")
+    if "assumed" in found:
+        line(f"Assumed of the drive: {found['assumed']}")
+
+
+@app.command()
+@with_options
+def attached(
+    load: Annotated[str, typer.Argument(help="nfs, web, or a trace in the Auspex trace's format")],
+    asked: Annotated[AttachedOptions, Options()],
+    as_json: Json = False,
+) -> None:
+    """Let a server, and disks on the network, serve files to clients, and compare them."""
+    from birthmark.storage.attached import compare
+
+    with working("both organizations"):
+        found = compare(load, asked)
+    if as_json:
+        print_json(found)
+        return
+    names = {"server_disk": "server", "net_disk": "network"}
+    rows = {
+        f"{names[organization]}: {kind}": own[key] | {"requests": own[key]["count"]}
+        for organization, own in found.items()
+        for kind, key in (("all", "response"), ("data", "data"), ("metadata", "metadata"))
+        if own[key]["count"]
+    }
+    show(_responses(rows))
+    parts = {names[key]: {"parts_ms": own["data_parts_ms"]} for key, own in found.items()}
+    show(_parts(parts, "Where the time of data goes, ms"))
+    for organization, own in found.items():
+        line(
+            f"{names[organization]}: {100 * own['hit_ratio']:.1f} % of blocks in a cache; busy:"
+            f" file manager {100 * own['manager_busy']:.1f} %, disks' processors"
+            f" {100 * own['processors_busy']:.1f} %, disks {100 * own['disks_busy']:.1f} %"
+        )
 
 
 @app.command()
@@ -80,6 +141,17 @@ def _claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     return table
 
 
+def _responses(rows: dict[str, Any]) -> Table:
+    """Return mean and quantiles of each kind of request, in milliseconds."""
+    names = ("mean", "p50", "p95", "p99")
+    title = "Response times, ms"
+    table = Table("", *numbers("requests", *names), title=title, title_justify="left")
+    for name, figures in rows.items():
+        times = (f"{figures[f'{each}_ms']:.3f}" for each in names)
+        table.add_row(name, f"{figures['requests']:,}", *times)
+    return table
+
+
 def _agreement(rows: dict[str, Any]) -> Table:
     """Return mean and demerit of each kind of request, in milliseconds."""
     headings = ("requests", "simulated ms", "measured ms", "demerit ms", "of the mean")
@@ -92,10 +164,9 @@ def _agreement(rows: dict[str, Any]) -> Table:
     return table
 
 
-def _parts(rows: dict[str, Any]) -> Table:
+def _parts(rows: dict[str, Any], title: str = "Where the simulated time goes, ms") -> Table:
     """Return where the simulated means go, in milliseconds."""
-    names = list(rows["all"]["parts_ms"])
-    title = "Where the simulated time goes, ms"
+    names = list(next(iter(rows.values()))["parts_ms"])
     table = Table("", *numbers(*names), title=title, title_justify="left")
     for name, figures in rows.items():
         table.add_row(name, *(f"{figures['parts_ms'][part]:.3f}" for part in names))

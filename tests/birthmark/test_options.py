@@ -224,7 +224,7 @@ def test_no_default_is_written_a_second_time() -> None:
             for name, value in _defaults(node):
                 if name in found and _written(value):
                     found[name].append(f"{module.name}: {name}")
-    for others in ("prefix", "seed"):  # of anonymized names, and of a replay
+    for others in ("prefix", "seed", "seed"):  # of names, of a replay, and of a load
         found[others].remove(f"settings.py: {others}")
     found["behind"].remove("history.py: behind")  # of a history that is not behind
     assert found == {name: [f"parameters.py: {name}"] for name in found}

@@ -16,9 +16,14 @@ use birthmark_learn::history::Error as HistoryError;
 use birthmark_live::CreateError as SharedHistoryError;
 use birthmark_sim::ffs::{GeometryError, RecordingError, RegionError};
 use birthmark_sim::layout::Error as LayoutError;
+use birthmark_storage::attached::load::AuspexError;
+use birthmark_storage::attached::{AttachedError, RunError as AttachedRunError};
 use birthmark_storage::closed::LoopError;
-use birthmark_storage::drive::ParameterError;
+use birthmark_storage::drive::{OutsideError, ParameterError};
 use birthmark_storage::measured::MeasuredError;
+use birthmark_storage::replay::ReplayError;
+use birthmark_storage::srt::SrtError;
+use birthmark_storage::traces::TraceError as BlockTraceError;
 use birthmark_tables::anonymize::Error as AnonymizeError;
 use birthmark_tables::lives::{Error as LivesError, SpillError};
 use birthmark_tables::snapshot::SnapshotError;
@@ -270,6 +275,12 @@ variants! {
     CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
     MeasuredError { Line: STORAGE, Empty: STORAGE, ! Io, }
     LoopError { Outside: STORAGE, Late: STORAGE, }
+    BlockTraceError { Line: STORAGE, Unknown: STORAGE, => Srt, ! Io, }
+    SrtError { Header: STORAGE, Record: STORAGE, ! Io, }
+    ReplayError { Outside: STORAGE, Untimed: STORAGE, Empty: STORAGE, => Trace, }
+    AuspexError { Line: STORAGE, ! Io, }
+    AttachedError { Value: STORAGE, => Drive, }
+    AttachedRunError { => System, => Trace, => Drive, }
     RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
     LayoutError {
         Column: TABLE,
@@ -344,6 +355,7 @@ single! {
     ArrowError => BROKEN,
     GeometryError => BAD_GEOMETRY,
     ParameterError => BAD_DRIVE,
+    OutsideError => BROKEN,
     RecordingError => BAD_RECORDING,
 }
 

@@ -27,6 +27,9 @@ mod lobby;
 mod scan;
 mod serve;
 mod storage;
+mod storage_attached;
+mod storage_replay;
+mod storage_theory;
 mod text;
 mod trace;
 
@@ -60,6 +63,9 @@ mod _native {
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::check_drive,
         storage::storage_validate,
+        storage_attached::storage_attached,
+        storage_replay::storage_replay,
+        storage_theory::storage_theory,
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };

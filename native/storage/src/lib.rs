@@ -1,9 +1,10 @@
 //! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with
 //! requests that were [`measured`], and how near the drive comes to the real one ([`validation`]).
 //!
-//! Time is in nanoseconds from when the drive was switched on, in integers, and nothing is random:
-//! the same requests take the same time on every machine.
+//! Time is in nanoseconds from when the drive was switched on, in integers, and what is [`random`]
+//! follows from a seed: the same requests take the same time on every machine.
 
+pub mod attached;
 pub mod closed;
 pub mod cluster;
 pub mod demerit;
@@ -11,9 +12,15 @@ pub mod drive;
 pub mod events;
 pub mod host;
 pub mod issue;
+pub mod lru;
 pub mod measured;
 pub mod queue;
+pub mod random;
 pub mod readahead;
+pub mod replay;
+pub mod spread;
 pub mod srt;
 pub mod station;
+pub mod theory;
+pub mod traces;
 pub mod validation;

@@ -15,7 +15,8 @@ pub struct Measured {
 }
 
 /// What a line should be.
-const EXPECTED: &str = "R or W, Hit or Miss, first sector, sectors, response and think time in \
+pub(crate) const EXPECTED: &str =
+    "R or W, Hit or Miss, first sector, sectors, response and think time in \
                         microseconds";
 
 /// The longest time that is believed: a day, in microseconds.
@@ -58,7 +59,8 @@ pub fn read(trace: impl BufRead) -> Result<Vec<Measured>, MeasuredError> {
     Ok(requests)
 }
 
-fn parse(line: &str) -> Option<Measured> {
+/// A line's request.
+pub(crate) fn parse(line: &str) -> Option<Measured> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let [kind @ ("R" | "W"), "Hit" | "Miss", sector, sectors, response, think] = fields[..] else {
         return None;

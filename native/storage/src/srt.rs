@@ -45,7 +45,12 @@ pub enum SrtError {
 }
 
 /// Read a trace, in the order in which its requests came.
-pub fn read(mut trace: impl Read) -> Result<Vec<Recorded>, SrtError> {
+pub fn read(trace: impl Read) -> Result<Vec<Recorded>, SrtError> {
+    read_sized(trace).map(|(_, records)| records)
+}
+
+/// The bytes of a sector, and a trace in the order in which its requests came.
+pub fn read_sized(mut trace: impl Read) -> Result<(u32, Vec<Recorded>), SrtError> {
     let mut bytes = Vec::new();
     trace.read_to_end(&mut bytes)?;
     let end = bytes.iter().position(|&byte| byte == b'\x0c').ok_or(SrtError::Header)?;
@@ -62,7 +67,7 @@ pub fn read(mut trace: impl Read) -> Result<Vec<Recorded>, SrtError> {
         }
         found.push(recorded);
     }
-    Ok(found)
+    Ok((sector, found))
 }
 
 fn sector_bytes(header: &[u8]) -> Option<u32> {

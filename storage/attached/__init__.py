@@ -1,0 +1,22 @@
+"""Disks behind a server or on the network: systems, what steps cost, and loads.
+
+What serves them is ``native/storage/src/attached``.
+"""
+
+from birthmark.storage.attached.loads import NFS, WEB, Load, Nfs, Web
+from birthmark.storage.attached.serve import compare, serve
+from birthmark.storage.attached.systems import COSTS, Costs, Organization, System
+
+__all__ = [
+    "COSTS",
+    "NFS",
+    "WEB",
+    "Costs",
+    "Load",
+    "Nfs",
+    "Organization",
+    "System",
+    "Web",
+    "compare",
+    "serve",
+]

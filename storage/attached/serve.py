@@ -1,0 +1,82 @@
+"""A load, served by a system."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from birthmark.storage.attached.loads import NFS, WEB, Load, Nfs
+from birthmark.storage.attached.systems import COSTS, Organization, System
+from birthmark.layout_hint.disks import read_drive
+from birthmark.storage.settings import AttachedOptions
+from birthmark_native import storage_attached
+
+ORGANIZATIONS: tuple[Organization, ...] = ("server_disk", "net_disk")
+"""All of them, in the order in which they are shown."""
+
+
+def compare(load: str, asked: AttachedOptions) -> dict[str, dict[str, Any]]:
+    """Return how each organization answers a load: ``nfs``, ``web``, or a trace's path."""
+    loads: dict[str, Load] = {"nfs": NFS, "web": WEB}
+    found: dict[str, dict[str, Any]] = {}
+    for organization in ORGANIZATIONS:
+        system = System(
+            organization=organization,
+            disks=asked.disks,
+            manager_mips=asked.manager_mips,
+            manager_cache_mb=asked.manager_cache_mb,
+            disk_mips=asked.disk_mips,
+            disk_cache_mb=asked.disk_cache_mb,
+            costs=COSTS[asked.costs],
+        )
+        found[organization] = serve(
+            system,
+            loads.get(load) or Path(load),
+            requests=asked.requests,
+            warm_up=asked.warm_up,
+            seed=asked.seed,
+            drive=asked.drive,
+        )
+    return found
+
+
+def serve(
+    system: System,
+    load: Load | Path,
+    *,
+    requests: int = 2**62,
+    warm_up: int = 0,
+    seed: int = 1,
+    drive: str = "",
+) -> dict[str, Any]:
+    """Return how a system answers a load, and where the time goes.
+
+    Args:
+        system: who answers.
+        load: synthetic, or a trace in the format of the Auspex trace, plain or compressed.
+        requests: how many are served at most; a synthetic load has no end.
+        warm_up: how many before them are only shown to the caches.
+        seed: of a synthetic load, and of where files begin.
+        drive: what each disk is, instead of one that takes the same time for each size: as
+            for ``read_drive``.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: it is no trace or no drive, or there is no such system.
+    """
+    if isinstance(load, Path):
+        told: dict[str, Any] = {"trace": str(load)}
+    else:
+        told = {"nfs" if isinstance(load, Nfs) else "web": asdict(load)}
+    parameters = read_drive(drive).parameters() if drive else None
+    experiment = {
+        "system": asdict(system) | {"drive": parameters},
+        "load": told,
+        "seed": seed,
+        "warm_up": warm_up,
+        "requests": requests,
+    }
+    found: dict[str, Any] = json.loads(storage_attached(json.dumps(experiment)))
+    return found
