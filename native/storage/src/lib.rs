@@ -1,5 +1,7 @@
 //! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with
 //! requests that were [`measured`], and how near the drive comes to the real one ([`validation`]).
+//! It serves [`traces`] of block devices, too ([`replay`]), and systems of many disks serve files
+//! ([`attached`]). [`theory`] says that clocks and queues are right.
 //!
 //! Time is in nanoseconds from when the drive was switched on, in integers, and what is [`random`]
 //! follows from a seed: the same requests take the same time on every machine.

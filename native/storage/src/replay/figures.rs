@@ -28,7 +28,8 @@ pub struct Replayed {
     pub busy: f64,
     /// How many waited at most.
     pub queue_most: usize,
-    /// How many stood in the trace behind others that came later, and were taken to come with them.
+    /// How many stood in the trace behind others that came later, and were taken to come with them;
+    /// without those that came before the first.
     pub out_of_order: u64,
 }
 
