@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from birthmark.storage.attached import NFS, WEB, System, serve
 from birthmark.layout_hint.disks import read_drive
+from birthmark.storage.attached import NFS, WEB, System, serve
 from birthmark.storage.replay import replay
 from birthmark.storage.settings import IssueModel, QueueOrder, ReplayOptions
 

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from birthmark.layout_hint.disks import read_drive
 from birthmark.storage.attached.loads import NFS, WEB, Load, Nfs
 from birthmark.storage.attached.systems import COSTS, Organization, System
-from birthmark.layout_hint.disks import read_drive
 from birthmark.storage.settings import AttachedOptions
 from birthmark_native import storage_attached
 

@@ -133,7 +133,7 @@ def test_a_file_read_in_order_is_read_ahead_in_clusters_and_no_byte_twice() -> N
         # A file that is read from its beginning on counts as 5: a block, and 5 ahead.
         ([0], 6),
         ([0, 8], 6),
-        # The mark on block 1 begins the next cluster, which ends where the next block lies elsewhere.
+        # The mark on block 1 begins another cluster: two, for the file goes on elsewhere.
         ([0, 8, 16], 8),
         # In no order, the first read counts as 2, the next as 1, those behind it as none.
         ([800], 3),
