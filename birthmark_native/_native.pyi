@@ -187,6 +187,23 @@ def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> s
     not, and ``OSError`` if it cannot be read.
     """
 
+def storage_bench(setup_json: str) -> str:
+    """Run the benchmark of readers once, as ``Setup`` in ``native/storage/src/bench`` says.
+
+    Returns JSON, times in nanoseconds: ``ends`` of the readers, the first first, ``calls``,
+    ``parts`` that these waited for, ``overtaken`` and ``in_order`` calls, ``counts`` of the
+    heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises ``StorageError``
+    if there is no such run.
+    """
+
+def storage_ejections(table_json: str, readers: list[int]) -> list[float]:
+    """Return how often a table of files ejects one that is being read, as a share of reads.
+
+    For each number of readers, whose files are read in turn; ``TableRules`` in
+    ``native/storage/src/readahead`` is the table. Raises ``StorageError`` if there is no such
+    table.
+    """
+
 @final
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).

@@ -7,7 +7,16 @@ from pathlib import Path
 from birthmark.data.common.setting_files import read_toml
 from birthmark.storage.drives.drive import Drive
 
-DRIVES = ("atlas10k", "atlas_III", "barracuda", "cheetah4LP", "cheetah9LP", "ibm18es")
+DRIVES = (
+    "atlas10k",
+    "atlas_III",
+    "barracuda",
+    "cheetah4LP",
+    "cheetah9LP",
+    "ddys36950",
+    "ibm18es",
+    "wd200bb",
+)
 """The drives that come with the package."""
 
 

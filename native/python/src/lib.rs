@@ -27,6 +27,7 @@ mod lobby;
 mod scan;
 mod serve;
 mod storage;
+mod storage_bench;
 mod text;
 mod trace;
 
@@ -59,6 +60,7 @@ mod _native {
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::storage_validate,
+        storage_bench::{storage_bench, storage_ejections},
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };

@@ -4,6 +4,7 @@
 //! Time is in nanoseconds from when the drive was switched on, in integers, and nothing is random:
 //! the same requests take the same time on every machine.
 
+pub mod bench;
 pub mod closed;
 pub mod cluster;
 pub mod demerit;
@@ -16,4 +17,5 @@ pub mod queue;
 pub mod readahead;
 pub mod srt;
 pub mod station;
+pub mod store;
 pub mod validation;

@@ -1,0 +1,23 @@
+//! `storage_bench` and `storage_ejections`, for Python.
+
+use super::errors::{BAD_DRIVE_JSON, BAD_STORAGE_SETUP, BROKEN};
+use birthmark_storage::bench::{self, Setup};
+use birthmark_storage::readahead::{ejections, TableRules};
+use pyo3::prelude::*;
+
+#[pyfunction]
+pub fn storage_bench(py: Python<'_>, setup_json: &str) -> PyResult<String> {
+    let setup: Setup =
+        serde_json::from_str(setup_json).map_err(|error| BAD_DRIVE_JSON.because(error))?;
+    py.detach(|| {
+        let outcome = bench::run(&setup).map_err(|error| BAD_STORAGE_SETUP.because(error))?;
+        serde_json::to_string(&outcome).map_err(|error| BROKEN.because(error))
+    })
+}
+
+#[pyfunction]
+pub fn storage_ejections(py: Python<'_>, table_json: &str, readers: Vec<u64>) -> PyResult<Vec<f64>> {
+    let rules: TableRules =
+        serde_json::from_str(table_json).map_err(|error| BAD_DRIVE_JSON.because(error))?;
+    Ok(py.detach(|| ejections(rules, &readers)))
+}
