@@ -196,6 +196,13 @@ def storage_bench(setup_json: str) -> str:
     if there is no such run.
     """
 
+def storage_counts(heuristic_json: str, offsets: list[int], bytes: int) -> list[int]:
+    """Return how sequentially a heuristic says a file is read, after each of its reads.
+
+    ``Choice`` in ``native/storage/src/readahead`` is the heuristic; reads have an offset and so
+    many bytes. Raises ``StorageError`` if there is no such heuristic.
+    """
+
 def storage_ejections(table_json: str, readers: list[int]) -> list[float]:
     """Return how often a table of files ejects one that is being read, as a share of reads.
 

@@ -36,17 +36,17 @@ COMMON = {
     "call_bytes": 8192,
     "iods": 8,
     "client_copy": 40_000,
-    "latency": 30_000,
+    "latency": 20_000,
     "wire": 70_000,
     "nfsds": 8,
     "windows": [5_000_000, 10_000_000],
 }
 UDP = {
     "transport": {"udp": {"window": 32}},
-    "client_send": 50_000,
-    "client_receive": 60_000,
-    "server_receive": 40_000,
-    "server_answer": 100_000,
+    "client_send": 25_000,
+    "client_receive": 30_000,
+    "server_receive": 25_000,
+    "server_answer": 60_000,
     "iod_delay": 60_000,
     "reader_delay": 10_000,
 }
@@ -54,13 +54,13 @@ UDP = {
 
 TCP = UDP | {
     "transport": "tcp",
-    "client_send": 80_000,
-    "client_receive": 100_000,
-    "server_receive": 80_000,
-    "server_answer": 130_000,
+    "client_send": 50_000,
+    "client_receive": 60_000,
+    "server_receive": 50_000,
+    "server_answer": 90_000,
     "iod_delay": 30_000,
 }
-BUSY = {"iod_delay": 600_000, "reader_delay": 600_000}
+BUSY = {"reader_delay": 1_000_000, "client_copy": 200_000}
 """A client with four other processes that never wait."""
 
 

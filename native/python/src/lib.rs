@@ -60,7 +60,7 @@ mod _native {
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::storage_validate,
-        storage_bench::{storage_bench, storage_ejections},
+        storage_bench::{storage_bench, storage_counts, storage_ejections},
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };
