@@ -61,7 +61,7 @@ def _local(seed: int, size: int) -> dict[str, float]:
 
 def _queues(seed: int, size: int) -> dict[str, float]:
     """Return when each of eight processes was done, in seconds: Figure 3."""
-    found = {}
+    found: dict[str, float] = {}
     for disk in DISKS:
         for order in ("elevator", "n_cscan"):
             own = run(disk, seed, LOCAL, readers=8, order=order, size=size)
@@ -78,9 +78,10 @@ def _ends(name: str, own: dict[str, Any]) -> dict[str, float]:
 def _transports(seed: int, size: int) -> dict[str, float]:
     """Return the rates over UDP and TCP: Figures 4 and 5."""
     found = {}
+    transports: dict[str, dict[str, Any]] = {"udp": {}, "tcp": TCP}
     for readers in READERS:
         for disk in DISKS:
-            for name, more in (("udp", {}), ("tcp", TCP)):
+            for name, more in transports.items():
                 at = nfs(seed, "default4", **more)
                 own = run(disk, seed, at, readers=readers, size=size)
                 found[f"{name} {disk} {readers}"] = own["rate"]

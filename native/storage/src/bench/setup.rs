@@ -99,7 +99,7 @@ impl Setup {
         need((1..=1024).contains(&self.cluster.cluster), "cluster.cluster", "1 to 1024")?;
         need(self.link_bytes_per_second > 0, "link_bytes_per_second", "1 or more")?;
         let bytes = self.readers * self.strides.max(1) * self.cluster.block;
-        let whole = self.bytes > 0 && self.bytes % bytes == 0 && self.bytes % (32 * bytes) == 0;
+        let whole = self.bytes > 0 && self.bytes.is_multiple_of(32 * bytes);
         need(whole && self.bytes <= 1 << 34, "bytes", "blocks for each reader and stride, 16 GB")?;
         need((1..=64).contains(&self.strides), "strides", "1 to 64")?;
         match &self.at {

@@ -44,12 +44,12 @@ impl Rule for Reorder {
     }
 
     fn seen(&self, known: &mut Known, read: &Read) -> u32 {
-        known.held.push(*read);
-        known.follow();
         while known.held.first().is_some_and(|first| first.at + self.window < read.at) {
             known.give_up();
             known.follow();
         }
+        known.held.push(*read);
+        known.follow();
         known.expected.count
     }
 }

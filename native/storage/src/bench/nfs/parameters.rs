@@ -58,7 +58,8 @@ pub enum Transport {
 impl Nfs {
     /// Whether machines can be so, with blocks of so many bytes.
     pub fn check(&self, block: u64) -> Result<(), SetupError> {
-        let call = self.call_bytes >= 512 && block.max(self.call_bytes) % self.call_bytes == 0;
+        let call =
+            self.call_bytes >= 512 && block.max(self.call_bytes).is_multiple_of(self.call_bytes);
         need(call, "nfs.call_bytes", "a part of a block")?;
         need((1..=4096).contains(&self.nfsds), "nfs.nfsds", "1 to 4096")?;
         need(self.iods <= 4096, "nfs.iods", "0 to 4096")?;
