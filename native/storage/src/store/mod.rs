@@ -13,7 +13,7 @@ pub use parts::Parts;
 use crate::cluster::{ClusterRules, Wanted};
 use crate::drive::{Drive, OutsideError, Request, Service};
 use crate::events::Events;
-use crate::queue::{Order, Waiting};
+use crate::queue::Order;
 use crate::station::Station;
 use std::ops::Range;
 

@@ -31,7 +31,7 @@ impl Store {
         read
     }
 
-    fn submit<E: From<StoreEvent>>(
+    pub(super) fn submit<E: From<StoreEvent>>(
         &mut self,
         now: u64,
         file: u64,
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Give the drive what is next, if it is idle.
-    fn start<E: From<StoreEvent>>(&mut self, now: u64, events: &mut Events<E>) {
+    pub(super) fn start<E: From<StoreEvent>>(&mut self, now: u64, events: &mut Events<E>) {
         if self.busy {
             return;
         }
