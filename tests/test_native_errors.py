@@ -628,6 +628,11 @@ def _(folder: Path) -> object:
     return validated(folder, "R Hit 1 2 3 4", rpm=0)
 
 
+@refused("StorageSetup")
+def _(_: Path) -> object:
+    return native.storage_bench("{}")
+
+
 @refused("MeasuredError.Line")
 def _(folder: Path) -> object:
     return validated(folder, "R Hit 1 2 3")
