@@ -21,6 +21,8 @@ from birthmark.layout_hint.disks.read import read_disk
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.storage.drives import read_drive
+from birthmark.storage.papers.nfs_runs import LOCAL
+from birthmark.storage.papers.nfs_runs import run as run_benchmark
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -630,7 +632,7 @@ def _(folder: Path) -> object:
 
 @refused("StorageSetup")
 def _(_: Path) -> object:
-    return native.storage_bench("{}")
+    return run_benchmark("ide", 1, LOCAL, partition=5)
 
 
 @refused("MeasuredError.Line")
