@@ -15,6 +15,12 @@ const SECTOR: u64 = 512;
 /// Blocks between two files at most.
 const GAP: u64 = 64;
 
+/// The longest that anything may take by itself, in nanoseconds: it keeps every sum in range.
+pub const LONGEST: u64 = 10_000_000_000;
+
+/// What is expected of a time.
+pub const TIME: &str = "0 to 10000000000 nanoseconds";
+
 /// A run of the benchmark.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -98,12 +104,15 @@ impl Setup {
         need([512, 8192, 16384, 65536].contains(&self.cluster.block), "cluster.block", "a block")?;
         need((1..=1024).contains(&self.cluster.cluster), "cluster.cluster", "1 to 1024")?;
         need(self.link_bytes_per_second > 0, "link_bytes_per_second", "1 or more")?;
-        let bytes = self.readers * self.strides.max(1) * self.cluster.block;
-        let whole = self.bytes > 0 && self.bytes.is_multiple_of(32 * bytes);
-        need(whole && self.bytes <= 1 << 34, "bytes", "blocks for each reader and stride, 16 GB")?;
         need((1..=64).contains(&self.strides), "strides", "1 to 64")?;
+        let part = 32 * self.readers * self.strides * self.cluster.block;
+        let whole = (1..=1 << 34).contains(&self.bytes) && self.bytes.is_multiple_of(part);
+        need(whole, "bytes", "16 GB at most, 32 blocks or a multiple for each reader and stride")?;
         match &self.at {
-            At::Local(_) => need(self.strides == 1, "strides", "1, where files are read locally"),
+            At::Local(machine) => {
+                need(machine.processor_per_block <= LONGEST, "local.processor_per_block", TIME)?;
+                need(self.strides == 1, "strides", "1, where files are read locally")
+            }
             At::Nfs(nfs) => nfs.check(self.cluster.block),
         }
     }

@@ -159,6 +159,9 @@ fn what_cannot_be_is_named() {
     assert_eq!(error(|own| own.partition = 5), "partition: expected 1 to 4");
     assert!(error(|own| own.readers = 3).starts_with("readers: expected 1, 2"));
     assert!(error(|own| own.bytes = 7).starts_with("bytes: expected"));
+    assert!(error(|own| own.strides = u64::MAX).starts_with("strides: expected 1 to 64"));
+    assert!(error(|own| own.at = nfs(|own| own.wire = u64::MAX)).starts_with("nfs: times"));
+    assert!(error(|own| own.at = nfs(|own| own.call_bytes = 32 * KB)).contains("call_bytes"));
     assert!(error(|own| own.strides = 2).starts_with("strides: expected 1,"));
     assert!(error(|own| own.drive.rpm = 0.0).starts_with("drive: rpm: expected"));
     assert!(error(|own| own.bytes = 1 << 33).contains("sectors from"));

@@ -1,6 +1,6 @@
 //! What the two machines and the network between them are.
 
-use crate::bench::setup::{need, SetupError};
+use crate::bench::setup::{need, SetupError, LONGEST, TIME};
 use crate::readahead::{Choice, TableRules};
 use serde::Deserialize;
 
@@ -58,9 +58,22 @@ pub enum Transport {
 impl Nfs {
     /// Whether machines can be so, with blocks of so many bytes.
     pub fn check(&self, block: u64) -> Result<(), SetupError> {
-        let call =
-            self.call_bytes >= 512 && block.max(self.call_bytes).is_multiple_of(self.call_bytes);
-        need(call, "nfs.call_bytes", "a part of a block")?;
+        let call = self.call_bytes >= 512 && block.is_multiple_of(self.call_bytes);
+        need(call, "nfs.call_bytes", "a block, or a part of one that is no less than 512")?;
+        let times = [
+            self.iod_delay,
+            self.reader_delay,
+            self.client_send,
+            self.client_receive,
+            self.client_copy,
+            self.latency,
+            self.wire,
+            self.server_receive,
+            self.server_answer,
+        ];
+        need(times.iter().all(|time| *time <= LONGEST), "nfs: times", TIME)?;
+        let entries = self.table.map_or(1, |table| table.entries);
+        need((1..=1 << 20).contains(&entries), "nfs.table.entries", "1 to 1048576")?;
         need((1..=4096).contains(&self.nfsds), "nfs.nfsds", "1 to 4096")?;
         need(self.iods <= 4096, "nfs.iods", "0 to 4096")?;
         let window = !matches!(self.transport, Transport::Udp { window: 0 });
