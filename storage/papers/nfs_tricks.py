@@ -93,7 +93,7 @@ PAPER = Paper(
             values.untagged,
             between(27 * 0.85, 27 * 1.15),
             reason="the assumed drive passes 37 MB/s in its outermost zone, as its manual has it;"
-            " the real one passed 31 to 8 readers together; why is not known",
+            " the real one gave 8 readers 31, and why is not known",
         ),
         Claim(
             "A8",

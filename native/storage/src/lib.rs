@@ -1,8 +1,8 @@
 //! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with
 //! requests that were [`measured`], and how near the drive comes to the real one ([`validation`]).
 //!
-//! Time is in nanoseconds from when the drive was switched on, in integers, and nothing is random:
-//! the same requests take the same time on every machine.
+//! Time is in nanoseconds from when the drive was switched on, in integers, and what is left to
+//! chance is drawn from a seed: the same requests take the same time on every machine.
 
 pub mod bench;
 pub mod closed;
