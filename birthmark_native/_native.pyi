@@ -221,6 +221,30 @@ def storage_theory(case: str, customers: int, seed: int) -> str:
     Raises ``StorageError`` if it is no case.
     """
 
+def storage_bench(setup_json: str) -> str:
+    """Run the benchmark of readers once, as ``Setup`` in ``native/storage/src/bench`` says.
+
+    Returns JSON, times in nanoseconds: ``ends`` of the readers, the first first, ``calls``,
+    ``parts`` that these waited for, ``overtaken`` and ``in_order`` calls, ``counts`` of the
+    heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises ``StorageError``
+    if there is no such run.
+    """
+
+def storage_counts(heuristic_json: str, offsets: list[int], bytes: int) -> list[int]:
+    """Return how sequentially a heuristic says a file is read, after each of its reads.
+
+    ``Choice`` in ``native/storage/src/readahead`` is the heuristic; reads have an offset and so
+    many bytes. Raises ``StorageError`` if there is no such heuristic.
+    """
+
+def storage_ejections(table_json: str, readers: list[int]) -> list[float]:
+    """Return how often a table of files ejects one that is being read, as a share of reads.
+
+    For each number of readers, whose files are read in turn; ``TableRules`` in
+    ``native/storage/src/readahead`` is the table. Raises ``StorageError`` if there is no such
+    table.
+    """
+
 @final
 class LivesBuilder:
     """Makes the files and names tables from operations (``data.lives`` says by which rules).

@@ -27,6 +27,10 @@ THROUGH = {
     "storage/attached/systems.py": "tests/storage/attached/test_serve.py",
     "storage/papers/attached_runs.py": "tests/storage/papers/test_attached_disks.py",
     "storage/papers/attached_draw.py": "tests/storage/papers/test_attached_disks.py",
+    "storage/papers/nfs_measure.py": "tests/storage/papers/test_nfs_tricks.py",
+    "storage/papers/nfs_pictures.py": "tests/storage/papers/test_nfs_tricks.py",
+    "storage/papers/nfs_runs.py": "tests/storage/papers/test_nfs_tricks.py",
+    "storage/papers/nfs_values.py": "tests/storage/papers/test_nfs_tricks.py",
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",

@@ -21,6 +21,8 @@ from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.storage.attached import NFS, System, serve
+from birthmark.storage.papers.nfs_runs import LOCAL
+from birthmark.storage.papers.nfs_runs import run as run_benchmark
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -680,6 +682,11 @@ def _(folder: Path) -> object:
 @refused("AttachedError.Value")
 def _(_folder: Path) -> object:
     return serve(System(disks=0), NFS, requests=1)
+
+
+@refused("StorageSetup")
+def _(_: Path) -> object:
+    return run_benchmark("ide", 1, LOCAL, partition=5)
 
 
 @refused("MeasuredError.Line")

@@ -17,7 +17,10 @@ DEFAULT = Options().disk
 MEASURED = ("atlas10k", "atlas_III", "barracuda", "cheetah4LP", "cheetah9LP", "ibm18es")
 """Drives whose parameters were extracted from them."""
 
-DRIVES = (*MEASURED, DEFAULT)
+ASSUMED = ("ddys36950", "wd200bb")
+"""Drives of papers, as far as they are known, and for the rest assumed."""
+
+DRIVES = tuple(sorted((*MEASURED, *ASSUMED, DEFAULT), key=str.lower))
 """The drives that come with the package."""
 
 SECTOR = 512

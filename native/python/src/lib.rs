@@ -28,6 +28,7 @@ mod scan;
 mod serve;
 mod storage;
 mod storage_attached;
+mod storage_bench;
 mod storage_replay;
 mod storage_theory;
 mod text;
@@ -64,6 +65,7 @@ mod _native {
         storage::check_drive,
         storage::storage_validate,
         storage_attached::storage_attached,
+        storage_bench::{storage_bench, storage_counts, storage_ejections},
         storage_replay::storage_replay,
         storage_theory::storage_theory,
         text::{PyTextWriter, PyTraceLines},

@@ -7,6 +7,8 @@
 //! follows from a seed: the same requests take the same time on every machine.
 
 pub mod attached;
+
+pub mod bench;
 pub mod closed;
 pub mod cluster;
 pub mod demerit;
@@ -23,6 +25,7 @@ pub mod replay;
 pub mod spread;
 pub mod srt;
 pub mod station;
+pub mod store;
 pub mod theory;
 pub mod traces;
 pub mod validation;

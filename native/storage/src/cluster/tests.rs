@@ -1,6 +1,8 @@
 //! Clusters by hand-made tables: `h` is a block that is held, `m` one that is marked, too, and `.` one
 //! that is not held.
 
+#![allow(clippy::single_range_in_vec_init)] // Lists of clusters, of which some have one.
+
 use super::*;
 
 /// One file, of which some blocks begin a new extent.

@@ -13,10 +13,17 @@ pub struct Ahead {
 impl Drive {
     /// Serve a read from time `begin` on.
     pub(super) fn read(&mut self, sector: u64, sectors: u64, begin: u64) -> Service {
-        match self.buffer.find(sector, sectors) {
+        match self.buffer.find(sector, sectors).or_else(|| self.about_to_read(sector)) {
             Some(found) => self.read_hit(sector, sectors, begin, found),
             None => self.read_miss(sector, sectors, begin),
         }
+    }
+
+    /// The segment in which reading on has come to a sector: it goes on, whatever the controller does
+    /// meanwhile, as if it had begun to pass already.
+    fn about_to_read(&self, sector: u64) -> Option<Found> {
+        let segment = self.ahead?.segment;
+        (self.buffer.end(segment)? == sector).then_some(Found { segment, sectors: 0 })
     }
 
     /// Pass on what is there, and read what is not behind it.

@@ -4,16 +4,19 @@
 //! - [`Elevator`]: FreeBSD's `bufqdisksort`.
 //! - [`NCscan`]: sweeps that nothing joins once they have begun.
 //! - [`Aged`]: the one that the head reaches soonest, less for having waited.
+//! - [`Tagged`]: a drive's own order behind a host's.
 
 mod aged;
 mod elevator;
 mod fcfs;
 mod ncscan;
+mod tagged;
 
 pub use aged::Aged;
 pub use elevator::Elevator;
 pub use fcfs::Fcfs;
 pub use ncscan::NCscan;
+pub use tagged::Tagged;
 
 use crate::drive::Request;
 

@@ -126,3 +126,20 @@ fn none_waits_for_more_than_two_sweeps_under_n_cscan() {
 fn waiting(number: usize, sector: u64) -> Waiting {
     Waiting { number, since: 0, request: Request { sector, sectors: 1, write: false } }
 }
+
+#[test]
+fn a_drive_with_room_for_all_has_the_say_and_one_without_leaves_it_to_the_host() {
+    let served = |depth| -> Vec<u64> {
+        let mut order = Tagged::new(Box::<NCscan>::default(), Box::<Fcfs>::default(), depth);
+        for (number, sector) in [50, 10, 40, 20, 30].into_iter().enumerate() {
+            let request = Request { sector, sectors: 1, write: false };
+            order.push(Waiting { number, since: 0, request });
+        }
+        assert_eq!(order.len(), 5);
+        let next = || order.pop(0, &Ruler(0)).map(|own| own.request.sector);
+        std::iter::from_fn(next).collect()
+    };
+    assert_eq!(served(5), [50, 10, 40, 20, 30], "in the order of arrival");
+    assert_eq!(served(1), [50, 10, 20, 30, 40], "in a sweep behind the first");
+    assert_eq!(served(2), [50, 10, 20, 30, 40]);
+}

@@ -39,7 +39,7 @@ pub use default4::Default4;
 pub use freebsd9::FreeBsd9;
 pub use linux::Linux;
 pub use pool::Pool;
-pub use reorder::Reorder;
+pub use reorder::{sequential, Reorder};
 pub use rounds::ejections;
 pub use slowdown::SlowDown;
 pub use table::{Slots, Table, TableRules, Victim};

@@ -15,28 +15,41 @@ pub struct Reorder {
     pub window: u64,
 }
 
+/// How many reads of a file go on where one ended, if those within a window are put in order.
+pub fn sequential(reads: impl Iterator<Item = Read>, window: u64) -> u64 {
+    let rule = Reorder { window };
+    let mut known: Option<Known> = None;
+    for read in reads {
+        let known = known.get_or_insert_with(|| rule.begin(&read));
+        rule.seen(known, &read);
+    }
+    known.map_or(0, |known| known.followed)
+}
+
 /// What is expected of a file, and the reads that are held back.
 #[derive(Clone, Debug)]
 pub struct Known {
     expected: Expected,
     /// In the order of arrival.
     held: Vec<Read>,
+    /// How many went on where one ended.
+    followed: u64,
 }
 
 impl Rule for Reorder {
     type Known = Known;
 
     fn begin(&self, read: &Read) -> Known {
-        Known { expected: Expected::begin(read), held: Vec::new() }
+        Known { expected: Expected::begin(read), held: Vec::new(), followed: 0 }
     }
 
     fn seen(&self, known: &mut Known, read: &Read) -> u32 {
-        known.held.push(*read);
-        known.follow();
         while known.held.first().is_some_and(|first| first.at + self.window < read.at) {
             known.give_up();
             known.follow();
         }
+        known.held.push(*read);
+        known.follow();
         known.expected.count
     }
 }
@@ -46,6 +59,7 @@ impl Known {
     fn follow(&mut self) {
         while let Some(place) = self.held.iter().position(|own| self.expected.continues(own)) {
             self.expected.more(1);
+            self.followed += 1;
             self.expected.next = self.held.remove(place).end();
         }
     }

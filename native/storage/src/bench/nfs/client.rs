@@ -1,0 +1,214 @@
+//! The client: processes that read, and threads that read ahead for them.
+
+use super::{Calls, Event, Nfs, Transport};
+use crate::bench::Setup;
+use crate::events::Events;
+use crate::station::Station;
+use rand_xoshiro::rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use std::collections::VecDeque;
+
+/// How long after one another processes start at most, in nanoseconds.
+const START: u64 = 1_000_000;
+
+/// The client.
+pub struct Client<'a> {
+    nfs: &'a Nfs,
+    random: Random,
+    pub processor: Station,
+    readers: Vec<Reader>,
+    strides: u64,
+    /// Calls of a file.
+    calls: u64,
+    asked: Vec<Asked>,
+    idle: usize,
+    /// Calls for which there was no thread.
+    handed: VecDeque<usize>,
+    /// Processes that wait to hand a call over.
+    sleeping: VecDeque<usize>,
+    unanswered: usize,
+    unsent: VecDeque<usize>,
+    /// When processes were done.
+    pub ends: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Reader {
+    /// How many blocks it has had.
+    had: u64,
+    waiting: Option<usize>,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    No,
+    ByThread,
+    ByReader,
+    Got,
+}
+
+impl<'a> Client<'a> {
+    /// A client whose processes start.
+    pub fn new(setup: &Setup, nfs: &'a Nfs, events: &mut Events<Event>) -> Self {
+        let mut random = setup.random(2);
+        let readers = setup.readers as usize;
+        for reader in 0..readers {
+            events.add(random.next_u64() % START, Event::Step(reader));
+        }
+        Self {
+            nfs,
+            random,
+            processor: Station::new(1),
+            readers: vec![Reader::default(); readers],
+            strides: setup.strides,
+            calls: setup.file_bytes() / nfs.call_bytes,
+            asked: vec![Asked::No; (setup.bytes / nfs.call_bytes) as usize],
+            idle: nfs.iods,
+            handed: VecDeque::new(),
+            sleeping: VecDeque::new(),
+            unanswered: 0,
+            unsent: VecDeque::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Let something happen to the client.
+    pub fn happen(
+        &mut self,
+        now: u64,
+        event: Event,
+        calls: &mut Calls,
+        events: &mut Events<Event>,
+    ) {
+        match event {
+            Event::Step(reader) => self.step(reader, now, calls, events),
+            Event::Woken(call) => self.send(call, now, events),
+            Event::Send(call) => {
+                calls.spent(call, now, |parts| &mut parts.processor);
+                self.unsent.push_back(call);
+                self.transmit(now, calls, events);
+            }
+            Event::Answer(call) => {
+                calls.spent(call, now, |parts| &mut parts.network);
+                let end = self.processor.take(now, self.nfs.client_receive).end;
+                events.add(end, Event::Got(call));
+            }
+            Event::Got(call) => {
+                calls.spent(call, now, |parts| &mut parts.processor);
+                self.got(call, now, calls, events);
+            }
+            _ => {}
+        }
+    }
+
+    /// A process goes on with its next block, and has the one after it read ahead.
+    fn step(&mut self, reader: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        let had = self.readers[reader].had;
+        if had == self.calls {
+            self.ends.push(now);
+            return;
+        }
+        if self.strides == 1 && had + 1 < self.calls && self.nfs.iods > 0 {
+            let next = self.call(reader, had + 1);
+            if self.asked[next] == Asked::No && !self.hand_over(next, now, calls, events) {
+                self.sleeping.push_back(reader);
+                return;
+            }
+        }
+        let call = self.call(reader, had);
+        match self.asked[call] {
+            Asked::Got => self.copy(reader, now, events),
+            Asked::No => {
+                self.asked[call] = Asked::ByReader;
+                self.readers[reader].waiting = Some(call);
+                calls.begin(call, now);
+                self.send(call, now, events);
+            }
+            _ => self.readers[reader].waiting = Some(call),
+        }
+    }
+
+    /// The call for the block that a process reads after so many others.
+    fn call(&self, reader: usize, had: u64) -> usize {
+        let part = self.calls / self.strides;
+        let block = had % self.strides * part + had / self.strides;
+        reader * self.calls as usize + block as usize
+    }
+
+    /// Leave a call to a thread; whether there is room for it.
+    fn hand_over(
+        &mut self,
+        call: usize,
+        now: u64,
+        calls: &mut Calls,
+        events: &mut Events<Event>,
+    ) -> bool {
+        if self.idle > 0 {
+            self.idle -= 1;
+            let at = now + self.drawn(self.nfs.iod_delay);
+            events.add(at, Event::Woken(call));
+        } else if self.handed.len() < 2 * self.nfs.iods {
+            self.handed.push_back(call);
+        } else {
+            return false;
+        }
+        calls.begin(call, now);
+        self.asked[call] = Asked::ByThread;
+        true
+    }
+
+    fn send(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
+        let end = self.processor.take(now, self.nfs.client_send).end;
+        events.add(end, Event::Send(call));
+    }
+
+    /// Let calls leave, as many as may be unanswered.
+    fn transmit(&mut self, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        let most = match self.nfs.transport {
+            Transport::Udp { window } => window,
+            Transport::Tcp => usize::MAX,
+        };
+        while self.unanswered < most {
+            let Some(call) = self.unsent.pop_front() else { return };
+            self.unanswered += 1;
+            calls.spent(call, now, |parts| &mut parts.network);
+            events.add(now + self.nfs.latency, Event::Arrive(call));
+        }
+    }
+
+    /// An answer is there: its thread takes the next call, and its process goes on.
+    fn got(&mut self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        self.unanswered -= 1;
+        self.transmit(now, calls, events);
+        if self.asked[call] == Asked::ByThread {
+            match self.handed.pop_front() {
+                Some(next) => self.send(next, now, events),
+                None => self.idle += 1,
+            }
+            if let Some(reader) = self.sleeping.pop_front() {
+                events.add(now, Event::Step(reader));
+            }
+        }
+        self.asked[call] = Asked::Got;
+        let reader = call / self.calls as usize;
+        if self.readers[reader].waiting == Some(call) {
+            self.readers[reader].waiting = None;
+            let at = now + self.drawn(self.nfs.reader_delay);
+            events.add(at, Event::Step(reader));
+        }
+    }
+
+    /// A process has its block; it goes on when that is copied.
+    fn copy(&mut self, reader: usize, now: u64, events: &mut Events<Event>) {
+        self.readers[reader].had += 1;
+        let end = self.processor.take(now, self.nfs.client_copy).end;
+        events.add(end, Event::Step(reader));
+    }
+
+    /// A time from the exponential distribution of a mean.
+    fn drawn(&mut self, mean: u64) -> u64 {
+        let uniform = ((self.random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        (-uniform.ln() * mean as f64) as u64
+    }
+}

@@ -1,0 +1,129 @@
+//! Processes of a client that read files of a server.
+//!
+//! The client's processes hand the block after the one that they read to threads (`nfsiod`), which is
+//! how calls of a file come to overtake each other ([`client`]). The server's threads (`nfsd`) take
+//! calls as they come, and lock the file for as long as they read it ([`server`]).
+
+mod client;
+mod parameters;
+mod server;
+
+pub use parameters::{Nfs, Transport};
+
+use super::outcome::Busy;
+use super::{Outcome, Setup};
+use crate::events::Events;
+use crate::readahead::{sequential, Read};
+use crate::store::{Parts, Ready, Store, StoreEvent};
+use client::Client;
+use server::Server;
+
+/// What happens. Calls are numbered by file and block.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Store(StoreEvent),
+    /// A process goes on.
+    Step(usize),
+    /// A thread of the client has woken up for a call.
+    Woken(usize),
+    /// A call is ready for the network.
+    Send(usize),
+    /// A call is at the server.
+    Arrive(usize),
+    /// A thread of the server has taken a call so far that it needs the file.
+    Lock(usize),
+    /// A thread of the server has done with a call.
+    Served(usize),
+    /// An answer has crossed the server's link.
+    Wire(usize),
+    /// An answer is at the client.
+    Answer(usize),
+    /// An answer has been taken.
+    Got(usize),
+}
+
+impl From<StoreEvent> for Event {
+    fn from(event: StoreEvent) -> Self {
+        Self::Store(event)
+    }
+}
+
+/// Where the time of each call went, and since when it is where it is.
+struct Calls {
+    since: Vec<u64>,
+    parts: Parts,
+}
+
+impl Calls {
+    /// A call comes into being.
+    fn begin(&mut self, call: usize, now: u64) {
+        self.since[call] = now;
+    }
+
+    /// Up to now a call has waited for something.
+    fn spent(&mut self, call: usize, now: u64, part: impl Fn(&mut Parts) -> &mut u64) {
+        *part(&mut self.parts) += now - self.since[call];
+        self.since[call] = now;
+    }
+
+    /// Up to now a call has waited for the drive.
+    fn read(&mut self, call: usize, now: u64, parts: Parts) {
+        debug_assert_eq!(parts.all(), now - self.since[call], "all of its time went somewhere");
+        self.parts += parts;
+        self.since[call] = now;
+    }
+}
+
+/// Let a client's processes read a server's files.
+pub fn run(setup: &Setup, nfs: &Nfs, store: Store) -> Outcome {
+    let total = (setup.bytes / nfs.call_bytes) as usize;
+    let mut events = Events::default();
+    let mut calls = Calls { since: vec![0; total], parts: Parts::default() };
+    let mut client = Client::new(setup, nfs, &mut events);
+    let mut server = Server::new(setup, nfs, store);
+    let (mut ready, mut happened) = (Vec::new(), 0);
+    while let Some((now, event)) = events.pop() {
+        happened += 1;
+        match event {
+            Event::Store(event) => server.store.happen(now, event, &mut events, &mut ready),
+            Event::Arrive(_) | Event::Lock(_) | Event::Served(_) | Event::Wire(_) => {
+                server.happen(now, event, &mut calls, &mut events)
+            }
+            _ => client.happen(now, event, &mut calls, &mut events),
+        }
+        for Ready { task, parts } in ready.drain(..) {
+            calls.read(task, now, parts);
+            server.copy(task, now, &mut events);
+        }
+    }
+    let (link, arrived) = (server.store.link.busy(), &server.arrived);
+    Outcome {
+        busy: Busy { link, server: server.processor.busy(), client: client.processor.busy() },
+        ends: client.ends,
+        calls: total as u64,
+        parts: calls.parts,
+        overtaken: overtaken(arrived, setup.readers),
+        in_order: nfs.windows.iter().map(|own| in_order(arrived, setup.readers, *own)).collect(),
+        counts: server.counts,
+        ejected: server.heuristic.ejected() - server.ejected_before,
+        events: happened,
+    }
+}
+
+/// How many reads came after one further on in the same file.
+fn overtaken(arrived: &[(u64, Read)], files: u64) -> u64 {
+    let mut furthest = vec![0; files as usize];
+    let mut found = 0;
+    for (file, read) in arrived {
+        let furthest = &mut furthest[*file as usize];
+        found += u64::from(read.offset < *furthest);
+        *furthest = read.offset.max(*furthest);
+    }
+    found
+}
+
+/// How many reads go on where one ended, once those within a window were put in order.
+fn in_order(arrived: &[(u64, Read)], files: u64, window: u64) -> u64 {
+    let of = |file| arrived.iter().filter(move |own| own.0 == file).map(|own| own.1);
+    (0..files).map(|file| sequential(of(file), window)).sum()
+}

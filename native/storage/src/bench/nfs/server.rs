@@ -1,0 +1,171 @@
+//! The server: threads that take calls, and lock the file for as long as they read it.
+
+use super::{Calls, Event, Nfs};
+use crate::bench::{Setup, SETS};
+use crate::cluster::Wanted;
+use crate::events::Events;
+use crate::readahead::{Heuristic, Read};
+use crate::station::Station;
+use crate::store::Store;
+use std::collections::VecDeque;
+
+/// The server.
+pub struct Server<'a> {
+    nfs: &'a Nfs,
+    pub store: Store,
+    pub processor: Station,
+    pub heuristic: Box<dyn Heuristic>,
+    /// How often files had been ejected before the run.
+    pub ejected_before: u64,
+    /// All counts of the heuristic together.
+    pub counts: u64,
+    /// Reads in the order of their arrival, each with its file.
+    pub arrived: Vec<(u64, Read)>,
+    wire: Station,
+    idle: usize,
+    /// Calls that no thread has taken yet.
+    socket: VecDeque<usize>,
+    /// For each file, whether it is locked, and the calls that wait for that to end.
+    files: Vec<(bool, VecDeque<usize>)>,
+    first_file: u64,
+    /// Calls of a file.
+    calls: u64,
+    block: u64,
+    per_call: u64,
+}
+
+impl<'a> Server<'a> {
+    /// A server that has served the sets of files before.
+    pub fn new(setup: &Setup, nfs: &'a Nfs, store: Store) -> Self {
+        let mut heuristic = nfs.heuristic.make(nfs.table);
+        let first_file = setup.first_file();
+        warm(&mut *heuristic, first_file, setup.bytes, nfs.call_bytes);
+        Self {
+            nfs,
+            store,
+            processor: Station::new(1),
+            ejected_before: heuristic.ejected(),
+            heuristic,
+            counts: 0,
+            arrived: Vec::with_capacity((setup.bytes / nfs.call_bytes) as usize),
+            wire: Station::new(1),
+            idle: nfs.nfsds,
+            socket: VecDeque::new(),
+            files: vec![(false, VecDeque::new()); setup.readers as usize],
+            first_file,
+            calls: setup.file_bytes() / nfs.call_bytes,
+            block: setup.cluster.block,
+            per_call: setup.link_time(nfs.call_bytes),
+        }
+    }
+
+    /// Let something happen to the server.
+    pub fn happen(
+        &mut self,
+        now: u64,
+        event: Event,
+        calls: &mut Calls,
+        events: &mut Events<Event>,
+    ) {
+        match event {
+            Event::Arrive(call) => {
+                calls.spent(call, now, |parts| &mut parts.network);
+                let read = self.read(call, now);
+                self.arrived.push((self.file(call), read));
+                self.socket.push_back(call);
+                self.take_calls(now, calls, events);
+            }
+            Event::Lock(call) => {
+                calls.spent(call, now, |parts| &mut parts.processor);
+                self.lock(call, now, events);
+            }
+            Event::Served(call) => self.served(call, now, calls, events),
+            Event::Wire(call) => {
+                calls.spent(call, now, |parts| &mut parts.link);
+                let end = self.wire.take(now, self.nfs.wire).end;
+                events.add(end + self.nfs.latency, Event::Answer(call));
+            }
+            _ => {}
+        }
+    }
+
+    /// Let idle threads take calls.
+    fn take_calls(&mut self, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        while self.idle > 0 {
+            let Some(call) = self.socket.pop_front() else { return };
+            self.idle -= 1;
+            calls.spent(call, now, |parts| &mut parts.lock);
+            let end = self.processor.take(now, self.nfs.server_receive).end;
+            events.add(end, Event::Lock(call));
+        }
+    }
+
+    fn lock(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
+        let (locked, waiting) = &mut self.files[call / self.calls as usize];
+        if *locked {
+            waiting.push_back(call);
+        } else {
+            *locked = true;
+            self.serve(call, now, events);
+        }
+    }
+
+    /// Read for a call, whose file is locked.
+    fn serve(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
+        let (file, read) = (self.file(call), self.read(call, now));
+        let count = self.heuristic.seen(self.first_file + file, &read).into();
+        self.counts += count;
+        let wanted = Wanted { file, block: read.offset / self.block, bytes: read.bytes, count };
+        if self.store.ask(now, wanted, call, events) {
+            self.copy(call, now, events);
+        }
+    }
+
+    /// The block of a call is there: copy it, and make the answer.
+    pub fn copy(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
+        let end = self.processor.take(now, self.nfs.server_answer).end;
+        events.add(end, Event::Served(call));
+    }
+
+    /// The answer leaves, the file is unlocked, and the thread takes the next call.
+    fn served(&mut self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        calls.spent(call, now, |parts| &mut parts.processor);
+        let end = self.store.link.take(now, self.per_call).end;
+        events.add(end, Event::Wire(call));
+        let (locked, waiting) = &mut self.files[call / self.calls as usize];
+        match waiting.pop_front() {
+            Some(next) => {
+                calls.spent(next, now, |parts| &mut parts.lock);
+                self.serve(next, now, events);
+            }
+            None => *locked = false,
+        }
+        self.idle += 1;
+        self.take_calls(now, calls, events);
+    }
+
+    fn file(&self, call: usize) -> u64 {
+        call as u64 / self.calls
+    }
+
+    fn read(&self, call: usize, at: u64) -> Read {
+        let bytes = self.nfs.call_bytes;
+        Read { offset: call as u64 % self.calls * bytes, bytes, at }
+    }
+}
+
+/// Let a heuristic be told what was read before a run: all sets of files, and those smaller than the
+/// run's once more, the files of a set in turn.
+fn warm(heuristic: &mut dyn Heuristic, until: u64, set_bytes: u64, bytes: u64) {
+    let mut first = 0;
+    for (number, set) in SETS.iter().chain(&SETS).enumerate() {
+        if number >= SETS.len() && first >= until {
+            return;
+        }
+        for turn in 0..set_bytes / bytes {
+            let read = Read { offset: turn / set * bytes, bytes, at: 0 };
+            heuristic.seen(first + turn % set, &read);
+        }
+        first = if number + 1 == SETS.len() { 0 } else { first + set };
+    }
+}

@@ -1,0 +1,187 @@
+//! A run of the benchmark: the drive, the files, and the order in which requests wait.
+
+use super::{At, SETS};
+use crate::cluster::ClusterRules;
+use crate::drive::{Drive, OutsideError, ParameterError, Parameters};
+use crate::queue::{Aged, Elevator, Fcfs, NCscan, Order, Tagged};
+use crate::store::{File, Store};
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Random;
+use serde::Deserialize;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 512;
+
+/// Blocks between two files at most.
+const GAP: u64 = 64;
+
+/// The longest that anything may take by itself, in nanoseconds: it keeps every sum in range.
+pub const LONGEST: u64 = 10_000_000_000;
+
+/// What is expected of a time.
+pub const TIME: &str = "0 to 10000000000 nanoseconds";
+
+/// A run of the benchmark.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// The drive.
+    pub drive: Parameters,
+    /// In which quarter of it the files are, 1 being the outermost.
+    pub partition: u64,
+    /// The order in which the host lets requests wait.
+    pub order: HostOrder,
+    /// The drive's own order, if it has one.
+    pub tags: Option<Tags>,
+    /// What is read together and ahead.
+    pub cluster: ClusterRules,
+    /// Bytes that the link between drive, memory and network passes in a second.
+    pub link_bytes_per_second: u64,
+    /// Bytes of all files of a set.
+    pub bytes: u64,
+    /// How many read: one of [`SETS`].
+    pub readers: u64,
+    /// At how many places each file is read in turn; 1: from one end to the other.
+    pub strides: u64,
+    /// Decides where files begin, and all else that is left to chance.
+    pub seed: u64,
+    /// Who reads.
+    pub at: At,
+}
+
+/// The order in which a host lets requests wait.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum HostOrder {
+    /// [`Elevator`].
+    Elevator,
+    /// [`NCscan`].
+    NCscan,
+}
+
+/// The order of a drive with tagged queues, and for how many requests it has room.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Tags {
+    /// First come, first served.
+    Fifo {
+        /// Requests.
+        depth: usize,
+    },
+    /// [`Aged`].
+    Aged {
+        /// Requests.
+        depth: usize,
+        /// How much a nanosecond of waiting is worth.
+        weight: f64,
+    },
+}
+
+/// A run that cannot be.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// There is no such drive.
+    #[error("drive: {0}")]
+    Drive(#[from] ParameterError),
+    /// The files are not on it.
+    #[error("bytes: files of {0}")]
+    Outside(#[from] OutsideError),
+    /// A value that cannot be.
+    #[error("{key}: expected {expected}")]
+    Value {
+        /// The value.
+        key: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+impl Setup {
+    /// Whether there can be such a run, but for the drive and where the files end.
+    pub fn check(&self) -> Result<(), SetupError> {
+        need((1..=4).contains(&self.partition), "partition", "1 to 4")?;
+        need(SETS.contains(&self.readers), "readers", "1, 2, 4, 8, 16 or 32")?;
+        need([512, 8192, 16384, 65536].contains(&self.cluster.block), "cluster.block", "a block")?;
+        need((1..=1024).contains(&self.cluster.cluster), "cluster.cluster", "1 to 1024")?;
+        need(self.link_bytes_per_second > 0, "link_bytes_per_second", "1 or more")?;
+        need((1..=64).contains(&self.strides), "strides", "1 to 64")?;
+        let part = 32 * self.readers * self.strides * self.cluster.block;
+        let whole = (1..=1 << 34).contains(&self.bytes) && self.bytes.is_multiple_of(part);
+        need(whole, "bytes", "16 GB at most, 32 blocks or a multiple for each reader and stride")?;
+        match &self.at {
+            At::Local(machine) => {
+                need(machine.processor_per_block <= LONGEST, "local.processor_per_block", TIME)?;
+                need(self.strides == 1, "strides", "1, where files are read locally")
+            }
+            At::Nfs(nfs) => nfs.check(self.cluster.block),
+        }
+    }
+
+    /// Bytes of each reader's file.
+    pub fn file_bytes(&self) -> u64 {
+        self.bytes / self.readers
+    }
+
+    /// The number of the first file of the run, if those of all sets are counted.
+    pub fn first_file(&self) -> u64 {
+        SETS.iter().take_while(|set| **set < self.readers).sum()
+    }
+
+    /// A generator for what is left to chance, another one for each `purpose`.
+    pub fn random(&self, purpose: u64) -> Random {
+        Random::seed_from_u64(self.seed.wrapping_mul(1 << 8).wrapping_add(purpose))
+    }
+
+    /// Nanoseconds of the link for so many bytes.
+    pub fn link_time(&self, bytes: u64) -> u64 {
+        bytes * 1_000_000_000 / self.link_bytes_per_second
+    }
+
+    /// The files on their drive.
+    pub fn store(&self) -> Result<Store, SetupError> {
+        let drive = Drive::new(&self.drive)?;
+        let files = self.files(drive.mechanism().geometry().sectors());
+        let per_block = self.link_time(self.cluster.block);
+        Ok(Store::new(files, self.cluster, self.order(), drive, per_block)?)
+    }
+
+    /// The files of the run. Those of all sets lie one behind the other, a little apart.
+    fn files(&self, sectors: u64) -> Vec<File> {
+        let per_block = self.cluster.block / SECTOR;
+        let blocks = self.file_bytes() / self.cluster.block;
+        let mut random = self.random(0);
+        let mut next = sectors * (self.partition - 1) / 4;
+        let sets = SETS.iter().take_while(|set| **set < self.readers);
+        next += sets.map(|_| self.bytes / SECTOR).sum::<u64>();
+        let mut file = |_| {
+            let sector = next + random.next_u64() % GAP * per_block;
+            next = sector + blocks * per_block;
+            File { sector, blocks }
+        };
+        (0..self.readers).map(&mut file).collect()
+    }
+
+    fn order(&self) -> Box<dyn Order> {
+        let host: Box<dyn Order> = match self.order {
+            HostOrder::Elevator => Box::<Elevator>::default(),
+            HostOrder::NCscan => Box::<NCscan>::default(),
+        };
+        match self.tags {
+            None => host,
+            Some(Tags::Fifo { depth }) => {
+                Box::new(Tagged::new(host, Box::<Fcfs>::default(), depth))
+            }
+            Some(Tags::Aged { depth, weight }) => {
+                Box::new(Tagged::new(host, Box::new(Aged::new(weight, depth)), depth))
+            }
+        }
+    }
+}
+
+/// An error for a value, unless what it should be holds.
+pub fn need(holds: bool, key: &'static str, expected: &'static str) -> Result<(), SetupError> {
+    if holds {
+        return Ok(());
+    }
+    Err(SetupError::Value { key, expected })
+}

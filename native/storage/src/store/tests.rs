@@ -1,0 +1,89 @@
+use super::*;
+use crate::cluster::Version;
+use crate::drive::tests::small;
+use crate::queue::Fcfs;
+
+const RULES: ClusterRules =
+    ClusterRules { version: Version::V4, block: 512, cluster: 2, buffers: 4096 };
+
+/// A file of so many blocks, each a sector, at the beginning of a small drive.
+fn store(blocks: u64, per_block: u64) -> Store {
+    let files = vec![File { sector: 0, blocks }];
+    let drive = Drive::new(&small()).unwrap();
+    Store::new(files, RULES, Box::<Fcfs>::default(), drive, per_block).unwrap()
+}
+
+fn wanted(block: u64, count: u64) -> Wanted {
+    Wanted { file: 0, block, bytes: 512, count }
+}
+
+/// Let all happen; return when each task was told that its block is there, and what it waited for.
+fn told(store: &mut Store, events: &mut Events<StoreEvent>) -> Vec<(u64, Ready)> {
+    let (mut ready, mut all) = (Vec::new(), Vec::new());
+    while let Some((now, event)) = events.pop() {
+        store.happen(now, event, events, &mut ready);
+        all.extend(ready.drain(..).map(|own| (now, own)));
+    }
+    all
+}
+
+#[test]
+fn a_task_is_told_when_its_block_is_there_and_what_it_waited_for() {
+    let (mut own, mut events) = (store(10, 1_000), Events::default());
+    assert!(!own.ask(0, wanted(3, 0), 7, &mut events));
+    let service = Drive::new(&small()).unwrap();
+    let request = Request { sector: 3, sectors: 1, write: false };
+    let service = service.clone().serve(request, 0).unwrap();
+    let told = told(&mut own, &mut events);
+    assert_eq!(told.len(), 1);
+    let (at, ready) = told[0];
+    assert_eq!((at, ready.task), (service.response() + 1_000, 7));
+    assert_eq!((ready.parts.all(), ready.parts.link), (at, 1_000));
+    assert_eq!(ready.parts.rotation, service.rotation);
+    assert!(own.ask(at, wanted(3, 0), 7, &mut events), "now it is there");
+    assert!(events.pop().is_none());
+}
+
+#[test]
+fn who_comes_late_waits_for_the_rest() {
+    let (mut own, mut events) = (store(10, 0), Events::default());
+    own.ask(0, wanted(3, 0), 1, &mut events);
+    own.ask(5, wanted(3, 0), 2, &mut events);
+    let told = told(&mut own, &mut events);
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[0].1.parts.all(), told[1].1.parts.all() + 5);
+    assert_eq!(told[0].0, told[1].0);
+}
+
+#[test]
+fn a_block_that_was_under_way_begins_the_next_cluster_once_it_is_there() {
+    let (mut own, mut events) = (store(10, 0), Events::default());
+    // 0 is waited for, 1 and 2 are read ahead, both marked.
+    own.ask(0, wanted(0, 9), 1, &mut events);
+    own.ask(0, wanted(1, 9), 2, &mut events);
+    assert!(!own.memory.held_blocks(3));
+    let told = told(&mut own, &mut events);
+    assert_eq!(told.iter().map(|own| own.1.task).collect::<Vec<_>>(), [1, 2]);
+    assert!(own.memory.held_blocks(3), "3 was read behind 2");
+}
+
+#[test]
+fn the_last_block_of_a_file_is_read_by_itself() {
+    let (mut own, mut events) = (store(4, 0), Events::default());
+    own.ask(0, wanted(3, 9), 1, &mut events);
+    assert_eq!(told(&mut own, &mut events).len(), 1);
+    assert!(!own.memory.held_blocks(2));
+}
+
+#[test]
+fn files_beyond_the_drive_are_refused() {
+    let files = vec![File { sector: small().sectors - 1, blocks: 2 }];
+    let drive = Drive::new(&small()).unwrap();
+    assert!(Store::new(files, RULES, Box::<Fcfs>::default(), drive, 0).is_err());
+}
+
+impl Memory {
+    fn held_blocks(&self, block: u64) -> bool {
+        self.place(0, block) != Place::Drive
+    }
+}

@@ -1,0 +1,174 @@
+"""What the claims of Ellard and Seltzer compare: values from the figures of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from birthmark.storage.papers.claims import Figures
+from birthmark.storage.papers.nfs_measure import DISKS, STRIDES
+from birthmark.storage.papers.nfs_runs import READERS
+
+FEW, MANY = (1, 2), (16, 32)
+"""Readers, where the paper says few and many."""
+
+
+def spread(order: str) -> Callable[[Figures], Figures]:
+    """Return the last of eight processes over the first."""
+    return lambda own: {
+        disk: own[f"done {order} {disk} 8"] / own[f"done {order} {disk} 1"] for disk in DISKS
+    }
+
+
+def last(own: Figures, order: str, disk: str) -> float:
+    """Return when the last of eight processes was done, in seconds."""
+    return own[f"done {order} {disk} 8"]
+
+
+def throughput(own: Figures) -> Figures:
+    """Return N-CSCAN's throughput as a share of the elevator's."""
+    return {disk: last(own, "elevator", disk) / last(own, "n_cscan", disk) for disk in DISKS}
+
+
+def slowest(own: Figures) -> Figures:
+    """Return the elevator's last process over N-CSCAN's first."""
+    return {disk: last(own, "elevator", disk) / own[f"done n_cscan {disk} 1"] for disk in DISKS}
+
+
+def tagged(own: Figures) -> Figures:
+    """Return the least and the most of scsi1 with tags, from two readers on."""
+    rates = {name: [own[f"tags {name} {n}"] for n in READERS[1:]] for name in ("fifo", "aged")}
+    return {
+        f"{name} {word}": of(each)
+        for name, each in rates.items()
+        for word, of in (("least", min), ("most", max))
+    }
+
+
+def untagged(own: Figures) -> Figures:
+    """Return the least of scsi1 without tags."""
+    return {"least": min(own[f"local scsi1 {readers}"] for readers in READERS)}
+
+
+def alone(own: Figures) -> Figures:
+    """Return the rate of one reader with tags over that without."""
+    return {name: own[f"tags {name} 1"] / own["local scsi1 1"] for name in ("fifo", "aged")}
+
+
+def fair(own: Figures) -> Figures:
+    """Return spread and slowness of tags beside those of N-CSCAN, below and above 1."""
+    sweeps = spread("n_cscan")(own)["scsi"]
+    found = {}
+    for name in ("fifo", "aged"):
+        end = last(own, name, "scsi")
+        found[f"{name} spread"] = end / own[f"done {name} scsi 1"] / sweeps
+        found[f"{name} time"] = end / last(own, "n_cscan", "scsi")
+    return found
+
+
+def fairer_and_slower(own: Figures) -> bool:
+    """Return whether spreads are below those of N-CSCAN, and times above."""
+    return all(value < 1 if label.endswith("spread") else value > 1 for label, value in own.items())
+
+
+def inner(own: Figures) -> Figures:
+    """Return the rate of the innermost quarter over that of the outermost."""
+    return {disk: own[f"local {disk}4 1"] / own[f"local {disk}1 1"] for disk in DISKS}
+
+
+def of_local(own: Figures) -> Figures:
+    """Return the rates over NFS, as shares of local ones, from two readers on."""
+    shares = [own[f"udp {d} {n}"] / own[f"local {d}1 {n}"] for d in DISKS for n in READERS[1:]]
+    return {"least": min(shares), "mean": sum(shares) / len(shares), "most": max(shares)}
+
+
+def udp(own: Figures) -> Figures:
+    """Return UDP's rate over TCP's, and how much TCP's vary up to 16 readers."""
+
+    def over(readers: tuple[int, ...]) -> float:
+        ratios = [own[f"udp {d} {n}"] / own[f"tcp {d} {n}"] for d in DISKS for n in readers]
+        return sum(ratios) / len(ratios)
+
+    tcp = [own[f"tcp ide {readers}"] for readers in READERS]
+    return {"few": over(FEW), "many": over(MANY), "TCP least/most": min(tcp) / max(tcp)}
+
+
+def loss(own: Figures, table: str, heuristic: str, over: str, readers: int) -> float:
+    """Return by how many percent a heuristic is slower than another."""
+    return 100 * (1 - own[f"{table} {heuristic} {readers}"] / own[f"{table} {over} {readers}"])
+
+
+def default_loses(own: Figures) -> Figures:
+    """Return by how many percent Default is slower than Always."""
+    return {str(n): loss(own, "small", "default4", "always", n) for n in READERS}
+
+
+def loses_beyond_four(own: Figures) -> bool:
+    """Return whether Default is as fast as Always up to 4 readers, and not beyond."""
+    few = all(abs(own[str(readers)]) <= 3 for readers in (1, 2, 4))
+    return few and max(own["16"], own["32"]) > 5
+
+
+def large(own: Figures) -> Figures:
+    """Return by how much others are slower than Always with the large table, at most."""
+    told = {"Default": "default4", "SlowDown": "slow_down"}
+    return {
+        name: max((loss(own, "large", each, "always", n) for n in READERS), key=abs)
+        for name, each in told.items()
+    }
+
+
+def small(own: Figures) -> Figures:
+    """Return by how much Default is slower than SlowDown with the small table, at most."""
+    losses = (loss(own, "small", "default4", "slow_down", n) for n in READERS)
+    return {"difference": max(losses, key=abs)}
+
+
+def busy(own: Figures) -> Figures:
+    """Return a busy client's rate over an idle one's, and Default's loss with both."""
+    rates = {name: sum(own[f"{name} default4 {n}"] for n in READERS) for name in ("idle", "busy")}
+    gaps = {
+        name: sum(loss(own, name, "default4", "always", n) for n in (8, 16, 32)) / 3
+        for name in ("idle", "busy")
+    }
+    return {
+        "rate": rates["busy"] / rates["idle"],
+        "gap idle": gaps["idle"],
+        "gap busy": gaps["busy"],
+    }
+
+
+def overtaken(own: Figures) -> Figures:
+    """Return how many percent of calls were overtaken, at most."""
+    most = {
+        name.upper(): max(own[f"overtaken {name} {d} {n}"] for d in DISKS for n in READERS)
+        for name in ("udp", "tcp")
+    }
+    return most | {"one iod": max(own[f"overtaken one {readers}"] for readers in READERS)}
+
+
+def gains(disk: str) -> Callable[[Figures], Figures]:
+    """Return by how many percent Cursor is faster than Default."""
+
+    def over(own: Figures, strides: int) -> float:
+        cursor, default = (own[f"stride {name} {disk} {strides}"] for name in ("cursor", "default"))
+        return 100 * (cursor / default - 1)
+
+    return lambda own: {str(strides): over(own, strides) for strides in STRIDES}
+
+
+PRINTED = {"ide": (7.66, 7.83, 5.26), "scsi": (9.49, 8.52, 8.21)}
+"""Table 1, Default: MB/s for 2, 4 and 8 strides."""
+
+
+def defaults(own: Figures) -> Figures:
+    """Return the simulated rates over the printed ones."""
+    return {
+        f"{disk} {strides}": own[f"stride default {disk} {strides}"] / value
+        for disk in DISKS
+        for strides, value in zip(STRIDES, PRINTED[disk], strict=True)
+    }
+
+
+def busy_server(own: Figures) -> Figures:
+    """Return by how many percent the small table slows 32 readers down."""
+    return {"loss": 100 * (1 - own["small default4 32"] / own["large default4 32"])}
