@@ -4,6 +4,7 @@
 //! Time is in nanoseconds from when the drive was switched on, in integers, and nothing is random:
 //! the same requests take the same time on every machine.
 
+pub mod cache;
 pub mod closed;
 pub mod demerit;
 pub mod drive;
@@ -11,6 +12,7 @@ pub mod events;
 pub mod host;
 pub mod issue;
 pub mod measured;
+pub mod prefetch;
 pub mod queue;
 pub mod srt;
 pub mod station;
