@@ -177,6 +177,14 @@ def layout_region(
     neither, or parts of two cylinder groups, or ends where the file system has ended.
     """
 
+def storage_stack(asked_json: str) -> str:
+    """Let stacks of optimizations serve a load that is made up by chance, and tell what that took.
+
+    Takes an object with the load's ``shape`` and ``seed``, a ``drive``, and ``runs``: each a
+    ``scale``, by how much the drive is another, and the stack's ``rules``. Returns a list of figures,
+    one for each run. Raises ``StorageError`` if any of them cannot be.
+    """
+
 def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> str:
     """Let a drive serve a trace of requests that were measured, and compare the response times.
 

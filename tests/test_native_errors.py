@@ -617,6 +617,11 @@ def _(folder: Path) -> object:
     return native.storage_validate(folder / "trace", "{}", "drive.toml")
 
 
+@refused("StorageStack")
+def _(_folder: Path) -> object:
+    return native.storage_stack(json.dumps(storage_asked() | {"shape": storage_shape(streams=0)}))
+
+
 def validated(folder: Path, trace: str, **changes: object) -> object:
     (folder / "trace").write_text(trace)
     drive = read_drive("barracuda").parameters() | changes

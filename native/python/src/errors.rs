@@ -304,6 +304,7 @@ reasons! {
     BAD_RECORDING "Recording" RECORDING;
     BAD_STORAGE_DRIVE "StorageDrive" STORAGE;
     BAD_DRIVE_JSON "StorageJson" STORAGE;
+    BAD_STORAGE_STACK "StorageStack" STORAGE;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
     UNDECODED "Decoder" TRACE;

@@ -27,6 +27,7 @@ mod lobby;
 mod scan;
 mod serve;
 mod storage;
+mod storage_stack;
 mod text;
 mod trace;
 
@@ -59,6 +60,7 @@ mod _native {
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::storage_validate,
+        storage_stack::storage_stack,
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };

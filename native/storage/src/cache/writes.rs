@@ -137,6 +137,11 @@ impl WriteBuffer {
         None
     }
 
+    /// Whether less waits than what is midway between the marks.
+    pub fn is_drained(&self) -> bool {
+        !self.above(f64::midpoint(self.rules.low, self.rules.high))
+    }
+
     /// Whether more than a share of the room waits.
     fn above(&self, share: f64) -> bool {
         self.waiting.len() as f64 > share * self.rules.most as f64

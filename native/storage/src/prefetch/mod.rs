@@ -1,6 +1,6 @@
 //! What is read beyond what was asked for (Hsu and Smith, section 4).
 //!
-//! - [`Nothing`]: nothing.
+//! - [`Nothing`]: not a sector.
 //! - [`Unit`]: the whole unit that the read lies in.
 //! - [`Ahead`]: so much behind the read.
 //! - [`Runs`]: the more behind it, the longer the run that it goes on.

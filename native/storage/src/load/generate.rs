@@ -1,0 +1,151 @@
+//! A load of a shape.
+
+use super::episodes::Episodes;
+use super::pace::Machine;
+use super::random::Random;
+use super::shape::{Shape, ShapeError};
+use crate::drive::Request;
+use crate::issue::{scaled, Dependent, Streams, Traced};
+
+/// Requests of a load, one stream after the other.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// What they ask for.
+    pub requests: Vec<Request>,
+    /// How many of those that come first are not counted.
+    pub warm_up: usize,
+    /// What was asked for before the first, the oldest first.
+    pub history: Vec<Request>,
+    /// When requests came and were done, by stream.
+    traced: Vec<Vec<Traced>>,
+    faster: f64,
+}
+
+struct Stream<'a> {
+    shape: &'a Shape,
+    reads: Episodes<'a>,
+    writes: Episodes<'a>,
+    machine: Machine<'a>,
+    near: u64,
+    random: Random,
+}
+
+impl Load {
+    /// The load of a shape and a seed.
+    pub fn new(shape: &Shape, seed: u64) -> Result<Self, ShapeError> {
+        shape.check()?;
+        let mut own = Self {
+            requests: Vec::with_capacity(shape.requests),
+            warm_up: shape.warm_up,
+            history: Vec::new(),
+            traced: Vec::new(),
+            faster: shape.faster.unwrap_or(f64::INFINITY),
+        };
+        let mut streams: Vec<Stream<'_>> =
+            (0..shape.streams).map(|number| Stream::new(shape, number, seed)).collect();
+        loop {
+            let before = own.history.len();
+            streams.iter_mut().for_each(|stream| stream.before(&mut own.history));
+            if own.history.len() == before {
+                break;
+            }
+        }
+        let each = shape.requests / shape.streams as usize;
+        for stream in &mut streams {
+            let traced = stream.requests(each, &mut own.requests);
+            own.traced.push(traced);
+        }
+        Ok(own)
+    }
+
+    /// Who asks when: as in the trace, on the machine on which the load is replayed.
+    pub fn issue(&self) -> Streams<Dependent> {
+        let think = |think| scaled(think, self.faster);
+        Streams::new(self.traced.iter().map(|own| (Dependent::new(own, think), own.len())))
+    }
+}
+
+impl<'a> Stream<'a> {
+    fn new(shape: &'a Shape, number: u64, seed: u64) -> Self {
+        let blocks = shape.storage_blocks / shape.streams;
+        let storage = (number * blocks, blocks);
+        Self {
+            shape,
+            reads: Episodes::new(&shape.reads, false, storage, shape.streams),
+            writes: Episodes::new(&shape.writes, true, storage, shape.streams),
+            machine: Machine::new(&shape.pace),
+            near: storage.0 + blocks / 2,
+            random: Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number)),
+        }
+    }
+
+    /// Add an episode of reads and one of writes to what was before, as long as there was any.
+    fn before(&mut self, history: &mut Vec<Request>) {
+        for own in [&mut self.reads, &mut self.writes] {
+            if let Some(episode) = own.before(&mut self.near, &mut self.random) {
+                history.extend(own.requests(episode));
+            }
+        }
+    }
+
+    /// Add so many requests; return when they came and were done.
+    fn requests(&mut self, count: usize, all: &mut Vec<Request>) -> Vec<Traced> {
+        let mut traced = Vec::with_capacity(count);
+        let end = all.len() + count;
+        let reads = self.share_of_reads();
+        while all.len() < end {
+            self.machine.wait(self.shape.pace.idle_ms, &mut self.random);
+            for number in 0..self.random.count(self.shape.pace.burst) {
+                if number > 0 {
+                    self.machine.wait(self.shape.pace.pause_ms, &mut self.random);
+                }
+                if self.random.happens(reads) {
+                    self.episode(false, false, all, &mut traced);
+                } else {
+                    self.write(all, &mut traced);
+                }
+            }
+        }
+        all.truncate(end);
+        traced.truncate(count);
+        traced
+    }
+
+    /// The share of episodes that read, for as many requests to read as should.
+    fn share_of_reads(&self) -> f64 {
+        let (shape, pace) = (self.shape, &self.shape.pace);
+        let reads = shape.read_share / self.reads.mean();
+        let flush = 1.0 - pace.flushes + pace.flushes * pace.flush;
+        let writes = (1.0 - shape.read_share) / (self.writes.mean() * flush);
+        reads / (reads + writes)
+    }
+
+    /// Write an episode, or many at once.
+    fn write(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
+        if !self.random.happens(self.shape.pace.flushes) {
+            return self.episode(true, false, all, traced);
+        }
+        for _ in 0..self.random.count(self.shape.pace.flush) {
+            self.episode(true, true, all, traced);
+        }
+    }
+
+    fn episode(
+        &mut self,
+        write: bool,
+        flush: bool,
+        all: &mut Vec<Request>,
+        traced: &mut Vec<Traced>,
+    ) {
+        let kind = if write { &mut self.writes } else { &mut self.reads };
+        let episode = kind.next(&mut self.near, &mut self.random);
+        all.extend(kind.requests(episode));
+        traced.extend((0..episode.requests).map(|number| {
+            if flush {
+                self.machine.flush(&mut self.random)
+            } else {
+                self.machine.serve(number == 0, write, &mut self.random)
+            }
+        }));
+    }
+}
