@@ -44,3 +44,23 @@ impl<I: Issue> Issue for Streams<I> {
         self.own[stream].done(number - self.first[stream], at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::issue::Population;
+
+    #[test]
+    fn each_stream_goes_on_by_itself() {
+        let think = |gap| move |_| gap;
+        let own = [(Population::new(1, 2, think(10)), 2), (Population::new(1, 3, think(4)), 3)];
+        let mut streams = Streams::new(own);
+        let mut came = vec![];
+        while let Some((at, number)) = streams.next() {
+            streams.issue();
+            came.push((at, number));
+            streams.done(number, at + 1);
+        }
+        assert_eq!(came, [(4, 2), (9, 3), (10, 0), (14, 4), (21, 1)]);
+    }
+}
