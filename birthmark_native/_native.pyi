@@ -181,7 +181,8 @@ def storage_stack(asked_json: str) -> str:
     """Let stacks of optimizations serve a load that is made up by chance, and tell what that took.
 
     Takes an object with the load's ``shape`` and ``seed``, a ``drive``, and ``runs``: each a
-    ``scale``, by how much the drive is another, and the stack's ``rules``. Returns a list of figures,
+    ``scale``, by how much the drive is another, the stack's ``rules``, and whether the issuers are
+    ``open``, that is, wait for nothing. Returns a list of figures,
     one for each run. Raises ``StorageError`` if any of them cannot be.
     """
 

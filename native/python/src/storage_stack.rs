@@ -2,6 +2,7 @@
 
 use super::errors::{BAD_DRIVE_JSON, BAD_STORAGE_STACK, BROKEN};
 use birthmark_storage::drive::Parameters;
+use birthmark_storage::issue::Issue;
 use birthmark_storage::load::{Load, Shape};
 use birthmark_storage::scale::{scale, Scale};
 use birthmark_storage::stack::{run, Figures, Rules, RulesError};
@@ -18,12 +19,14 @@ struct Asked {
     runs: Vec<OneRun>,
 }
 
-/// A stack, and of how much more or less its drive is.
+/// A stack, of how much more or less its drive is, and whether requests come without waiting for others.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OneRun {
     scale: Scale,
     rules: Rules,
+    #[serde(default)]
+    open: bool,
 }
 
 #[pyfunction]
@@ -46,6 +49,9 @@ pub fn storage_stack(py: Python<'_>, asked_json: &str) -> PyResult<String> {
 impl OneRun {
     fn figures(&self, load: &Load, drive: &Parameters) -> Result<Figures, RulesError> {
         drive.check()?;
-        run(load, &scale(drive, &self.scale)?, &self.rules)
+        let drive = scale(drive, &self.scale)?;
+        let (mut open, mut dependent) = (load.open(), load.issue());
+        let issue: &mut dyn Issue = if self.open { &mut open } else { &mut dependent };
+        run(load, issue, &drive, &self.rules)
     }
 }

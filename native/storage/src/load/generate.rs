@@ -5,7 +5,7 @@ use super::pace::Machine;
 use super::random::Random;
 use super::shape::{Shape, ShapeError};
 use crate::drive::Request;
-use crate::issue::{scaled, Dependent, Streams, Traced};
+use crate::issue::{scaled, Dependent, Open, Streams, Traced};
 
 /// Requests of a load, one stream after the other.
 #[derive(Clone, Debug)]
@@ -62,6 +62,12 @@ impl Load {
     pub fn issue(&self) -> Streams<Dependent> {
         let think = |think| scaled(think, self.faster);
         Streams::new(self.traced.iter().map(|own| (Dependent::new(own, think), own.len())))
+    }
+
+    /// Who asks when: at the times of the trace, whatever becomes of what was asked before.
+    pub fn open(&self) -> Streams<Open> {
+        let arrivals = |own: &Vec<Traced>| own.iter().map(|own| own.arrival).collect();
+        Streams::new(self.traced.iter().map(|own| (Open::new(arrivals(own)), own.len())))
     }
 }
 

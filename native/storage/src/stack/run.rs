@@ -72,8 +72,14 @@ struct Stack<'a> {
     tally: Tally,
 }
 
-/// Serve a load, and tell what it took; requests of its first part only warm the stack up.
-pub fn run(load: &Load, drive: &Parameters, rules: &Rules) -> Result<Figures, RulesError> {
+/// Serve a load, whose requests come as an issue model says, and tell what it took; those that come
+/// first only warm the stack up.
+pub fn run(
+    load: &Load,
+    issue: &mut dyn Issue,
+    drive: &Parameters,
+    rules: &Rules,
+) -> Result<Figures, RulesError> {
     rules.check()?;
     let disks = (0..rules.disks).map(|_| Disk::new(drive, rules));
     let mut stack = Stack {
@@ -87,8 +93,7 @@ pub fn run(load: &Load, drive: &Parameters, rules: &Rules) -> Result<Figures, Ru
     };
     stack.check()?;
     stack.warm(&load.history);
-    let mut issue = load.issue();
-    stack.serve(&mut issue);
+    stack.serve(issue);
     Ok(stack.tally.figures(&load.requests))
 }
 

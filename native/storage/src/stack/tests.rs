@@ -85,7 +85,8 @@ fn plain() -> Rules {
 }
 
 fn figures(rules: &Rules) -> Figures {
-    run(&Load::new(&shape(), 1).unwrap(), &drive(), rules).unwrap()
+    let load = Load::new(&shape(), 1).unwrap();
+    run(&load, &mut load.issue(), &drive(), rules).unwrap()
 }
 
 fn buffer() -> WriteBufferRules {
@@ -117,7 +118,7 @@ fn without_optimizations_it_is_a_drive_without_memory() {
     let mut own = crate::drive::Drive::new(&alone).unwrap();
     let answers = host::run(&mut load.issue(), &load.requests, &mut queue, &mut own).unwrap();
     let sum: u64 = answers.iter().map(|own| own.service.response()).sum();
-    let found = run(&load, &alone, &plain()).unwrap();
+    let found = run(&load, &mut load.issue(), &alone, &plain()).unwrap();
     let expected = sum as f64 / 6000.0 / 1e6;
     assert!((found.all.response_ms - expected).abs() < 1e-3 * expected);
     assert_eq!((found.reads.miss_ratio, found.writes.miss_ratio), (1.0, 1.0));
@@ -224,9 +225,20 @@ fn what_cannot_be_is_named() {
     assert!(unit.starts_with("prefetch: expected"), "{unit}");
     let mut shape = shape();
     shape.storage_blocks = 250_000;
-    let beyond = run(&Load::new(&shape, 1).unwrap(), &drive(), &plain()).unwrap_err();
+    let load = Load::new(&shape, 1).unwrap();
+    let beyond = run(&load, &mut load.issue(), &drive(), &plain()).unwrap_err();
     assert!(beyond.to_string().contains("expected one below 1600000"), "{beyond}");
     shape.reads.near = 2.0;
     let error = Load::new(&shape, 1).unwrap_err().to_string();
     assert_eq!(error, "reads.near: expected 0 to 1");
+}
+
+#[test]
+fn a_slow_drive_falls_behind_those_who_do_not_wait_for_it() {
+    let load = Load::new(&shape(), 2).unwrap();
+    let mut slow = drive();
+    slow.rpm /= 12.0;
+    let open = run(&load, &mut load.open(), &slow, &plain()).unwrap().all.response_ms;
+    let dependent = run(&load, &mut load.issue(), &slow, &plain()).unwrap().all.response_ms;
+    assert!(open > 2.0 * dependent, "{open} {dependent}");
 }
