@@ -12,7 +12,8 @@ from birthmark_native import storage_stack
 
 Environment = Literal["poor", "rich"]
 Rules = dict[str, Any]
-"""What a stack does: see ``Rules`` in ``native/storage/src/stack/rules.rs``."""
+"""What a stack does: see ``Rules`` in ``native/storage/src/stack/rules.rs``. And ``open``, if requests come
+without waiting for others."""
 
 BLOCK = 4096
 KB = 2
@@ -82,7 +83,12 @@ def serve(
         "shape": shape,
         "seed": seed,
         "drive": drive.parameters(),
-        "runs": [{"rules": rules, "scale": {**SAME, **scale}} for rules, scale in stacks],
+        "runs": [_run(rules, scale) for rules, scale in stacks],
     }
     found: list[dict[str, Any]] = json.loads(storage_stack(json.dumps(asked)))
     return found
+
+
+def _run(rules: Rules, scale: Mapping[str, float]) -> dict[str, Any]:
+    own = {key: value for key, value in rules.items() if key != "open"}
+    return {"rules": own, "scale": {**SAME, **scale}, "open": rules.get("open", False)}

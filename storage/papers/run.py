@@ -12,7 +12,7 @@ from birthmark.data.common.durable import write_text
 from birthmark.storage.papers import page
 from birthmark.storage.papers.claims import Figures, Judged, Paper, judge
 
-PAPERS: dict[str, str] = {}
+PAPERS: dict[str, str] = {"003": "io_optimizations"}
 """In which module of this folder each paper is."""
 
 
