@@ -21,6 +21,7 @@ from birthmark.layout_hint.disks.read import read_disk
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.storage.drives import read_drive
+from birthmark.storage.loads import read_load
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -619,7 +620,10 @@ def _(folder: Path) -> object:
 
 @refused("StorageStack")
 def _(_folder: Path) -> object:
-    return native.storage_stack(json.dumps(storage_asked() | {"shape": storage_shape(streams=0)}))
+    drive = read_drive("barracuda").parameters()
+    shape = read_load("P").shape(10) | {"streams": 0}
+    asked = {"shape": shape, "seed": 1, "drive": drive, "runs": []}
+    return native.storage_stack(json.dumps(asked))
 
 
 def validated(folder: Path, trace: str, **changes: object) -> object:

@@ -30,6 +30,7 @@ READ_SEEK = (0.6, 4.9, 10.5)
 
 WRITE_SEEK = (0.8, 5.4, 11.0)
 
+
 def ultrastar(heads: int) -> Drive:
     """Return the member of the family with so many heads."""
     cylinders = MEMBERS[heads]
@@ -96,7 +97,26 @@ def _seek(single: float, average: float, full: float, cylinders: int) -> list[tu
 
 def _points(single: float, rise: float, full: float, cylinders: int) -> list[tuple[int, float]]:
     """Return points: a square root that rises so much up to where a straight line begins."""
-    distances = [1, 2, 4, 8, 16, 32, 64, 125, 250, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4000, 4500]
+    distances = [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+        64,
+        125,
+        250,
+        500,
+        1000,
+        1500,
+        2000,
+        2500,
+        3000,
+        3500,
+        4000,
+        4500,
+    ]
     points = [(each, single + rise * ((each - 1) / POWER_UP_TO) ** 0.5) for each in distances]
     return [*points, (POWER_UP_TO, single + rise), (cylinders - 1, full)]
 
@@ -105,9 +125,12 @@ def _average(points: list[tuple[int, float]], cylinders: int) -> float:
     """Return the average over two random cylinders: the longer the distance, the fewer have it."""
     total = weight = 0.0
     for (near, soon), (far, late) in pairwise(points):
-        share = (far - near) * (1 - (near + far) / 2 / cylinders)
-        total += share * (soon + late) / 2
-        weight += share
+        middle = (near + far) / 2
+        # Simpson's rule, which is exact for the product of two straight lines.
+        for at, ms, times in ((near, soon, 1), (middle, (soon + late) / 2, 4), (far, late, 1)):
+            share = times * (far - near) * (1 - at / cylinders)
+            total += share * ms
+            weight += share
     return total / weight
 
 

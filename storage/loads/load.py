@@ -32,7 +32,7 @@ class Places(Strict):
     run_length: float = Field(ge=1, le=1000, description="requests of a run in the mean")
     scattered: Share = Field(description="of episodes that are scattered")
     scatter_length: float = Field(ge=1, le=1000, description="requests of one in the mean")
-    near: Share = Field(description="of new episodes within 4 MiB of the one before")
+    near: Share = Field(description="of new episodes within 4 MiB of the last, scale-free")
     again: list[Depth] = Field(description="when an episode comes again, rising")
     history_blocks: Count = Field(description="asked for before the first request")
 
@@ -45,6 +45,7 @@ class Pace(Strict):
     pause_ms: LogNormal = Field(description="between episodes of a burst")
     idle_ms: LogNormal = Field(description="between bursts")
     burst: float = Field(ge=1, le=1e6, description="episodes of a burst in the mean")
+    together: Share = Field(description="of episodes of a burst that wait for none before")
     asynchronous_reads: Share = Field(description="of reads that wait for none before")
     asynchronous_writes: Share = Field(description="of writes that wait for none before")
     flushes: Share = Field(description="of episodes of writes that are many at once")

@@ -30,7 +30,11 @@ COMPARED = (
     *((f"depth {depth}", "depth 1", f"depth {depth}") for depth in (2, 4, 16)),
     ("depth 8", "depth 1", "base"),
     *((scheme, "none", scheme) for scheme in SCHEMES),
-    *((f"{scheme} {more}", scheme, f"{scheme} {more}") for scheme in SCHEMES for more in ("preemptible", "free", "late")),
+    *(
+        (f"{scheme} {more}", scheme, f"{scheme} {more}")
+        for scheme in SCHEMES
+        for more in ("preemptible", "free", "late")
+    ),
 )
 """A name, what it is compared with, and what it is."""
 
@@ -129,7 +133,11 @@ def _swept(found: Found) -> dict[str, float]:
     """Return figures over a parameter, each of them beside the best or the first."""
     named: dict[str, float] = {}
     for each in SWEPT:
-        own = {name: told for (of, environment, name), told in found.items() if (of, environment) == (each, "rich")}
+        own = {
+            name: told
+            for (of, environment, name), told in found.items()
+            if (of, environment) == (each, "rich")
+        }
         for unit in UNITS_KB:
             named[f"{each} unit {unit}"] = own[f"unit {unit}"]["reads"]["response_ms"]
         for weight in WEIGHTS:

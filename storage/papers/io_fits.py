@@ -22,7 +22,9 @@ TIMES = {
 
 
 def _misses(name: str, environment: str, printed: tuple[float, ...]) -> Claim:
-    schemes = {scheme: f"{name} {environment} {scheme} misses" for scheme in ("none", "LFU", "RA", "CSP")}
+    schemes = {
+        scheme: f"{name} {environment} {scheme} misses" for scheme in ("none", "LFU", "RA", "CSP")
+    }
     return Claim(
         name=f"{name}, {environment}",
         where="Tables 2, 3, 6",

@@ -78,7 +78,10 @@ def _years(plt: Any, means: Figures) -> Any:
     left.invert_yaxis()
     left.legend(frameon=False, loc="lower right")
     rows = {
-        "read response": ("read part", ("seek", "rotation", "transfer", "overhead", "bus", "queue")),
+        "read response": (
+            "read part",
+            ("seek", "rotation", "transfer", "overhead", "bus", "queue"),
+        ),
         "write service": ("write part", ("seek", "rotation", "transfer")),
     }
     for row, (name, parts) in rows.items():
@@ -96,8 +99,12 @@ def _years(plt: Any, means: Figures) -> Any:
 
 def _bars(axis: Any, names: Sequence[str], printed: Sequence[float], ours: Sequence[float]) -> None:
     places = range(len(names))
-    axis.barh([at - 0.2 for at in places], printed, 0.38, color=plot_style.COLOURS[0], label="printed")
-    axis.barh([at + 0.2 for at in places], ours, 0.38, color=plot_style.COLOURS[1], label="simulated")
+    axis.barh(
+        [at - 0.2 for at in places], printed, 0.38, color=plot_style.COLOURS[0], label="printed"
+    )
+    axis.barh(
+        [at + 0.2 for at in places], ours, 0.38, color=plot_style.COLOURS[1], label="simulated"
+    )
     axis.set_yticks(list(places), names)
     axis.grid(visible=False, axis="y")
 

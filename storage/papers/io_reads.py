@@ -124,8 +124,9 @@ CLAIMS = (
             service="P RA free rich reads service",
             late_service="P RA late rich reads service",
         ),
-        holds=lambda own: own["late_response"] <= own["response"] + 1
-        and own["late_service"] > own["service"],
+        holds=lambda own: (
+            own["late_response"] <= own["response"] + 1 and own["late_service"] > own["service"]
+        ),
     ),
     Claim(
         name="B6",
@@ -166,8 +167,10 @@ CLAIMS = (
             writes_poor="scheduling poor writes service",
             writes_rich="scheduling rich writes service",
         ),
-        holds=lambda own: max(own["reads_poor"], own["reads_rich"]) < 8
-        and min(own["writes_poor"], own["writes_rich"]) > 12,
+        holds=lambda own: (
+            max(own["reads_poor"], own["reads_rich"]) < 8
+            and min(own["writes_poor"], own["writes_rich"]) > 12
+        ),
     ),
     Claim(
         name="B10",
@@ -194,8 +197,9 @@ CLAIMS = (
             service_8="P depth 8 poor all service",
             service_16="P depth 16 poor all service",
         ),
-        holds=lambda own: own["response_16"] <= own["response_8"] + 0.5
-        and own["service_16"] > own["service_8"],
+        holds=lambda own: (
+            own["response_16"] <= own["response_8"] + 0.5 and own["service_16"] > own["service_8"]
+        ),
     ),
     Claim(
         name="B12",
@@ -227,6 +231,8 @@ CLAIMS = (
             writes_poor="short stroke poor writes service",
             writes_rich="short stroke rich writes service",
         ),
-        holds=near({"reads_poor": 13.6, "reads_rich": 13.1, "writes_poor": 19.4, "writes_rich": 19.6}, 5),
+        holds=near(
+            {"reads_poor": 13.6, "reads_rich": 13.1, "writes_poor": 19.4, "writes_rich": 19.6}, 5
+        ),
     ),
 )

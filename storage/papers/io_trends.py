@@ -58,7 +58,10 @@ def _buffers(figures: Figures) -> Figures:
 def _order(figures: Figures) -> Figures:
     """Return the mean of what is taken off the response of what each technique is for."""
     both = ("poor", "rich")
-    reads = {name: [figures[f"{name} {env} reads response"] for env in both] for name in ("prefetching", "striping")}
+    reads = {
+        name: [figures[f"{name} {env} reads response"] for env in both]
+        for name in ("prefetching", "striping")
+    }
     short = [figures[f"short stroke {env} reads response"] for env in both]
     scheduling = [figures[f"depth 8 {env} reads response"] for env in both]
     return {
@@ -150,10 +153,12 @@ CLAIMS = (
             transfer="read part transfer",
             processing="read part overhead",
         ),
-        holds=lambda own: 22 <= own["rotation"] <= 48
-        and 17 <= own["seek"] <= 33
-        and own["transfer"] < 13
-        and own["processing"] < 13,
+        holds=lambda own: (
+            22 <= own["rotation"] <= 48
+            and 17 <= own["seek"] <= 33
+            and own["transfer"] < 13
+            and own["processing"] < 13
+        ),
     ),
     Claim(
         name="B20",
@@ -164,9 +169,9 @@ CLAIMS = (
         ours=pick(
             seek="write part seek", rotation="write part rotation", transfer="write part transfer"
         ),
-        holds=lambda own: 37 <= own["seek"] <= 53
-        and 22 <= own["rotation"] <= 48
-        and 2 <= own["transfer"] <= 18,
+        holds=lambda own: (
+            37 <= own["seek"] <= 53 and 22 <= own["rotation"] <= 48 and 2 <= own["transfer"] <= 18
+        ),
     ),
     Claim(
         name="B21",

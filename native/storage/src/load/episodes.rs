@@ -10,7 +10,7 @@ use crate::drive::Request;
 const UNIT: u64 = 16;
 
 /// How far what is near is at most, in blocks: 4 MiB.
-const NEAR: u64 = 1024;
+const NEAR: f64 = 1024.0;
 
 /// Uses that are remembered.
 const ROOM: usize = 1 << 16;
@@ -33,6 +33,8 @@ pub struct Episodes<'a> {
     places: &'a Places,
     write: bool,
     recent: Recent<Episode>,
+    /// Blocks of what was before the first.
+    before: u64,
     /// Where a stream's storage begins, and how many blocks it has.
     storage: (u64, u64),
     /// Of how many streams this is one.
@@ -41,7 +43,7 @@ pub struct Episodes<'a> {
 
 impl<'a> Episodes<'a> {
     pub fn new(places: &'a Places, write: bool, storage: (u64, u64), streams: u64) -> Self {
-        Self { places, write, recent: Recent::new(ROOM), storage, streams }
+        Self { places, write, recent: Recent::new(ROOM), before: 0, storage, streams }
     }
 
     /// Requests of an episode in the mean.
@@ -55,17 +57,18 @@ impl<'a> Episodes<'a> {
     pub fn next(&mut self, near: &mut u64, random: &mut Random) -> Episode {
         let again = self.depth(random).and_then(|depth| self.recent.take(depth));
         let episode = again.unwrap_or_else(|| self.fresh(near, random));
-        self.recent.push(episode, episode.blocks());
+        self.recent.push(episode, 1);
         episode
     }
 
     /// An episode of before the first one.
     pub fn before(&mut self, near: &mut u64, random: &mut Random) -> Option<Episode> {
-        if self.recent.total() * self.streams >= self.places.history_blocks {
+        if self.before >= self.places.history_blocks / self.streams {
             return None;
         }
         let episode = self.fresh(near, random);
-        self.recent.push(episode, episode.blocks());
+        self.before += episode.blocks();
+        self.recent.push(episode, 1);
         Some(episode)
     }
 
@@ -82,7 +85,13 @@ impl<'a> Episodes<'a> {
         })
     }
 
-    /// How much came since, if an episode comes again.
+    /// Blocks of an episode in the mean, about.
+    fn blocks(&self) -> f64 {
+        let request = self.places.small + (1.0 - self.places.small) * 7.5;
+        self.mean() * request
+    }
+
+    /// How many episodes came since, if one comes again.
     fn depth(&self, random: &mut Random) -> Option<u64> {
         let drawn = random.unit();
         let (mut low, mut below) = (1.0, 0.0);
@@ -90,7 +99,7 @@ impl<'a> Episodes<'a> {
             if drawn < depth.share {
                 let part = (drawn - below) / (depth.share - below);
                 let blocks = low * (depth.blocks / low).powf(part);
-                return Some((blocks / self.streams as f64) as u64);
+                return Some((blocks / self.blocks() / self.streams as f64) as u64);
             }
             (low, below) = (depth.blocks, depth.share);
         }
@@ -112,7 +121,9 @@ impl<'a> Episodes<'a> {
         let (first, blocks) = self.storage;
         let end = first + blocks - (requests * size).max(UNIT);
         let block = if random.happens(own.near) {
-            (*near + random.below(2 * NEAR)).saturating_sub(NEAR).clamp(first, end)
+            let far = NEAR.powf(random.unit()) as u64;
+            let block = if random.happens(0.5) { *near + far } else { near.saturating_sub(far) };
+            block.clamp(first, end)
         } else {
             first + random.below(end - first)
         };

@@ -102,7 +102,9 @@ impl<'a> Stream<'a> {
         while all.len() < end {
             self.machine.wait(self.shape.pace.idle_ms, &mut self.random);
             for number in 0..self.random.count(self.shape.pace.burst) {
-                if number > 0 {
+                if number > 0 && self.random.happens(self.shape.pace.together) {
+                    self.machine.go_on();
+                } else if number > 0 {
                     self.machine.wait(self.shape.pace.pause_ms, &mut self.random);
                 }
                 if self.random.happens(reads) {

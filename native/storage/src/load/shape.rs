@@ -41,7 +41,8 @@ pub struct Places {
     pub scattered: f64,
     /// Requests of a scattered one in the mean, geometrically distributed.
     pub scatter_length: f64,
-    /// The share of new episodes within 4 MiB of the one before of the stream; others are anywhere.
+    /// The share of new episodes within 4 MiB of the one before of the stream, at a distance whose
+    /// logarithm is uniformly distributed; others are anywhere.
     pub near: f64,
     /// How often an episode comes again, by how much of others came since; rising.
     pub again: Vec<Depth>,
@@ -74,6 +75,8 @@ pub struct Pace {
     pub idle_ms: (f64, f64),
     /// Episodes of a burst in the mean.
     pub burst: f64,
+    /// The share of episodes of a burst that begin right after the one before, and wait for nothing.
+    pub together: f64,
     /// The share of reads that do not wait for the request before.
     pub asynchronous_reads: f64,
     /// The same of writes.
@@ -160,6 +163,7 @@ impl Pace {
             time(median, key)?;
             need((0.0..=5.0).contains(&deviation), key, "a deviation from 0 to 5")?;
         }
+        share(self.together, "pace.together")?;
         share(self.asynchronous_reads, "pace.asynchronous_reads")?;
         share(self.asynchronous_writes, "pace.asynchronous_writes")?;
         share(self.flushes, "pace.flushes")?;
