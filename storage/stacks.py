@@ -1,5 +1,6 @@
 """Stacks of optimizations: the rules of ``native/storage/src/stack``, and the two that Hsu and Smith start
-from (Figure 2)."""
+from (Figure 2).
+"""
 
 from __future__ import annotations
 

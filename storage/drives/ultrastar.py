@@ -1,8 +1,8 @@
-"""The drives of the IBM Ultrastar 73LZX family, as far as they are known (Hsu and Smith, section 3).
+"""The drives of the IBM Ultrastar 73LZX family, as far as they are known.
 
-Printed are: 10,000 revolutions per minute; an average seek of 4.9 ms; 29 to 57 MB/s from the inner to the
-outer tracks, which hold 160 to 340 KB; 27,000 tracks an inch; and that seeks are a power of the distance
-below 5,000 tracks and a straight line above. What is not printed is chosen so that these come out.
+Hsu and Smith (section 3) print: 10,000 revolutions per minute; an average seek of 4.9 ms; 29 to
+57 MB/s from the inner to the outer tracks, which hold 160 to 340 KB; 27,000 tracks an inch; and that
+seeks are a power of the distance below 5,000 tracks and a straight line above. What is not printed is chosen so that these come out.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from itertools import pairwise
 from birthmark.storage.drives.drive import Buffer, Drive, Overheads, Sparing, Zone
 
 ASSUMED = (
-    "cylinders, heads, zones, both seek curves, head switch, overheads and bus: only rotation, average seek,"
-    " data rates and the size of tracks are printed"
+    "cylinders, heads, zones, both seek curves, head switch, overheads and bus: only"
+    " rotation, average seek, data rates and the size of tracks are printed"
 )
 MEMBERS = {2: 17_800, 3: 24_000, 6: 24_000, 12: 24_000}
 """Heads and cylinders of the members with 9.1, 18.3, 36.7 and 73.4 GB, about."""
@@ -58,7 +58,7 @@ def ultrastar(heads: int) -> Drive:
 
 
 def smallest(storage_bytes: float) -> Drive:
-    """Return the smallest member with storage of a size and another fifth; `ValueError` if none has."""
+    """Return the smallest member with a fifth more than a size; `ValueError` if none has."""
     for heads in MEMBERS:
         drive = ultrastar(heads)
         if drive.sectors * 512 >= 1.25 * storage_bytes:
@@ -84,7 +84,7 @@ def _zone(number: int, cylinders: int) -> Zone:
 
 
 def _seek(single: float, average: float, full: float, cylinders: int) -> list[tuple[int, float]]:
-    """Return points of a curve: its steepness at the beginning is such that the average comes out."""
+    """Return points of a curve, so steep at its beginning that the average comes out."""
     low, high = 0.0, full
     for _ in range(60):
         middle = (low + high) / 2

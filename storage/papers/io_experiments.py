@@ -107,7 +107,8 @@ def prefetching(base: Rules, segment_kb: int) -> dict[str, Stack]:
 
 def swept(base: Rules, striped: Rules, storage: float) -> dict[str, Stack]:
     """Return what figures are drawn over: stripe units, age factors, marks, and write buffers; and
-    issuers that wait and do not wait for a drive that is a third as fast."""
+    issuers that wait and do not wait for a drive that is a third as fast.
+    """
     stacks: dict[str, Stack] = {}
     for unit in UNITS_KB:
         stacks[f"unit {unit}"] = (striped | {"stripe_sectors": unit * KB}, {})
