@@ -1,6 +1,4 @@
-"""Stacks of optimizations: the rules of ``native/storage/src/stack``, and the two that Hsu and Smith start
-from (Figure 2).
-"""
+"""Stacks of optimizations, and the two that Hsu and Smith start from (Figure 2)."""
 
 from __future__ import annotations
 
@@ -13,8 +11,10 @@ from birthmark_native import storage_stack
 
 Environment = Literal["poor", "rich"]
 Rules = dict[str, Any]
-"""What a stack does: see ``Rules`` in ``native/storage/src/stack/rules.rs``. And ``open``, if requests come
-without waiting for others."""
+"""What a stack does: see ``Rules`` in ``native/storage/src/stack/rules.rs``.
+
+``open`` beside them: whether requests come without waiting for others.
+"""
 
 BLOCK = 4096
 KB = 2

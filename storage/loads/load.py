@@ -45,7 +45,7 @@ class Pace(Strict):
     pause_ms: LogNormal = Field(description="between episodes of a burst")
     idle_ms: LogNormal = Field(description="between bursts")
     burst: float = Field(ge=1, le=1e6, description="episodes of a burst in the mean")
-    together: Share = Field(description="of episodes of a burst that wait for none before")
+    together: Share = Field(description="of episodes that another one takes place with")
     asynchronous_reads: Share = Field(description="of reads that wait for none before")
     asynchronous_writes: Share = Field(description="of writes that wait for none before")
     flushes: Share = Field(description="of episodes of writes that are many at once")

@@ -1,4 +1,4 @@
-"""The experiments of Hsu and Smith: each load, served by each stack that their tables and figures compare."""
+"""The experiments of Hsu and Smith: each load, by each stack that they compare."""
 
 from __future__ import annotations
 
@@ -106,9 +106,7 @@ def prefetching(base: Rules, segment_kb: int) -> dict[str, Stack]:
 
 
 def swept(base: Rules, striped: Rules, storage: float) -> dict[str, Stack]:
-    """Return what figures are drawn over: stripe units, age factors, marks, and write buffers; and
-    issuers that wait and do not wait for a drive that is a third as fast.
-    """
+    """Return what figures are drawn over: units, age factors, marks, buffers, issuers."""
     stacks: dict[str, Stack] = {}
     for unit in UNITS_KB:
         stacks[f"unit {unit}"] = (striped | {"stripe_sectors": unit * KB}, {})

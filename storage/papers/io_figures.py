@@ -65,7 +65,7 @@ def mean(values: Iterable[float]) -> float:
 
 
 def _gains(found: Found, environment: str, name: str, old: str, new: str) -> dict[str, float]:
-    """Return improvements in per cent of the old value, of each class and in the mean of the five."""
+    """Return improvements in per cent of the old value, of each class and in the mean."""
     named: dict[str, float] = {}
     for kind, metric in METRICS:
         label = f"{name} {environment} {kind} {metric.removesuffix('_ms')}"
@@ -110,7 +110,7 @@ def _misses(found: Found) -> dict[str, float]:
 
 
 def _parts(found: Found) -> dict[str, float]:
-    """Return where time goes with everything that there is in the rich environment (Figures 25 and 26)."""
+    """Return where time goes in the rich environment (Figures 25 and 26)."""
     named: dict[str, list[float]] = {}
     for each in CLASSES:
         own = found[each, "rich", "base"]

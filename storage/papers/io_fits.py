@@ -10,7 +10,7 @@ PRINTED: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "Pm": ((0.935, 0.495, 0.596, 0.533, 0.598), (0.521, 0.247, 0.321, 0.280, 0.332)),
     "Sm": ((0.891, 0.505, 0.551, 0.523, 0.572), (0.463, 0.285, 0.284, 0.260, 0.380)),
 }
-"""Shares of reads that miss without prefetching and with LFU, RA and CSP, and of writes; poor and rich."""
+"""Misses of reads without prefetching and with LFU, RA and CSP, and of writes; poor and rich."""
 
 TIMES = {
     "P": (4.31, 6.27, 5.00, 1.84, 1.48),
@@ -18,7 +18,7 @@ TIMES = {
     "Pm": (4.18, 6.04, 3.15, 1.69, 0.90),
     "Sm": (4.10, 5.69, 2.69, 5.56, 2.15),
 }
-"""Milliseconds: read service (poor) and response (poor, rich) without prefetching; response of all at depth 1."""
+"""Milliseconds: read service (poor), responses without prefetching; responses of all at depth 1."""
 
 
 def _misses(name: str, environment: str, printed: tuple[float, ...]) -> Claim:

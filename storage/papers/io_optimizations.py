@@ -1,4 +1,4 @@
-"""Hsu and Smith, "The performance impact of I/O optimizations and disk improvements", beside the simulator."""
+"""Hsu and Smith on I/O optimizations and disk improvements, beside the simulator."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PAPER = Paper(
     ),
     assumptions=(
         f"drives: {ASSUMED}",
-        "loads: their traces are not public; these are made up, and fitted to the figures in the rows named after"
-        " them, which are no claims",
-        "each class is one load: theirs is a mean of 14 traces (P, Ps) or 3 (S); Ps is P on an infinitely fast"
-        " machine",
+        "loads: their traces are not public; these are made up, and fitted to the figures in the"
+        " rows named after them, which are no claims",
+        "each class is one load: theirs is a mean of 14 traces (P, Ps) or 3 (S); Ps is P on an"
+        " infinitely fast machine",
         "B25 is tried on made-up loads",
     ),
     claims=(*io_reads.CLAIMS, *io_trends.CLAIMS, *io_fits.FITS),

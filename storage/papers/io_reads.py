@@ -70,12 +70,12 @@ CLAIMS = (
         tolerance="within 3, within 6",
         ours=poor_and_rich("caching {} reads response"),
         holds=near({"poor": 4.49, "rich": 37.4}, {"poor": 3, "rich": 6}),
-        reason="the share of misses was fitted, the times were not: Sm's misses come out above those printed",
     ),
     Claim(
         name="B2",
         where="Table 3",
-        says="three prefetchers are alike for personal systems, CSP is best for servers (rich): read response, %",
+        says="three prefetchers are alike for personal systems, CSP is best for servers (rich):"
+        " off the read response, %",
         printed="P 33.8 31.5 33.5; S 39.0 47.7 53.7",
         tolerance="P 23 to 42, 7 apart; S in order, within 7",
         ours=pick(
@@ -115,7 +115,7 @@ CLAIMS = (
     Claim(
         name="B5",
         where="Table 4",
-        says="leaving just in time is no better for the response (P, rich, RA), but for the service, %",
+        says="to leave just in time is no better for the response, but for service (P, rich, RA), %",
         printed="26.7 to 24.3; 29.6 to 37.4",
         tolerance="response at most 1 better, service better",
         ours=pick(

@@ -1,4 +1,4 @@
-"""Claims B15 to B25 of Hsu and Smith: what years of drives bring, where time goes, and shapes of figures."""
+"""Claims B15 to B25 of Hsu and Smith: years of drives, where time goes, and shapes of figures."""
 
 from __future__ import annotations
 
@@ -194,8 +194,8 @@ CLAIMS = (
     Claim(
         name="B23",
         where="Fig. 9",
-        says="0.05 to 0.1 % of the storage absorbs bursts, 1 MB does for a personal system: of what twice as"
-        " much does, %",
+        says="0.05 % of the storage absorbs bursts, 1 MB does for a personal system: of what 0.2 %"
+        " does, %",
         printed="shape",
         tolerance="above 90",
         ours=_buffers,
@@ -213,7 +213,7 @@ CLAIMS = (
     Claim(
         name="B25",
         where="3",
-        says="on a drive a sixteenth as fast, the response of those who do not wait grows far more: how many times",
+        says="on a drive a sixteenth as fast, responses grow more if nobody waits: how many times",
         printed="shape",
         tolerance="open twice as much as dependent",
         ours=_slow,

@@ -1,4 +1,4 @@
-"""Hsu and Smith's claims: which values agree with them, and that the experiments give all that they compare."""
+"""Hsu and Smith's claims: what agrees with them, and that experiments give what they compare."""
 
 from __future__ import annotations
 

@@ -102,15 +102,14 @@ impl<'a> Stream<'a> {
         while all.len() < end {
             self.machine.wait(self.shape.pace.idle_ms, &mut self.random);
             for number in 0..self.random.count(self.shape.pace.burst) {
-                if number > 0 && self.random.happens(self.shape.pace.together) {
-                    self.machine.go_on();
-                } else if number > 0 {
+                if number > 0 {
                     self.machine.wait(self.shape.pace.pause_ms, &mut self.random);
                 }
-                if self.random.happens(reads) {
-                    self.episode(false, false, all, &mut traced);
+                let write = !self.random.happens(reads);
+                if write && self.random.happens(self.shape.pace.flushes) {
+                    self.flush(all, &mut traced);
                 } else {
-                    self.write(all, &mut traced);
+                    self.together(write, reads, all, &mut traced);
                 }
             }
         }
@@ -123,37 +122,51 @@ impl<'a> Stream<'a> {
     fn share_of_reads(&self) -> f64 {
         let (shape, pace) = (self.shape, &self.shape.pace);
         let reads = shape.read_share / self.reads.mean();
-        let flush = 1.0 - pace.flushes + pace.flushes * pace.flush;
+        // A flush takes the place of an episode and of those that would have taken place with it.
+        let flush = 1.0 + pace.flushes * pace.flush * (1.0 - pace.together);
         let writes = (1.0 - shape.read_share) / (self.writes.mean() * flush);
         reads / (reads + writes)
     }
 
-    /// Write an episode, or many at once.
-    fn write(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
-        if !self.random.happens(self.shape.pace.flushes) {
-            return self.episode(true, false, all, traced);
-        }
+    /// Write many episodes at once.
+    fn flush(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
         for _ in 0..self.random.count(self.shape.pace.flush) {
-            self.episode(true, true, all, traced);
+            let requests = self.episode(true);
+            traced.extend(requests.iter().map(|_| self.machine.flush(&mut self.random)));
+            all.extend(requests);
         }
     }
 
-    fn episode(
+    /// Let an episode take place, and with it others; in between them as chance will have it.
+    fn together(
         &mut self,
         write: bool,
-        flush: bool,
+        reads: f64,
         all: &mut Vec<Request>,
         traced: &mut Vec<Traced>,
     ) {
+        let mut open = vec![self.episode(write).into_iter()];
+        while self.random.happens(self.shape.pace.together) {
+            let write = !self.random.happens(reads);
+            open.push(self.episode(write).into_iter());
+        }
+        let mut first = true;
+        while !open.is_empty() {
+            let at = self.random.below(open.len() as u64) as usize;
+            if let Some(request) = open[at].next() {
+                traced.push(self.machine.serve(first, request.write, &mut self.random));
+                all.push(request);
+                first = false;
+            } else {
+                open.swap_remove(at);
+            }
+        }
+    }
+
+    /// The requests of the next episode that reads, or writes.
+    fn episode(&mut self, write: bool) -> Vec<Request> {
         let kind = if write { &mut self.writes } else { &mut self.reads };
         let episode = kind.next(&mut self.near, &mut self.random);
-        all.extend(kind.requests(episode));
-        traced.extend((0..episode.requests).map(|number| {
-            if flush {
-                self.machine.flush(&mut self.random)
-            } else {
-                self.machine.serve(number == 0, write, &mut self.random)
-            }
-        }));
+        kind.requests(episode).collect()
     }
 }

@@ -24,17 +24,12 @@ impl<'a> Machine<'a> {
         self.came = self.done + random.log_normal(median, deviation);
     }
 
-    /// Let requests come right after those before.
-    pub fn go_on(&mut self) {
-        self.came += GAP;
-    }
-
     /// Serve a request that waits for the one before, unless it is the `first` or asynchronous.
     pub fn serve(&mut self, first: bool, write: bool, random: &mut Random) -> Traced {
         let pace = self.pace;
         let share = if write { pace.asynchronous_writes } else { pace.asynchronous_reads };
         if !first && random.happens(share) {
-            self.go_on();
+            self.came += GAP;
         } else if !first {
             self.wait(pace.think_ms, random);
         }
@@ -43,7 +38,7 @@ impl<'a> Machine<'a> {
 
     /// Serve a request that comes right after the one before.
     pub fn flush(&mut self, random: &mut Random) -> Traced {
-        self.go_on();
+        self.came += GAP;
         self.take(random)
     }
 

@@ -75,7 +75,7 @@ pub struct Pace {
     pub idle_ms: (f64, f64),
     /// Episodes of a burst in the mean.
     pub burst: f64,
-    /// The share of episodes of a burst that begin right after the one before, and wait for nothing.
+    /// The share of episodes that another one takes place with, their requests between each other.
     pub together: f64,
     /// The share of reads that do not wait for the request before.
     pub asynchronous_reads: f64,
