@@ -1,8 +1,9 @@
 """The drives of the IBM Ultrastar 73LZX family, as far as they are known.
 
 Hsu and Smith (section 3) print: 10,000 revolutions per minute; an average seek of 4.9 ms; 29 to
-57 MB/s from the inner to the outer tracks, which hold 160 to 340 KB; 27,000 tracks an inch; and that
-seeks are a power of the distance below 5,000 tracks and a straight line above. What is not printed is chosen so that these come out.
+57 MB/s from the inner to the outer tracks, which hold 160 to 340 KB; 27,000 tracks an inch; and
+that seeks are a power of the distance below 5,000 tracks and a straight line above. What is not
+printed is chosen so that these come out.
 """
 
 from __future__ import annotations

@@ -101,6 +101,8 @@ def _misses(found: Found) -> dict[str, float]:
                 named[f"{each} {environment} {name} misses"] = told["reads"]["miss_ratio"]
             writes = found[each, environment, "base"]["writes"]["miss_ratio"]
             named[f"{each} {environment} write misses"] = writes
+            service = found[each, environment, "base"]["writes"]["service_ms"]
+            named[f"{each} {environment} write service ms"] = service
             reads = own["none"]["reads"]
             named[f"{each} {environment} read ms"] = reads["response_ms"]
             named[f"{each} {environment} read service ms"] = reads["service_ms"]
