@@ -70,6 +70,10 @@ CLAIMS = (
         tolerance="within 3, within 6",
         ours=poor_and_rich("caching {} reads response"),
         holds=near({"poor": 4.49, "rich": 37.4}, {"poor": 3, "rich": 6}),
+        reason=(
+            "the shares of misses that were fitted for the large cache are up to a"
+            " twentieth lower than printed, and the times follow them"
+        ),
     ),
     Claim(
         name="B2",
@@ -87,6 +91,10 @@ CLAIMS = (
             S_CSP="S CSP rich reads response",
         ),
         holds=_schemes,
+        reason=(
+            "LFU: what it saves are requests right beside one another, which cost no"
+            " seek here, and others wait while a unit is read"
+        ),
     ),
     Claim(
         name="B3",
@@ -188,6 +196,10 @@ CLAIMS = (
             Sm="Sm depth 8 poor all response",
         ),
         holds=_depths,
+        reason=(
+            "in the loads of personal systems few requests wait beside others that"
+            " nobody else waits for, so their order changes little but the service"
+        ),
     ),
     Claim(
         name="B11",
@@ -213,6 +225,9 @@ CLAIMS = (
         tolerance="within 10",
         ours=poor_and_rich("striping {} reads response"),
         holds=near({"poor": 46.8, "rich": 40.0}, 10),
+        reason=(
+            "misses fall less than printed: with four times the cache, these loads find little more"
+        ),
     ),
     Claim(
         name="B13",
@@ -222,6 +237,10 @@ CLAIMS = (
         tolerance="0.5 to 8 MB; 5 % worse at 512 MB",
         ours=_units,
         holds=_best_unit,
+        reason=(
+            "these loads keep one drive of four busy at a time, so the response"
+            " hardly depends on the unit"
+        ),
     ),
     Claim(
         name="B14",
@@ -238,5 +257,6 @@ CLAIMS = (
         holds=near(
             {"reads_poor": 13.6, "reads_rich": 13.1, "writes_poor": 19.4, "writes_rich": 19.6}, 5
         ),
+        reason="seeks are a larger part of the service than in the paper (B18)",
     ),
 )
