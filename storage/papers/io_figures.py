@@ -124,7 +124,7 @@ def _parts(found: Found) -> dict[str, float]:
         parts = own["reads"]["parts_ms"]
         for part, ms in parts.items():
             named.setdefault(f"read part {part}", []).append(100 * ms / sum(parts.values()))
-        service = sum(writes[f"{part}_ms"] for part in ("seek", "rotation", "transfer"))
+        service = sum(writes[f"{part}_ms"] for part in ("seek", "rotation", "transfer")) or 1.0
         for part in ("seek", "rotation", "transfer"):
             share = 100 * writes[f"{part}_ms"] / service
             named.setdefault(f"write part {part}", []).append(share)

@@ -23,6 +23,9 @@ SUMMARY: Mapping[str, tuple[str, tuple[float, float]]] = {
 }
 """What Table 10 prints of each technique, poor and rich."""
 
+LEAST = -60
+"""Per cent below which a bar is cut off, and its value written into it."""
+
 YEARLY = {
     "seek": 3.08,
     "rpm": 5.41,
@@ -63,7 +66,10 @@ def _techniques(plt: Any, means: Figures) -> Any:
         _bars(axis, list(SUMMARY), printed, ours)
         axis.set_title(f"resource-{environment}", loc="left")
         axis.set_xlabel("taken off the response, %")
-        axis.set_xlim(min(0, *ours), 100)
+        axis.set_xlim(LEAST if min(ours) < 0 else 0, 100)
+        for place, value in enumerate(ours):
+            if value < LEAST:
+                axis.text(LEAST, place + 0.2, f" {value:.0f} %", va="center", size=9, color="white")
     axes[0].invert_yaxis()
     axes[0].legend(frameon=False)
     return figure
@@ -76,7 +82,7 @@ def _years(plt: Any, means: Figures) -> Any:
     _bars(left, list(YEARS), [YEARLY[year] for year in YEARS], ours)
     left.set_xlabel("a year's gain in response (rich), %")
     left.invert_yaxis()
-    left.legend(frameon=False, loc="lower right")
+    left.legend(frameon=False, loc="upper right")
     rows = {
         "read response": (
             "read part",
@@ -93,7 +99,7 @@ def _years(plt: Any, means: Figures) -> Any:
             start += share
     right.set_xlabel("where the time goes (rich), %")
     right.grid(visible=False)
-    figure.legend(loc="outside right upper", frameon=False)
+    right.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return figure
 
 
@@ -132,6 +138,8 @@ def _shapes(plt: Any, means: Figures) -> Any:
         axis.set_xlabel(below)
         axis.set_ylabel(beside)
     axes[1][0].set_xscale("symlog", linthresh=0.003)
+    axes[1][0].set_xticks(WEIGHTS, [f"{weight:g}" for weight in WEIGHTS])
     axes[1][1].set_xscale("log")
+    axes[1][1].set_xticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
     axes[0][0].legend(frameon=False)
     return figure

@@ -136,7 +136,10 @@ CLAIMS = (
             "sum": own["year areal response"] + own["year mechanical response"],
         },
         holds=lambda own: own["all"] < own["sum"],
-        reason=("the gains multiply, and little of the response is in what neither changes"),
+        reason=(
+            "gains in per cent of the new value multiply,"
+            " and here nothing that stays the same holds them back"
+        ),
     ),
     Claim(
         name="B18",
