@@ -72,7 +72,9 @@ def _gains(found: Found, environment: str, name: str, old: str, new: str) -> dic
         for each in CLASSES:
             before = found[each, environment, old][kind][metric]
             after = found[each, environment, new][kind][metric]
-            named[f"{each} {label}"] = 100 * (before - after) / before
+            # A load too short for its writes to leave the buffer has none to save.
+            gain = 100 * (before - after) / before if before else 0.0
+            named[f"{each} {label}"] = gain
         named[label] = mean(named[f"{each} {label}"] for each in CLASSES)
     return named
 
