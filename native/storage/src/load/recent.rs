@@ -18,11 +18,6 @@ impl<T: Copy> Recent<T> {
         Self { things: Vec::with_capacity(room), sums: vec![0; room + 1], total: 0 }
     }
 
-    /// How much there is in all.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Use something new, of a size above 0.
     pub fn push(&mut self, thing: T, size: u64) {
         if self.things.len() + 1 == self.sums.len() {
@@ -102,7 +97,7 @@ mod tests {
                 list.push((number, size));
                 recent.push(number, size);
             }
-            assert_eq!(recent.total(), list.iter().map(|own| own.1).sum::<u64>());
+            assert_eq!(recent.total, list.iter().map(|own| own.1).sum::<u64>());
         }
     }
 
@@ -112,7 +107,7 @@ mod tests {
         for number in 0..9 {
             recent.push(number, 1);
         }
-        assert_eq!(recent.total(), 5);
+        assert_eq!(recent.total, 5);
         assert_eq!([0, 3, 3].map(|depth| recent.take(depth)), [Some(8), Some(4), None]);
     }
 }
