@@ -180,6 +180,15 @@ def layout_region(
 def check_drive(drive_json: str, drive: str | Path) -> None:
     """Raise ``StorageError`` if parameters are no drive's; ``drive`` is where they come from."""
 
+def storage_stack(asked_json: str) -> str:
+    """Let stacks of optimizations serve a load that is made up by chance, and tell what that took.
+
+    Takes an object with the load's ``shape`` and ``seed``, a ``drive``, and ``runs``: each a
+    ``scale``, by how much the drive is another, the stack's ``rules``, and whether the issuers are
+    ``open``, that is, wait for nothing. Returns a list of figures,
+    one for each run. Raises ``StorageError`` if any of them cannot be.
+    """
+
 def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> str:
     """Let a drive serve a trace of requests that were measured, and compare the response times.
 

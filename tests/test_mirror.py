@@ -31,6 +31,13 @@ THROUGH = {
     "storage/papers/nfs_pictures.py": "tests/storage/papers/test_nfs_tricks.py",
     "storage/papers/nfs_runs.py": "tests/storage/papers/test_nfs_tricks.py",
     "storage/papers/nfs_values.py": "tests/storage/papers/test_nfs_tricks.py",
+    "storage/papers/io_experiments.py": "tests/storage/papers/test_io_optimizations.py",
+    "storage/papers/io_figures.py": "tests/storage/papers/test_io_optimizations.py",
+    "storage/papers/io_fits.py": "tests/storage/papers/test_io_optimizations.py",
+    "storage/papers/io_pictures.py": "tests/storage/papers/test_io_optimizations.py",
+    "storage/papers/io_reads.py": "tests/storage/papers/test_io_optimizations.py",
+    "storage/papers/io_trends.py": "tests/storage/papers/test_io_optimizations.py",
+    "storage/loads/read.py": "tests/storage/loads/test_load.py",
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",

@@ -21,6 +21,7 @@ from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.storage.attached import NFS, System, serve
+from birthmark.storage.loads import read_load
 from birthmark.storage.papers.nfs_runs import LOCAL
 from birthmark.storage.papers.nfs_runs import run as run_benchmark
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
@@ -612,6 +613,14 @@ def _(_folder: Path) -> object:
 @refused("StorageJson")
 def _(folder: Path) -> object:
     return native.storage_validate(folder / "trace", "{}", "drive.toml")
+
+
+@refused("StorageStack")
+def _(_folder: Path) -> object:
+    drive = read_drive("barracuda").parameters()
+    shape = read_load("P").shape(10) | {"streams": 0}
+    asked = {"shape": shape, "seed": 1, "drive": drive, "runs": []}
+    return native.storage_stack(json.dumps(asked))
 
 
 def validated(folder: Path, trace: str, **changes: object) -> object:

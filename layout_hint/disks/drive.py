@@ -99,6 +99,9 @@ class Drive(Strict):
     write_settle_ms: Time = Field(description="longer before a write, after the arm or head moved")
     bus_ms_per_sector: Time = Field(description="between drive and host")
     seek: list[tuple[Count, Time]] = Field(description="cylinders, rising from 1, and time to read")
+    write_seek: list[tuple[Count, Time]] = Field(
+        default=[], description="the same to write, if not as long; before settling"
+    )
     sparing: Sparing
     overheads_ms: Overheads
     buffer: Buffer

@@ -12,7 +12,7 @@ from birthmark.data.common.durable import write_text
 from birthmark.storage.papers import page
 from birthmark.storage.papers.claims import Figures, Judged, Paper, judge
 
-PAPERS = {"000": "nfs_tricks", "004": "attached_disks"}
+PAPERS = {"000": "nfs_tricks", "003": "io_optimizations", "004": "attached_disks"}
 """In which module of this folder each paper is."""
 
 

@@ -183,7 +183,7 @@ impl Disk {
 
     /// Serve the first that waits, from time `at`.
     fn serve(&mut self, at: u64) {
-        let Some(waiting) = self.queue.pop(at, &self.drive) else { return };
+        let Some(waiting) = self.queue.pop(at, self.drive.mechanism()) else { return };
         // None is refused: `waiting` keeps all within the drive.
         let taken = self.drive.serve(waiting.request, at).map_or(0, |service| service.response());
         self.free = at + taken;

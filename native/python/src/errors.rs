@@ -314,6 +314,7 @@ reasons! {
     BAD_DRIVE "Drive" STORAGE;
     BAD_DRIVE_JSON "StorageJson" STORAGE;
     BAD_STORAGE_SETUP "StorageSetup" STORAGE;
+    BAD_STORAGE_STACK "StorageStack" STORAGE;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
     UNDECODED "Decoder" TRACE;

@@ -1,6 +1,6 @@
 //! A host that has a drive: who asks, what waits, and which of it the drive is given next.
 
-use crate::drive::{Drive, OutsideError, Request, Service};
+use crate::drive::{Drive, Mechanism, OutsideError, Request, Service};
 use crate::issue::Issue;
 use crate::queue::{Arm, Order, Waiting};
 
@@ -13,9 +13,9 @@ pub struct Answer {
     pub service: Service,
 }
 
-impl Arm for Drive {
+impl Arm for Mechanism {
     fn reach(&self, request: &Request, now: u64) -> u64 {
-        self.mechanism().reach(request.sector, now, request.write)
+        Mechanism::reach(self, request.sector, now, request.write)
     }
 }
 
@@ -56,7 +56,7 @@ fn begin(
     now: u64,
     answers: &mut [Answer],
 ) -> Result<Option<(u64, usize)>, OutsideError> {
-    let Some(waiting) = order.pop(now, drive) else {
+    let Some(waiting) = order.pop(now, drive.mechanism()) else {
         return Ok(None);
     };
     let mut service = drive.serve(waiting.request, now)?;

@@ -7,8 +7,8 @@
 //! follows from a seed: the same requests take the same time on every machine.
 
 pub mod attached;
-
 pub mod bench;
+pub mod cache;
 pub mod closed;
 pub mod cluster;
 pub mod demerit;
@@ -16,14 +16,18 @@ pub mod drive;
 pub mod events;
 pub mod host;
 pub mod issue;
+pub mod load;
 pub mod lru;
 pub mod measured;
+pub mod prefetch;
 pub mod queue;
 pub mod random;
 pub mod readahead;
 pub mod replay;
+pub mod scale;
 pub mod spread;
 pub mod srt;
+pub mod stack;
 pub mod station;
 pub mod store;
 pub mod theory;

@@ -29,15 +29,11 @@ impl Parameters {
         time(self.bus_ms_per_sector, "bus_ms_per_sector")?;
         self.overheads_ms.check()?;
         self.buffer.check()?;
-        self.check_seek()?;
+        check_seek(&self.seek, "seek")?;
+        if !self.write_seek.is_empty() {
+            check_seek(&self.write_seek, "write_seek")?;
+        }
         self.check_zones()
-    }
-
-    fn check_seek(&self) -> Result<(), ParameterError> {
-        let rising = self.seek.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        let first = self.seek.first().is_some_and(|point| point.0 == 1);
-        need(rising && first, "seek", "points for distances that rise from 1")?;
-        self.seek.iter().try_for_each(|point| time(point.1, "seek"))
     }
 
     fn check_zones(&self) -> Result<(), ParameterError> {
@@ -89,6 +85,13 @@ impl BufferParameters {
         need(reads, "buffer.segments", "2 or more where one is for writes alone")?;
         need(self.read_ahead_sectors <= 1 << 24, "buffer.read_ahead_sectors", "0 to 16777216")
     }
+}
+
+fn check_seek(points: &[(u32, f64)], key: &str) -> Result<(), ParameterError> {
+    let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let first = points.first().is_some_and(|point| point.0 == 1);
+    need(rising && first, key, "points for distances that rise from 1")?;
+    points.iter().try_for_each(|point| time(point.1, key))
 }
 
 fn time(value: f64, key: &str) -> Result<(), ParameterError> {

@@ -8,6 +8,7 @@ use super::{Geometry, Parameters, Place, SeekCurve};
 pub struct Mechanism {
     geometry: Geometry,
     seeks: SeekCurve,
+    write_seeks: Option<SeekCurve>,
     head_switch: u64,
     write_settle: u64,
     cylinder: u32,
@@ -48,6 +49,9 @@ impl Mechanism {
         Ok(Self {
             geometry: Geometry::new(parameters)?,
             seeks: SeekCurve::new(&parameters.seek),
+            write_seeks: Some(&parameters.write_seek)
+                .filter(|points| !points.is_empty())
+                .map(|points| SeekCurve::new(points)),
             head_switch: nanoseconds(parameters.head_switch_ms),
             write_settle: nanoseconds(parameters.write_settle_ms),
             cylinder: 0,
@@ -101,7 +105,7 @@ impl Mechanism {
     }
 
     /// Nanoseconds from time `ready`, when the head is on the track of a place, until that begins.
-    fn wait(&self, place: &Place, ready: u64) -> u64 {
+    pub(super) fn wait(&self, place: &Place, ready: u64) -> u64 {
         let revolution = self.geometry.revolution();
         (place.angle + revolution - ready % revolution) % revolution
     }
@@ -120,10 +124,11 @@ impl Mechanism {
     /// Nanoseconds to bring the head in use to the track of a place.
     ///
     /// The heads are switched while the arm moves; to settle for a write comes after both.
-    fn seek(&self, place: &Place, write: bool) -> u64 {
+    pub(super) fn seek(&self, place: &Place, write: bool) -> u64 {
         let distance = self.cylinder.abs_diff(place.cylinder);
         let switch = if self.head == place.head { 0 } else { self.head_switch };
-        let moved = self.seeks.time(distance).max(switch);
+        let curve = self.write_seeks.as_ref().filter(|_| write).unwrap_or(&self.seeks);
+        let moved = curve.time(distance).max(switch);
         moved + if write && moved > 0 { self.write_settle } else { 0 }
     }
 

@@ -9,6 +9,7 @@
 //! - [`Geometry`]: where on the drive a sector is.
 //! - [`SeekCurve`]: how long the arm takes.
 //! - [`Mechanism`]: arm and rotation.
+//! - [`ReadOn`]: reading that the next request breaks off.
 //! - [`Buffer`]: the segments of memory, and what they hold.
 //! - [`Feed`]: sectors on their way from the medium to the host.
 //! - [`Drive`]: all of these.
@@ -18,6 +19,7 @@ mod checks;
 mod feed;
 mod geometry;
 mod mechanism;
+mod opportunity;
 mod parameters;
 mod reads;
 mod region;
@@ -33,6 +35,7 @@ pub use checks::ParameterError;
 pub use feed::Feed;
 pub use geometry::{Geometry, Place};
 pub use mechanism::{Access, Mechanism, Run};
+pub use opportunity::ReadOn;
 pub use parameters::{
     BufferParameters, Mapping, Overheads, Parameters, ReadAhead, Spares, Sparing, Zone,
 };

@@ -32,6 +32,9 @@ pub struct Parameters {
     pub buffer: BufferParameters,
     /// Cylinders and milliseconds of seeks to read, straight lines between.
     pub seek: Vec<(u32, f64)>,
+    /// The same to write, before settling; none if they take as long as to read.
+    #[serde(default)]
+    pub write_seek: Vec<(u32, f64)>,
     /// Its zones, from the outermost. Cylinders between them hold nothing.
     pub zones: Vec<Zone>,
 }

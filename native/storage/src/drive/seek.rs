@@ -2,7 +2,7 @@
 
 use super::checks::LONGEST;
 
-/// Nanoseconds of seeks to read, by distance in cylinders.
+/// Nanoseconds of seeks, by distance in cylinders.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
     points: Vec<(u32, f64)>,

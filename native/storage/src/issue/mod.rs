@@ -3,14 +3,17 @@
 //! - [`Open`]: at the times of a trace, whatever becomes of what was asked before.
 //! - [`Population`]: clients, each of which thinks after an answer and asks again.
 //! - [`Dependent`]: a request of a trace waits for the one that was done last before it came there.
+//! - [`Streams`]: several that know nothing of one another.
 
 mod dependent;
 mod open;
 mod population;
+mod streams;
 
 pub use dependent::{scaled, Dependent, Traced, WINDOW};
 pub use open::Open;
 pub use population::Population;
+pub use streams::Streams;
 
 /// An issue model. Requests are called by numbers.
 pub trait Issue {

@@ -21,6 +21,11 @@ impl Aged {
         Self { waiting: Vec::new(), weight, depth: depth.max(1) }
     }
 
+    /// Take those of which something holds, in the order in which they came.
+    pub fn take_where(&mut self, mut holds: impl FnMut(&Waiting) -> bool) -> Vec<Waiting> {
+        self.waiting.extract_if(.., |own| holds(own)).collect()
+    }
+
     /// What a request costs, in nanoseconds: less than nothing if it has waited for long.
     fn cost(&self, waiting: &Waiting, now: u64, arm: &dyn Arm) -> f64 {
         let waited = now.saturating_sub(waiting.since) as f64;

@@ -44,7 +44,7 @@ fn begin(
     now: u64,
     tally: &mut Tally,
 ) -> Result<Option<(u64, usize)>, ReplayError> {
-    let Some(Waiting { number, since, request }) = order.pop(now, drive) else {
+    let Some(Waiting { number, since, request }) = order.pop(now, drive.mechanism()) else {
         return Ok(None);
     };
     let service = drive.serve(request, now);

@@ -64,3 +64,12 @@ fn sectors_in_any_order_take_at_most_a_revolution_once_the_head_is_there() {
         assert_eq!((run.early, run.end - run.start), (0, ms(6.0)));
     }
 }
+
+#[test]
+fn writes_have_a_seek_curve_of_their_own_if_there_is_one() {
+    let mut drive = small();
+    drive.write_seek = vec![(1, 1.5), (3, 2.5)];
+    let mechanism = Mechanism::new(&drive).unwrap();
+    let seek = |sector, access| mechanism.clone().pass(sector, 1, 0, 0, access).seek;
+    assert_eq!((seek(20, READ), seek(20, WRITE)), (ms(1.0), ms(1.75)));
+}

@@ -7,6 +7,7 @@ mod checks;
 mod feed;
 mod geometry;
 mod mechanism;
+mod opportunity;
 mod seek;
 mod service;
 
@@ -39,6 +40,7 @@ pub fn small() -> Parameters {
         overheads_ms: overheads(),
         buffer: buffer(),
         seek: vec![(1, 1.0), (3, 2.0)],
+        write_seek: vec![],
         zones: vec![zone(0, 2, 10), zone(4, 5, 5)],
     }
 }

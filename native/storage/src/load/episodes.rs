@@ -1,0 +1,145 @@
+//! Requests that belong together.
+
+use super::random::Random;
+use super::recent::Recent;
+use super::shape::Places;
+use crate::cache::BLOCK;
+use crate::drive::Request;
+
+/// Blocks of the unit that requests are scattered over: 64 KiB.
+const UNIT: u64 = 16;
+
+/// How far what is near is at most, in blocks: 4 MiB.
+const NEAR: f64 = 1024.0;
+
+/// Uses that are remembered.
+const ROOM: usize = 1 << 16;
+
+/// Requests that belong together. Those that come again are the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Episode {
+    /// Its first block, or that of the unit.
+    block: u64,
+    /// Blocks of each request.
+    size: u64,
+    /// How many requests.
+    pub requests: u64,
+    /// By what chance they are scattered, if they are.
+    scattered: Option<u64>,
+}
+
+/// Episodes of a stream that reads, or writes.
+pub struct Episodes<'a> {
+    places: &'a Places,
+    write: bool,
+    recent: Recent<Episode>,
+    /// Blocks of what was before the first.
+    before: u64,
+    /// Where a stream's storage begins, and how many blocks it has.
+    storage: (u64, u64),
+    /// Of how many streams this is one.
+    streams: u64,
+}
+
+impl<'a> Episodes<'a> {
+    pub fn new(places: &'a Places, write: bool, storage: (u64, u64), streams: u64) -> Self {
+        Self { places, write, recent: Recent::new(ROOM), before: 0, storage, streams }
+    }
+
+    /// Requests of an episode in the mean.
+    pub fn mean(&self) -> f64 {
+        let own = self.places;
+        let single = 1.0 - own.runs - own.scattered;
+        single + own.runs * own.run_length + own.scattered * own.scatter_length
+    }
+
+    /// The next episode; new ones are near a block, or move it to themselves.
+    pub fn next(&mut self, near: &mut u64, random: &mut Random) -> Episode {
+        let again = self.depth(random).and_then(|depth| self.recent.take(depth));
+        let episode = again.unwrap_or_else(|| self.fresh(near, random));
+        self.recent.push(episode, 1);
+        episode
+    }
+
+    /// An episode of before the first one.
+    pub fn before(&mut self, near: &mut u64, random: &mut Random) -> Option<Episode> {
+        if self.before >= self.places.history_blocks / self.streams {
+            return None;
+        }
+        let episode = self.fresh(near, random);
+        self.before += episode.blocks();
+        self.recent.push(episode, 1);
+        Some(episode)
+    }
+
+    /// The requests of an episode, in order.
+    pub fn requests(&self, episode: Episode) -> impl Iterator<Item = Request> {
+        let write = self.write;
+        let mut chance = episode.scattered.map(Random::new);
+        (0..episode.requests).map(move |number| {
+            let block = match &mut chance {
+                None => episode.block + number * episode.size,
+                Some(random) => episode.block + random.below(UNIT - episode.size + 1),
+            };
+            Request { sector: block * BLOCK, sectors: episode.size * BLOCK, write }
+        })
+    }
+
+    /// Blocks of an episode in the mean, about.
+    fn blocks(&self) -> f64 {
+        let request = self.places.small + (1.0 - self.places.small) * 7.5;
+        self.mean() * request
+    }
+
+    /// How many episodes came since, if one comes again.
+    fn depth(&self, random: &mut Random) -> Option<u64> {
+        let drawn = random.unit();
+        let (mut low, mut below) = (1.0, 0.0);
+        for depth in &self.places.again {
+            if drawn < depth.share {
+                let part = (drawn - below) / (depth.share - below);
+                let blocks = low * (depth.blocks / low).powf(part);
+                return Some((blocks / self.blocks() / self.streams as f64) as u64);
+            }
+            (low, below) = (depth.blocks, depth.share);
+        }
+        None
+    }
+
+    fn fresh(&self, near: &mut u64, random: &mut Random) -> Episode {
+        let own = self.places;
+        let size = if random.happens(own.small) { 1 } else { 2 << random.below(4) };
+        let kind = random.unit();
+        let scattered = kind >= own.runs && kind < own.runs + own.scattered && size < UNIT;
+        let requests = if kind < own.runs {
+            random.count(own.run_length)
+        } else if scattered {
+            random.count(own.scatter_length)
+        } else {
+            1
+        };
+        let (first, blocks) = self.storage;
+        let end = first + blocks - (requests * size).max(UNIT);
+        let block = if random.happens(own.near) {
+            let far = NEAR.powf(random.unit()) as u64;
+            let block = if random.happens(0.5) { *near + far } else { near.saturating_sub(far) };
+            block.clamp(first, end)
+        } else {
+            first + random.below(end - first)
+        };
+        *near = block;
+        let block = if scattered { block - block % UNIT } else { block };
+        let scattered = scattered.then(|| random.below(u64::MAX));
+        Episode { block: block.max(first), size, requests, scattered }
+    }
+}
+
+impl Episode {
+    /// How many blocks it has, about as many as are different.
+    fn blocks(&self) -> u64 {
+        match self.scattered {
+            None => self.requests * self.size,
+            Some(_) => (self.requests * self.size).min(UNIT),
+        }
+    }
+}

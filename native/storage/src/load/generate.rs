@@ -1,0 +1,172 @@
+//! A load of a shape.
+
+use super::episodes::Episodes;
+use super::pace::Machine;
+use super::random::Random;
+use super::shape::{Shape, ShapeError};
+use crate::drive::Request;
+use crate::issue::{scaled, Dependent, Open, Streams, Traced};
+
+/// Requests of a load, one stream after the other.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// What they ask for.
+    pub requests: Vec<Request>,
+    /// How many of those that come first are not counted.
+    pub warm_up: usize,
+    /// What was asked for before the first, the oldest first.
+    pub history: Vec<Request>,
+    /// When requests came and were done, by stream.
+    traced: Vec<Vec<Traced>>,
+    faster: f64,
+}
+
+struct Stream<'a> {
+    shape: &'a Shape,
+    reads: Episodes<'a>,
+    writes: Episodes<'a>,
+    machine: Machine<'a>,
+    near: u64,
+    random: Random,
+}
+
+impl Load {
+    /// The load of a shape and a seed.
+    pub fn new(shape: &Shape, seed: u64) -> Result<Self, ShapeError> {
+        shape.check()?;
+        let mut own = Self {
+            requests: Vec::with_capacity(shape.requests),
+            warm_up: shape.warm_up,
+            history: Vec::new(),
+            traced: Vec::new(),
+            faster: shape.faster.unwrap_or(f64::INFINITY),
+        };
+        let mut streams: Vec<Stream<'_>> =
+            (0..shape.streams).map(|number| Stream::new(shape, number, seed)).collect();
+        loop {
+            let before = own.history.len();
+            streams.iter_mut().for_each(|stream| stream.before(&mut own.history));
+            if own.history.len() == before {
+                break;
+            }
+        }
+        let each = shape.requests / shape.streams as usize;
+        for stream in &mut streams {
+            let traced = stream.requests(each, &mut own.requests);
+            own.traced.push(traced);
+        }
+        Ok(own)
+    }
+
+    /// Who asks when: as in the trace, on the machine on which the load is replayed.
+    pub fn issue(&self) -> Streams<Dependent> {
+        let think = |think| scaled(think, self.faster);
+        Streams::new(self.traced.iter().map(|own| (Dependent::new(own, think), own.len())))
+    }
+
+    /// Who asks when: at the times of the trace, whatever becomes of what was asked before.
+    pub fn open(&self) -> Streams<Open> {
+        let arrivals = |own: &Vec<Traced>| own.iter().map(|own| own.arrival).collect();
+        Streams::new(self.traced.iter().map(|own| (Open::new(arrivals(own)), own.len())))
+    }
+}
+
+impl<'a> Stream<'a> {
+    fn new(shape: &'a Shape, number: u64, seed: u64) -> Self {
+        let blocks = shape.storage_blocks / shape.streams;
+        let storage = (number * blocks, blocks);
+        Self {
+            shape,
+            reads: Episodes::new(&shape.reads, false, storage, shape.streams),
+            writes: Episodes::new(&shape.writes, true, storage, shape.streams),
+            machine: Machine::new(&shape.pace),
+            near: storage.0 + blocks / 2,
+            random: Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number)),
+        }
+    }
+
+    /// Add an episode of reads and one of writes to what was before, as long as there was any.
+    fn before(&mut self, history: &mut Vec<Request>) {
+        for own in [&mut self.reads, &mut self.writes] {
+            if let Some(episode) = own.before(&mut self.near, &mut self.random) {
+                history.extend(own.requests(episode));
+            }
+        }
+    }
+
+    /// Add so many requests; return when they came and were done.
+    fn requests(&mut self, count: usize, all: &mut Vec<Request>) -> Vec<Traced> {
+        let mut traced = Vec::with_capacity(count);
+        let end = all.len() + count;
+        let reads = self.share_of_reads();
+        while all.len() < end {
+            self.machine.wait(self.shape.pace.idle_ms, &mut self.random);
+            for number in 0..self.random.count(self.shape.pace.burst) {
+                if number > 0 {
+                    self.machine.wait(self.shape.pace.pause_ms, &mut self.random);
+                }
+                let write = !self.random.happens(reads);
+                if write && self.random.happens(self.shape.pace.flushes) {
+                    self.flush(all, &mut traced);
+                } else {
+                    self.together(write, reads, all, &mut traced);
+                }
+            }
+        }
+        all.truncate(end);
+        traced.truncate(count);
+        traced
+    }
+
+    /// The share of episodes that read, for as many requests to read as should.
+    fn share_of_reads(&self) -> f64 {
+        let (shape, pace) = (self.shape, &self.shape.pace);
+        let reads = shape.read_share / self.reads.mean();
+        // A flush takes the place of an episode and of those that would have taken place with it.
+        let flush = 1.0 + pace.flushes * pace.flush * (1.0 - pace.together);
+        let writes = (1.0 - shape.read_share) / (self.writes.mean() * flush);
+        reads / (reads + writes)
+    }
+
+    /// Write many episodes at once.
+    fn flush(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
+        for _ in 0..self.random.count(self.shape.pace.flush) {
+            let requests = self.episode(true);
+            traced.extend(requests.iter().map(|_| self.machine.flush(&mut self.random)));
+            all.extend(requests);
+        }
+    }
+
+    /// Let an episode take place, and with it others; in between them as chance will have it.
+    fn together(
+        &mut self,
+        write: bool,
+        reads: f64,
+        all: &mut Vec<Request>,
+        traced: &mut Vec<Traced>,
+    ) {
+        let mut open = vec![self.episode(write).into_iter()];
+        while self.random.happens(self.shape.pace.together) {
+            let write = !self.random.happens(reads);
+            open.push(self.episode(write).into_iter());
+        }
+        let mut first = true;
+        while !open.is_empty() {
+            let at = self.random.below(open.len() as u64) as usize;
+            if let Some(request) = open[at].next() {
+                traced.push(self.machine.serve(first, request.write, &mut self.random));
+                all.push(request);
+                first = false;
+            } else {
+                open.swap_remove(at);
+            }
+        }
+    }
+
+    /// The requests of the next episode that reads, or writes.
+    fn episode(&mut self, write: bool) -> Vec<Request> {
+        let kind = if write { &mut self.writes } else { &mut self.reads };
+        let episode = kind.next(&mut self.near, &mut self.random);
+        kind.requests(episode).collect()
+    }
+}

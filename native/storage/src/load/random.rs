@@ -1,0 +1,73 @@
+//! Chance.
+
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Numbers by chance; the same for the same seed.
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// From 0 up to, but not, 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / 2f64.powi(53)
+    }
+
+    /// Whether something happens that has a probability.
+    pub fn happens(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// From 0 up to, but not, a number above 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(end)) >> 64) as u64
+    }
+
+    /// 1 or more, geometrically distributed with a mean of 1 or more.
+    pub fn count(&mut self, mean: f64) -> u64 {
+        if mean <= 1.0 {
+            return 1;
+        }
+        1 + ((1.0 - self.unit()).ln() / (1.0 - 1.0 / mean).ln()) as u64
+    }
+
+    /// Log-normally distributed, with a median and the deviation of the logarithm.
+    pub fn log_normal(&mut self, median: f64, deviation: f64) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        let angle = std::f64::consts::TAU * self.unit();
+        median * (deviation * radius * angle.cos()).exp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean(mut draw: impl FnMut(&mut Random) -> f64) -> f64 {
+        let mut random = Random::new(7);
+        (0..100_000).map(|_| draw(&mut random)).sum::<f64>() / 1e5
+    }
+
+    #[test]
+    fn means_are_as_they_should_be() {
+        let near =
+            |found: f64, mean: f64| assert!((found / mean - 1.0).abs() < 0.02, "{found} {mean}");
+        near(mean(Random::unit), 0.5);
+        near(mean(|random| random.below(11) as f64), 5.0);
+        near(mean(|random| f64::from(u8::from(random.happens(0.3)))), 0.3);
+        for expected in [1.0, 1.5, 20.0] {
+            near(mean(|random| random.count(expected) as f64), expected);
+        }
+        near(mean(|random| random.log_normal(3.0, 0.5)), 3.0 * (0.125_f64).exp());
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        let draw = |seed| Random::new(seed).below(1 << 40);
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+}
