@@ -12,6 +12,7 @@ pub mod host;
 pub mod issue;
 pub mod measured;
 pub mod queue;
+pub mod server;
 pub mod srt;
 pub mod station;
 pub mod validation;
