@@ -20,6 +20,7 @@ use birthmark_sim::layout::Error as LayoutError;
 use birthmark_storage::closed::LoopError;
 use birthmark_storage::drive::ParameterError as StorageDriveError;
 use birthmark_storage::measured::MeasuredError;
+use birthmark_storage::server::ServerError;
 use birthmark_tables::anonymize::Error as AnonymizeError;
 use birthmark_tables::lives::{Error as LivesError, SpillError};
 use birthmark_tables::snapshot::SnapshotError;
@@ -271,6 +272,13 @@ variants! {
     CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
     MeasuredError { Line: STORAGE, Empty: STORAGE, ! Io, }
     LoopError { Outside: STORAGE, Late: STORAGE, }
+    ServerError {
+        Least: STORAGE,
+        Warm: STORAGE,
+        Classes: STORAGE,
+        Work: STORAGE,
+        => Drive,
+    }
     RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
     LayoutError {
         Column: TABLE,
@@ -304,6 +312,8 @@ reasons! {
     BAD_RECORDING "Recording" RECORDING;
     BAD_STORAGE_DRIVE "StorageDrive" STORAGE;
     BAD_DRIVE_JSON "StorageJson" STORAGE;
+    BAD_SERVER_JSON "ServerJson" STORAGE;
+    BAD_CALLS "Calls" STORAGE;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
     UNDECODED "Decoder" TRACE;

@@ -27,6 +27,7 @@ mod lobby;
 mod scan;
 mod serve;
 mod storage;
+mod storage_server;
 mod text;
 mod trace;
 
@@ -59,6 +60,7 @@ mod _native {
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::storage_validate,
+        storage_server::{PyStorageReuse, PyStorageServer},
         text::{PyTextWriter, PyTraceLines},
         trace::PyTrace,
     };
