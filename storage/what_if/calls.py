@@ -185,9 +185,7 @@ def _micros(column: pa.Array) -> Ints:
     return values
 
 
-def _check_clock(
-    path: Path, first: int, time: Ints, reply: Ints, has: Any, latest: int
-) -> int:
+def _check_clock(path: Path, first: int, time: Ints, reply: Ints, has: Any, latest: int) -> int:
     """Return the latest reply; refuse one before its call, or before others by too much."""
     before = np.flatnonzero(has & (reply < time))
     if len(before):

@@ -79,9 +79,7 @@ def _disk_write(alone: Sample, work: dict[str, Distribution]) -> Distribution | 
     return _behind(commits, work.get("getattr"))
 
 
-def _commit(
-    alone: Sample, work: dict[str, Distribution], disk_write: Distribution
-) -> Distribution:
+def _commit(alone: Sample, work: dict[str, Distribution], disk_write: Distribution) -> Distribution:
     """Return what commits take of a processor: what is left without the disk's part.
 
     The shape is that of getattr: the disk's own spread hides it.

@@ -32,9 +32,7 @@ class Row:
     @property
     def away(self) -> dict[str, float]:
         """Return the error of each figure."""
-        return {
-            name: self.predicted[name] / max(self.captured[name], 1e-3) - 1 for name in METRICS
-        }
+        return {name: self.predicted[name] / max(self.captured[name], 1e-3) - 1 for name in METRICS}
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,8 @@ def compared(outcomes: Sequence[Mapping[str, Any]]) -> HeldOut:
         own = [kind[name] for kind in kinds if name in kind]
         captured = own[0]["captured"]
         predicted = {
-            metric: float(np.mean([each["simulated"][metric] for each in own])) for metric in METRICS
+            metric: float(np.mean([each["simulated"][metric] for each in own]))
+            for metric in METRICS
         }
         told = {metric: captured[metric] for metric in METRICS}
         if captured["calls"]:

@@ -106,7 +106,10 @@ def _is_told(split: _Split, all_reads: Floats, latency: Floats, bins: np.ndarray
     alone = (all_reads * np.log(_shares(all_reads))).sum()
     dearer = _BINS * np.log(all_reads.sum())  # as many numbers more: half the criterion of Schwarz
     middle = np.array(
-        [np.median(latency[bins == each]) if (bins == each).any() else np.nan for each in range(_BINS)]
+        [
+            np.median(latency[bins == each]) if (bins == each).any() else np.nan
+            for each in range(_BINS)
+        ]
     )
     slower = _median(split.slow, middle) >= _SLOWER * _median(split.hit, middle)
     return bool(split.likelihood - alone > dearer / 2 and slower)
@@ -129,7 +132,10 @@ def _cuts(distance: Floats) -> list[int]:
 
 def _binned(latency: Floats) -> np.ndarray:
     """Return the bin of each latency: of as many each, but finer among the slow ones."""
-    shares = [*np.linspace(0, 0.8, _BINS // 2, endpoint=False)[1:], *1 - np.geomspace(0.2, 0.005, 8)]
+    shares = [
+        *np.linspace(0, 0.8, _BINS // 2, endpoint=False)[1:],
+        *1 - np.geomspace(0.2, 0.005, 8),
+    ]
     return np.asarray(np.searchsorted(np.quantile(latency, shares), latency))
 
 

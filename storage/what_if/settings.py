@@ -32,5 +32,8 @@ class WhatIfOptions(FitOptions):
     )
     metric: Metric = Field(default="mean", description="figure of their latency that ranks")
     outstanding: int = Field(
-        default=64, ge=1, le=100_000, description="calls at a time, for the throughput at saturation"
+        default=64,
+        ge=1,
+        le=100_000,
+        description="calls at a time, for the throughput at saturation",
     )
