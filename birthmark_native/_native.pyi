@@ -213,7 +213,7 @@ class StorageServer:
         """
 
     def finish(self) -> str:
-        """Serve what is left; return JSON (``Outcome``, ``native/storage/src/server/measured.rs``)."""
+        """Serve what is left; return JSON, ``Outcome`` of native/storage/src/server/measured.rs."""
 
     def each(self) -> tuple[pa.UInt64Array, pa.UInt64Array, pa.UInt64Array]:
         """Return of each call when it came, its latency, and bytes that it waited for on disks.

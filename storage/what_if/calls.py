@@ -57,8 +57,10 @@ _CLASS_OF = {
     **{"mkdir": "create", "symlink": "create", "mknod": "create", "link": "create"},
     **{"open": "create", "rmdir": "remove", "readdir": "list", "readdirplus": "list"},
 }
-_RANK = ("other", "getattr", "access", "lookup", "list", "setattr")
-_RANK += ("rename", "remove", "create", "commit", "write", "read")
+_RANK = (
+    *("other", "getattr", "access", "lookup", "list", "setattr"),
+    *("rename", "remove", "create", "commit", "write", "read"),
+)
 """Of the operations of a compound, what the call is: the last of these."""
 
 _COLUMNS = ["time", "reply_time", "client", "uid", "version", "xid", "op", "fh", "offset"]
@@ -229,7 +231,7 @@ def _calls(
     moved = pc.coalesce(batch["reply_count"], batch["count"])
     data = np.isin(kind, [CLASSES.index("read"), CLASSES.index("write")])
     uid = pc.coalesce(batch["uid"], pa.scalar(2**32 - 1, pa.uint32()))
-    columns = {
+    columns: dict[str, Any] = {
         "at": (_ints(batch["time"].cast(pa.int64())) - start) * 1000,
         "replied": np.where(has, (replied - start) * 1000, 0).astype(np.uint64),
         "stream": _streams(streams, _numbered(clients, batch["client"]), _ints(uid)),

@@ -1,7 +1,7 @@
-"""Variants of a fitted server beside the server as it is, ranked as far as the prediction is good.
+"""Variants of a fitted server beside the server as it is, ranked where the prediction allows it.
 
-A prediction is off by so much in the half of the capture that the server was not fitted to. Variants
-that differ by less, or by no more than by chance, are not ranked.
+A prediction is off by so much in the half of the capture that the server was not fitted to.
+Variants that differ by less, or by no more than by chance, are not ranked.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) ->
         own = outcomes[place * options.seeds : (place + 1) * options.seeds]
         change = variants.get(name)
         rate = outcomes[len(runs) + place]["rate"]
-        found.append(_variant(name, change, own, rate, options, _notes(change, fit)))
+        found.append(_variant(name, change, own, rate, options, fit))
     ordered = sorted(found, key=lambda each: (each.value, each.name != NOW))
     error = fit.held_out.error(options.operation, options.metric)
     return Comparison(fit, options, ordered, error)
@@ -140,7 +140,7 @@ def _variant(
     outcomes: Sequence[Mapping[str, Any]],
     saturated: float,
     options: WhatIfOptions,
-    notes: Sequence[str],
+    fit: Fit,
 ) -> Variant:
     kinds = [outcome["kinds"] for outcome in outcomes]
     simulated = {
@@ -151,6 +151,7 @@ def _variant(
         for kind in kinds[0]
     }
     hits = [outcome["hit_ratio"] for outcome in outcomes if outcome["hit_ratio"] is not None]
+    hit_ratio = float(np.mean(hits)) if hits else None
     told = {} if change is None else change.model_dump(exclude_unset=True)
     return Variant(
         name=name,
@@ -160,9 +161,9 @@ def _variant(
         values=simulated[options.operation][options.metric],
         parts={kind: _mean([own[kind]["parts"] for own in kinds]) for kind in kinds[0]},
         busy=_mean([outcome["busy"] for outcome in outcomes]),
-        hit_ratio=float(np.mean(hits)) if hits else None,
+        hit_ratio=hit_ratio,
         saturated=saturated,
-        notes=notes,
+        notes=_notes(change, fit, hit_ratio),
     )
 
 
@@ -177,7 +178,7 @@ def _mean(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([own[name] for own in shares])) for name in shares[0]}
 
 
-def _notes(change: Change | None, fit: Fit) -> list[str]:
+def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str]:
     """Return what was assumed, because the capture does not tell it."""
     if change is None:
         return []
@@ -185,7 +186,8 @@ def _notes(change: Change | None, fit: Fit) -> list[str]:
     memory, reads = fit.unknowns.get("memory in use"), fit.unknowns.get("disk read")
     if "memory" in told and memory is not None and memory.value is None:
         notes.append("the capture does not tell how much memory is in use: nothing missed it")
-    if reads is not None and reads.value is None and "disk_read" not in told:
+    missed = hit_ratio is not None and hit_ratio < 1 and not {"disk_read", "drive"} & set(told)
+    if missed and reads is not None and reads.value is None:
         micros = fit.server.disk_read.median()
         notes.append(
             f"the capture does not tell what a read takes of a disk: {micros:g} μs assumed"

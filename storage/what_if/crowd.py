@@ -1,4 +1,4 @@
-"""How many calls a server works on at a time: told by those that came while others were under way."""
+"""How many calls a server works on at a time: those that came while others were under way tell."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def latencies(
 def distance(sample: Sample, simulated: Floats, rows: Ints) -> float:
     """Return how far the simulated latencies of calls are from the captured ones.
 
-    That is the mean distance of quantiles, in logarithms, over the classes of calls. Calls that came
-    while others were under way are most of the slow ones.
+    That is the mean distance of quantiles, in logarithms, over the classes of calls. Calls that
+    came while others were under way are most of the slow ones.
     """
     kinds, told = sample.kind[rows], []
     for kind in np.unique(kinds):

@@ -1,8 +1,8 @@
 """A server fitted to the first half of a dataset, and tried on the second.
 
 Most unknowns are told by calls that came alone, threads and processors by those that did not. An
-interval is what 95 of 100 fits to other stretches of the same time give (a block bootstrap: stretches
-are drawn, not calls, because calls near one another are alike), widened by how well a value can be told
+interval is what 95 of 100 fits to draws of stretches of the same time give (a block bootstrap: not
+calls are drawn, because calls near one another are alike), widened by how well a value can be told
 at all. What the capture does not tell is said, and never guessed.
 """
 
@@ -20,13 +20,22 @@ from birthmark.storage.what_if import crowd
 from birthmark.storage.what_if.calls import Survey, read
 from birthmark.storage.what_if.estimate import Estimate, estimate
 from birthmark.storage.what_if.held_out import HeldOut, held_out
+from birthmark.storage.what_if.memory import Memory
 from birthmark.storage.what_if.sample import Sample, sampled
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.settings import FitOptions
 
 _BLOCKS = 40
-_FLOOR = 0.03
-"""No median is told better than to this part of it: calls are timed in whole microseconds."""
+_FLOOR = 0.05
+"""No median is told better than to this part of it."""
+_WHOLE_US = 1.0
+"""Calls are timed in whole microseconds."""
+_DEVIATIONS = 2.5
+"""An interval reaches so many standard deviations, which few draws tell, to each side."""
+_AS_GOOD = 0.02
+"""Threads and processors whose latencies are this much farther from the captured are as likely."""
+MARGIN = 4
+"""So many times the memory that is there at least is simulated where nothing missed it."""
 _READ_AHEAD = "read-ahead is taken as told: what hits because of it is not told from what was there"
 
 
@@ -126,7 +135,7 @@ def _stretches(sample: Sample, count: int) -> list[Ints]:
 
 def _server(best: Estimate, known: Mapping[str, Any]) -> Server:
     own: dict[str, Any] = {"work": best.work, "warm": best.memory.warm}
-    own["memory"] = max(int(best.memory.bytes), 4096)
+    own["memory"] = _simulated_memory(best.memory)
     if best.disk_read is not None:
         own["disk_read"] = best.disk_read
     if best.disk_write is not None:
@@ -134,16 +143,23 @@ def _server(best: Estimate, known: Mapping[str, Any]) -> Server:
     return Server(**own | dict(known))
 
 
+def _simulated_memory(memory: Memory) -> int:
+    """Return the memory that is simulated: with a margin where only the least is known."""
+    if memory.told:
+        return max(int(memory.bytes), 4096)
+    return max(MARGIN * int(memory.low), 1 << 30)
+
+
 def _pairs(
     sample: Sample, simulated: Mapping[crowd.Pair, Any], everything: Ints, drawn: Sequence[Ints]
 ) -> tuple[crowd.Pair, list[crowd.Pair]]:
     """Return the threads and processors that fit best, and those that fit best some stretches.
 
-    What is as good as the best within a hundredth is as likely.
+    What is nearly as good as the best is as likely.
     """
     away = {pair: crowd.distance(sample, own, everything) for pair, own in simulated.items()}
     chosen = min(away, key=lambda pair: (round(away[pair], 2), pair))
-    likely = {pair for pair in away if away[pair] <= away[chosen] + 0.01}
+    likely = {pair for pair in away if away[pair] <= away[chosen] + _AS_GOOD}
     for rows in drawn:
         found = {pair: crowd.distance(sample, own, rows) for pair, own in simulated.items()}
         likely.add(min(found, key=found.__getitem__))
@@ -177,9 +193,9 @@ def _told(
 
 
 def _interval(value: float, others: Sequence[float], unit: str) -> Unknown:
-    """Return a value with its interval: twice the distance of other fits, and the floor."""
-    spread = 2 * float(np.std(others)) if len(others) > 1 else value
-    spread = max(spread, _FLOOR * value)
+    """Return a value with its interval: by the spread of other fits, and at least the floor."""
+    spread = _DEVIATIONS * float(np.std(others)) if len(others) > 1 else value
+    spread = max(spread, _FLOOR * value, _WHOLE_US if unit == "μs" else 0)
     return Unknown(value, max(value - spread, 0.0), value + spread, unit)
 
 
@@ -198,7 +214,7 @@ def _warm(best: Estimate, others: Sequence[Estimate]) -> Unknown:
     if best.disk_read is None:
         why = "nothing missed the cache as far as latencies tell: reads of data not touched before"
         return Unknown(None, None, None, "share", why + " were as quick as all others")
-    spread = max(2 * float(np.std([each.memory.warm for each in others])), 0.05)
+    spread = max(_DEVIATIONS * float(np.std([each.memory.warm for each in others])), 0.05)
     own = best.memory.warm
     return Unknown(own, max(own - spread, 0.0), min(own + spread, 1.0), "share")
 

@@ -1,9 +1,9 @@
 """Which reads missed the server's memory, and so how much of it is in use.
 
-A cache that lets go what was used least lately has what was touched less than its size of other data
-ago, and nothing else (Mattson et al., 1970). So reads fall into hits and misses at one reuse distance,
-the memory in use: it is where the latencies change most. What is read for the first time was in
-memory before, or not: a share of it, the same for all.
+A cache that lets go what was used least lately has what was touched less than its size of other
+data ago, and nothing else (Mattson et al., 1970). So reads fall into hits and misses at one reuse
+distance, the memory in use: it is where the latencies change most. What is read for the first time
+was in memory before, or not: a share of it, the same for all.
 """
 
 from __future__ import annotations
@@ -58,19 +58,16 @@ def memory_of(latency: Floats, distance: Floats) -> Memory:
     first = _counts(bins[~known])
     order = np.argsort(distance[known])
     sorted_bins, sorted_distance = bins[known][order], distance[known][order]
-    best = None
-    for cut in _cuts(sorted_distance):
-        found = _Split(_counts(sorted_bins[:cut]), _counts(sorted_bins[cut:]), first)
-        if best is None or found.likelihood > best[0].likelihood:
-            best = (found, cut)
-    assert best is not None
-    split, cut = best
+    rough = _cuts(sorted_distance)
+    split, cut = _likeliest(rough, sorted_bins, first)
+    split, cut = _likeliest(_near(cut, rough), sorted_bins, first)
     if not _is_told(split, _counts(bins), latency, bins):
         return nothing
     missed = np.where(known, distance >= _at(sorted_distance, cut), split.missed[bins])
-    low = _at(sorted_distance, cut - 1) + BLOCK
     told = cut < len(sorted_distance)
-    high = _at(sorted_distance, cut) if told else np.inf
+    slack = max(1, len(sorted_distance) // 200)
+    low = _at(sorted_distance, cut - slack) + BLOCK
+    high = _at(sorted_distance, min(cut + slack, len(sorted_distance) - 1)) if told else np.inf
     return Memory(low, high, told, split.warm, missed.astype(float))
 
 
@@ -78,6 +75,19 @@ def _at(distance: Floats, place: int) -> float:
     if place < 0:
         return 0.0
     return float(distance[place]) if place < len(distance) else np.inf
+
+
+def _likeliest(cuts: list[int], bins: np.ndarray, first: Floats) -> tuple[_Split, int]:
+    """Return the most likely cut, behind which reads miss, and its split."""
+    tried = [(_Split(_counts(bins[:cut]), _counts(bins[cut:]), first), cut) for cut in cuts]
+    return max(tried, key=lambda own: own[0].likelihood)
+
+
+def _near(cut: int, rough: list[int]) -> list[int]:
+    """Return cuts between the ones beside a cut, the same distance from one another."""
+    place = rough.index(cut)
+    low, high = rough[max(place - 1, 0)], rough[min(place + 1, len(rough) - 1)]
+    return sorted({cut, *np.linspace(low, high, _CANDIDATES).astype(int).tolist()})
 
 
 class _Split:

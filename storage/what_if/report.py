@@ -170,7 +170,7 @@ def html(of: Comparison) -> str:
 
 def table(of: Comparison) -> pa.Table:
     """Return the figures of all variants (`FIGURES`)."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"variant": each.name, "kind": kind}
         | {f"{metric}_us": value for metric, value in figures.items()}
         | {f"{metric}_sd_us": value for metric, value in each.spread[kind].items()}

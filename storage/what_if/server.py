@@ -12,7 +12,7 @@ from birthmark.storage.drives import read_drive
 from birthmark.storage.what_if.calls import CLASSES
 
 Policy = Literal["none", "default", "slow_down", "cursor", "always", "linux"]
-"""How a server tells that a file is read from front to back (native/storage/src/server/ahead.rs)."""
+"""How a server tells that a file is read in order (native/storage/src/server/ahead.rs)."""
 
 Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
 

@@ -1,4 +1,4 @@
-"""What fitting a server and comparing variants of it may be told. Commands make their options of it."""
+"""What fitting a server and comparing variants may be told. Commands make their options of it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ SSD = {
     "disk_read": Distribution.constant(90, 0.4),
     "disk_write": Distribution.constant(30, 0.6),
 }
-"""An SSD of today, assumed: 90 μs to read, 30 μs to write into memory that outlasts a power failure,
+"""An SSD of today, assumed: 90 μs to read, 30 μs to write to memory that outlasts a power failure,
 2.5 and 1.7 GB/s, 32 requests at a time."""
 
 
