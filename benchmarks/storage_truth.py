@@ -1,8 +1,8 @@
 """Whether a fit finds the server again that gave the replies, and ranks its variants rightly.
 
-Simulated servers, whose unknowns are drawn at random, answer calls. Each is fitted to the first half
-of its capture; the intervals are compared with what was drawn. Then pairs of variants are ranked, on
-the second half, and compared with what the same variants of the true server give.
+Simulated servers, whose unknowns are drawn at random, answer calls. Each is fitted to the first
+half of its capture; the intervals are compared with what was drawn. Then pairs of variants are
+ranked, on the second half, and compared with what the same variants of the true server give.
 
     python -m benchmarks.storage_truth [TRIALS]
 """

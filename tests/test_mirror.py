@@ -21,6 +21,7 @@ THROUGH = {
     "storage/settings.py": "tests/storage/test_validate.py",
     "storage/papers/page.py": "tests/storage/papers/test_claims.py",
     "storage/papers/run.py": "tests/storage/papers/test_claims.py",
+    "storage/what_if/": "tests/storage/what_if/test_fit.py",
     "storage/drives/libparam.py": "tests/storage/drives/test_disksim.py",
     "storage/drives/drive.py": "tests/storage/drives/test_read.py",
     "serving/address.py": "tests/serving/client/test_client.py",

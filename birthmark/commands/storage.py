@@ -150,6 +150,8 @@ def _show_fit(found: Any) -> None:
 
     of = found.survey
     line(f"{of.server}: {of.rows:,} calls, {of.rows - of.replied:,} without a reply, {of.period()}")
+    if marks := report.fit_json(found)["generated"]:
+        line(f"Not real: {marks}")
     errors = report.error_rows(found)
     show(_rows("Predicted for the half that it was not fitted to", report.ERROR_HEADINGS, errors))
     unknowns = report.unknown_rows(found)

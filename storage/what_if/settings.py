@@ -16,7 +16,7 @@ class FitOptions(Strict):
     """How a server is fitted."""
 
     calls: int = Field(
-        default=1_000_000, ge=1000, description="most calls to fit to: the last of the first half"
+        default=200_000, ge=1000, description="most calls to fit to: the last of the first half"
     )
     resamples: int = Field(
         default=20, ge=5, le=1000, description="draws of stretches of time, for the intervals"
