@@ -31,7 +31,8 @@ class Sample:
         stable: whether they are writes that must be on stable storage.
         outstanding: how many calls were not answered when they came.
         distance: of reads, the bytes of other data touched since their data was; `FIRST`: never.
-            Not a number for all others, and for reads that go on where one of the file ended.
+            Not a number for all others, for reads that go on where one of the file ended, and for
+            those of which only a part was touched before.
         dirty: of commits, and of stable writes, the bytes that are to be made stable.
     """
 

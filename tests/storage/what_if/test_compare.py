@@ -31,7 +31,8 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    (batch,) = capture(TRUE, 20_000, 6)
+    small = TRUE.model_copy(update={"memory": 8 << 20})
+    (batch,) = capture(small, 30_000, 6)
     return dataset(tmp_path_factory.mktemp("served") / "d", operations(batch))
 
 

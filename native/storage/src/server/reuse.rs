@@ -29,15 +29,21 @@ impl Reuse {
         Self { block, last, tree: vec![0; 1 << 16], clock: 0, live: 0 }
     }
 
-    /// Take note of a call; return the greatest distance of its blocks if it reads.
+    /// Take note of a call; return the greatest distance of its blocks if it reads, and all of them
+    /// or none were touched before: of others nothing can be told.
     pub fn touch(&mut self, call: &Call) -> Option<u64> {
         if !matches!(call.class, Class::Read | Class::Write) {
             return None;
         }
         let first = call.offset / self.block;
         let end = (call.offset + u64::from(call.bytes.max(1))).div_ceil(self.block);
-        let most = (first..end).map(|index| self.block(call.file, index)).max();
-        most.filter(|_| call.class == Class::Read)
+        let (mut least, mut most) = (FIRST, 0);
+        for index in first..end {
+            let distance = self.block(call.file, index);
+            (least, most) = (least.min(distance), most.max(distance));
+        }
+        let is_told = call.class == Class::Read && (most != FIRST || least == FIRST);
+        is_told.then_some(most)
     }
 
     fn block(&mut self, file: u32, index: u64) -> u64 {
@@ -137,6 +143,7 @@ mod tests {
         let write = Call { class: Class::Write, ..read(4, 0, 10) };
         assert_eq!(reuse.touch(&write), None);
         assert_eq!(reuse.touch(&read(4, 0, 10)), Some(0));
-        assert_eq!(reuse.touch(&read(4, 0, 5000)), Some(FIRST));
+        assert_eq!(reuse.touch(&read(4, 0, 5000)), None, "one block of two");
+        assert_eq!(reuse.touch(&read(5, 0, 5000)), Some(FIRST));
     }
 }
