@@ -231,7 +231,8 @@ class StorageReuse:
     def touch(self, calls: pa.RecordBatch) -> pa.UInt64Array:
         """Return the greatest distance of each read's blocks: 2**64 - 1 if one is touched first.
 
-        Null for calls that read nothing, or of whose blocks only some are touched first. Raises as :meth:`StorageServer.feed` does.
+        Null for calls that read nothing, or of whose blocks only some are touched first. Raises as
+        :meth:`StorageServer.feed` does.
         """
 
 @final

@@ -168,7 +168,13 @@ def _files(dataset: Path, server: str | None) -> tuple[list[Path], str]:
         asked = "none was named" if server is None else f"{server} is not among them"
         there = ", ".join(sorted(by_server)) or "none"
         raise ValueError(f"{dataset}: expected --server, one of: {there}; {asked}")
-    return sorted(by_server[server], key=lambda path: (path.parent.name, path.name)), server
+    return sorted(by_server[server], key=_in_time), server
+
+
+def _in_time(path: Path) -> tuple[str, str, int]:
+    """Return the day, the ingest and the part of a file: ``0001.parquet`` is before ``0001-2``."""
+    ingest, _, part = path.stem.rpartition("-") if "-" in path.stem else (path.stem, "", "1")
+    return path.parent.name, ingest, int(part) if part.isdecimal() else 0
 
 
 def _batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:

@@ -120,7 +120,7 @@ def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) ->
         for seed in seeds
     ]
     full: list[Run] = [
-        Run(server, {"outstanding": options.outstanding}) for server in servers.values()
+        Run(server, 1, {"outstanding": options.outstanding}) for server in servers.values()
     ]
     outcomes = run([*runs, *full], read(fit.survey))
     found = []

@@ -20,11 +20,11 @@ Issue = Literal["open", "dependent"] | dict[Literal["outstanding"], int]
 
 @dataclass(frozen=True)
 class Run:
-    """What is simulated: a server, when calls come, the seed, and from when on it is measured."""
+    """What is simulated: a server, the seed, when calls come, and from when on it is measured."""
 
     server: Server
+    seed: int
     issue: Issue = "dependent"
-    seed: int = 1
     start: int = 0
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Floats, Ints
-from birthmark.storage.what_if.calls import CALLS, CLASSES, UNKNOWN
+from birthmark.storage.what_if.calls import CALLS, CLASSES
 from birthmark.storage.what_if.server import Distribution, Server
 from birthmark.storage.what_if.simulate import Run, each_call
 
@@ -65,9 +65,9 @@ def capture(server: Server, calls: int, seed: int) -> list[pa.RecordBatch]:
     """Return calls, in their order, with the replies that a server gave them."""
     asked = _asked(calls, np.random.default_rng(seed))
     batch = _batch(asked)
-    came, latency, _ = each_call(Run(server, "open", seed=seed), [batch])
+    came, latency, _ = each_call(Run(server, seed, "open"), [batch])
     micros = np.rint(came / 1000 + np.maximum(latency, 1))
-    asked["replied"] = micros.astype(np.uint64) * 1000
+    asked["replied"] = micros.astype(np.int64) * 1000
     return [_batch(asked)]
 
 
@@ -86,7 +86,7 @@ def _asked(count: int, random: np.random.Generator) -> dict[str, Floats | Ints]:
     block = random.integers(0, _FILE_BLOCKS, count) * max(_BYTES)
     return {
         "at": np.cumsum(gap).astype(np.int64) * 1000,
-        "replied": np.full(count, UNKNOWN, np.uint64),
+        "replied": np.zeros(count, np.int64),
         "stream": random.integers(0, _STREAMS, count),
         "class": kind,
         "file": file,

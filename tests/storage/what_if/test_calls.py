@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from birthmark.storage.what_if.calls import CALLS, CLASSES, UNKNOWN, read, survey
@@ -40,6 +42,20 @@ def test_calls_come_in_their_own_order_whatever_that_of_the_replies(tmp_path: Pa
     file = batch["file"].to_pylist()
     assert file[0] == file[2] != file[1]
     assert batch["bytes"].to_pylist() == [100, 0, 100]
+
+
+def test_the_parts_of_an_ingest_are_read_in_their_order(tmp_path: Path) -> None:
+    folder = dataset(tmp_path / "d", operations(calls((0, 10, "read", 1), (50, 60, "read", 1))))
+    (whole,) = (path for path in folder.rglob("*.parquet") if "operations" in path.parts)
+    record = folder / "ingests" / "0001.json"
+    rows, parts = pq.read_table(whole), ["0001.parquet", "0001-2.parquet", "0001-10.parquet"]
+    for at, name in enumerate(parts):
+        pq.write_table(rows.slice(min(at, 1), 1), whole.with_name(name))
+    told = json.loads(record.read_text())
+    place = whole.relative_to(folder).as_posix()
+    others = [place.replace("0001.parquet", name) for name in parts[1:]]
+    record.write_text(json.dumps(told | {"written": [*told["written"], *others]}))
+    assert [path.name for path in survey(folder).paths] == parts
 
 
 def test_half_is_when_half_of_the_calls_had_come(tmp_path: Path) -> None:
