@@ -38,6 +38,7 @@ THROUGH = {
     "storage/papers/io_reads.py": "tests/storage/papers/test_io_optimizations.py",
     "storage/papers/io_trends.py": "tests/storage/papers/test_io_optimizations.py",
     "storage/loads/read.py": "tests/storage/loads/test_load.py",
+    "storage/what_if/": "tests/storage/what_if/test_fit.py",
     "serving/address.py": "tests/serving/client/test_client.py",
     # Steps of one program, which is tested by what goes in and what comes out.
     "data/anonymize/run.py": "tests/data/anonymize/test_claim.py",

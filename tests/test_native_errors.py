@@ -24,6 +24,7 @@ from birthmark.storage.attached import NFS, System, serve
 from birthmark.storage.loads import read_load
 from birthmark.storage.papers.nfs_runs import LOCAL
 from birthmark.storage.papers.nfs_runs import run as run_benchmark
+from birthmark.storage.what_if.server import Server
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
@@ -716,6 +717,41 @@ def _(folder: Path) -> object:
 @refused("LoopError.Late")
 def _(folder: Path) -> object:
     return validated(folder, "R Hit 1 2 3 86400000000\n" * 60_000)
+
+
+def simulated_server(**changes: object) -> native.StorageServer:
+    described = json.loads(Server().for_simulator()) | changes
+    return native.StorageServer(json.dumps(described), '"open"', 1)
+
+
+@refused("ServerJson")
+def _(_folder: Path) -> object:
+    return native.StorageServer("{}", '"open"', 1)
+
+
+@refused("ServerError.Least")
+def _(_folder: Path) -> object:
+    return simulated_server(threads=0)
+
+
+@refused("ServerError.Warm")
+def _(_folder: Path) -> object:
+    return simulated_server(warm=2.0)
+
+
+@refused("ServerError.Classes")
+def _(_folder: Path) -> object:
+    return simulated_server(work=[])
+
+
+@refused("ServerError.Work")
+def _(_folder: Path) -> object:
+    return simulated_server(work=[{"quantiles": [], "per_byte": 0.0}] * 12)
+
+
+@refused("Calls")
+def _(_folder: Path) -> object:
+    return simulated_server().feed(pa.RecordBatch.from_pydict({"at": pa.array([1], pa.uint64())}))
 
 
 @refused("NoVerdicts")

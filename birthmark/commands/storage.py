@@ -13,6 +13,7 @@ from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output, print_json
 from birthmark.storage.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.storage.settings import Options as Asked
+from birthmark.storage.what_if.settings import FitOptions, WhatIfOptions
 from birthmark.terminal import line, numbers, show, working
 
 app = typer.Typer(
@@ -131,6 +132,99 @@ def paper(
     line(page.counted(judged))
     for told in page.reasons(judged):
         line(f"- {told}")
+
+
+Variants = Annotated[
+    Path | None, typer.Option(help="what is known of the server, and variants (TOML)")
+]
+Address = Annotated[str | None, typer.Option(help="the server, if the dataset has several")]
+
+
+@app.command()
+@with_options
+def fit(
+    dataset: Annotated[Path, typer.Argument(help="dataset of captured traffic, with replies")],
+    asked: Annotated[FitOptions, Options()],
+    config: Variants = None,
+    server: Address = None,
+    as_json: Json = False,
+) -> None:
+    """Fit a server to the first half of its traffic, and tell how well the second is predicted."""
+    from birthmark.storage.what_if import report
+    from birthmark.storage.what_if.calls import survey
+    from birthmark.storage.what_if.fit import fit as run
+    from birthmark.storage.what_if.variants import questions
+
+    known = questions(config, ()).known()
+    with working("fit"):
+        found = run(survey(dataset, server), known, asked)
+    if as_json:
+        print_json(report.fit_json(found))
+        return
+    _show_fit(found)
+
+
+@app.command("what-if")
+@with_options
+def what_if(
+    dataset: Annotated[Path, typer.Argument(help="dataset of captured traffic, with replies")],
+    asked: Annotated[WhatIfOptions, Options()],
+    config: Variants = None,
+    try_: Annotated[
+        list[str] | None,
+        typer.Option("--try", help="a variant, as memory=64G,threads=16; may be given again"),
+    ] = None,
+    server: Address = None,
+    out: Annotated[Path | None, output("folder for the report: HTML, JSON and Parquet")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare variants of a server on its own traffic, and rank those that can be told apart."""
+    from birthmark.storage.what_if import report
+    from birthmark.storage.what_if.calls import survey
+    from birthmark.storage.what_if.compare import compare
+    from birthmark.storage.what_if.fit import fit as run
+    from birthmark.storage.what_if.variants import questions
+
+    asks = questions(config, try_ or ())
+    if not asks.variants:
+        raise typer.BadParameter("expected a variant: [variants.NAME] in --config, or --try")
+    with working("fit") as step:
+        found = run(survey(dataset, server), asks.known(), asked)
+        step("compare")
+        compared = compare(found, asks.variants, asked)
+    if out is not None:
+        report.write(compared, out)
+    if as_json:
+        print_json(report.comparison_json(compared))
+        return
+    _show_fit(found)
+    rows = report.variant_rows(compared)
+    show(_rows("Variants, best first", report.VARIANT_HEADINGS, rows))
+    line(report.promise(compared))
+    for told in report.conclusion(compared):
+        line(f"- {told}")
+
+
+def _show_fit(found: Any) -> None:
+    """Print how well a server is predicted, and then what was fitted."""
+    from birthmark.storage.what_if import report
+
+    of = found.survey
+    line(f"{of.server}: {of.rows:,} calls, {of.rows - of.replied:,} without a reply, {of.period()}")
+    if marks := report.fit_json(found)["generated"]:
+        line(f"Not real: {marks}")
+    errors = report.error_rows(found)
+    show(_rows("Predicted for the half that it was not fitted to", report.ERROR_HEADINGS, errors))
+    unknowns = report.unknown_rows(found)
+    show(_rows("Fitted", report.UNKNOWN_HEADINGS, unknowns))
+
+
+def _rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return rows, each with its name first."""
+    table = Table("", *numbers(*headings), title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -22,6 +22,7 @@ use birthmark_storage::closed::LoopError;
 use birthmark_storage::drive::{OutsideError, ParameterError};
 use birthmark_storage::measured::MeasuredError;
 use birthmark_storage::replay::ReplayError;
+use birthmark_storage::server::ServerError;
 use birthmark_storage::srt::SrtError;
 use birthmark_storage::traces::TraceError as BlockTraceError;
 use birthmark_tables::anonymize::Error as AnonymizeError;
@@ -281,6 +282,13 @@ variants! {
     AuspexError { Line: STORAGE, ! Io, }
     AttachedError { Value: STORAGE, => Drive, }
     AttachedRunError { => System, => Trace, => Drive, }
+    ServerError {
+        Least: STORAGE,
+        Warm: STORAGE,
+        Classes: STORAGE,
+        Work: STORAGE,
+        => Drive,
+    }
     RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
     LayoutError {
         Column: TABLE,
@@ -315,6 +323,8 @@ reasons! {
     BAD_DRIVE_JSON "StorageJson" STORAGE;
     BAD_STORAGE_SETUP "StorageSetup" STORAGE;
     BAD_STORAGE_STACK "StorageStack" STORAGE;
+    BAD_SERVER_JSON "ServerJson" STORAGE;
+    BAD_CALLS "Calls" STORAGE;
     BAD_JSON "Json" LAYOUT;
     BAD_REQUEST "Request" REQUEST;
     UNDECODED "Decoder" TRACE;

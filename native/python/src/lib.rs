@@ -30,6 +30,7 @@ mod storage;
 mod storage_attached;
 mod storage_bench;
 mod storage_replay;
+mod storage_server;
 mod storage_stack;
 mod storage_theory;
 mod text;
@@ -68,6 +69,7 @@ mod _native {
         storage_attached::storage_attached,
         storage_bench::{storage_bench, storage_counts, storage_ejections},
         storage_replay::storage_replay,
+        storage_server::{PyStorageReuse, PyStorageServer},
         storage_stack::storage_stack,
         storage_theory::storage_theory,
         text::{PyTextWriter, PyTraceLines},

@@ -25,6 +25,7 @@ pub mod random;
 pub mod readahead;
 pub mod replay;
 pub mod scale;
+pub mod server;
 pub mod spread;
 pub mod srt;
 pub mod stack;

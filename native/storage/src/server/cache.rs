@@ -1,0 +1,194 @@
+//! The block cache of a server: blocks of files, of which the one used least lately goes.
+
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
+
+const NONE: u32 = u32::MAX;
+
+/// A block of a file: its file, and which of its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Block {
+    /// The file's number.
+    pub file: u32,
+    /// The block's number in the file.
+    pub index: u64,
+}
+
+/// A block that is in the cache.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    block: Block,
+    newer: u32,
+    older: u32,
+    dirty: bool,
+    /// The disk request that is to bring it, if it is not there yet.
+    under_way: u32,
+}
+
+/// Blocks in the order of their last use, in memory for a given number of them.
+///
+/// Every operation takes the same time however many there are.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    room: usize,
+    entries: Vec<Entry>,
+    places: HashMap<Block, u32, FixedState>,
+    newest: u32,
+    oldest: u32,
+}
+
+impl Cache {
+    /// An empty cache with room for so many blocks, at least one.
+    pub fn new(room: usize) -> Self {
+        let room = room.clamp(1, NONE as usize - 1);
+        let places = HashMap::with_hasher(FixedState::default());
+        Self { room, entries: Vec::new(), places, newest: NONE, oldest: NONE }
+    }
+
+    /// Whether it holds a block; it was not used by this.
+    pub fn holds(&self, block: Block) -> bool {
+        self.places.contains_key(&block)
+    }
+
+    /// Use a block: whether it is there, and the disk request that is to bring it, if one is.
+    pub fn touch(&mut self, block: Block) -> Option<Option<u32>> {
+        let place = *self.places.get(&block)?;
+        self.unlink(place);
+        self.link(place);
+        let request = self.entries[place as usize].under_way;
+        Some((request != NONE).then_some(request))
+    }
+
+    /// Take a block in that a disk request is to bring, if there is one; return a dirty one that
+    /// has to go for it.
+    pub fn insert(&mut self, block: Block, request: Option<u32>) -> Option<Block> {
+        debug_assert!(!self.holds(block));
+        let entry = Entry {
+            block,
+            newer: NONE,
+            older: NONE,
+            dirty: false,
+            under_way: request.unwrap_or(NONE),
+        };
+        if self.entries.len() < self.room {
+            let place = self.entries.len() as u32;
+            self.entries.push(entry);
+            self.places.insert(block, place);
+            self.link(place);
+            return None;
+        }
+        let place = self.oldest;
+        let gone = self.entries[place as usize];
+        self.unlink(place);
+        self.places.remove(&gone.block);
+        self.entries[place as usize] = entry;
+        self.places.insert(block, place);
+        self.link(place);
+        gone.dirty.then_some(gone.block)
+    }
+
+    /// Take note that a disk request has brought a block.
+    pub fn arrived(&mut self, block: Block, request: u32) {
+        if let Some(&place) = self.places.get(&block) {
+            let entry = &mut self.entries[place as usize];
+            if entry.under_way == request {
+                entry.under_way = NONE;
+            }
+        }
+    }
+
+    /// Mark a block that is there as not yet on disk; whether it was on disk before.
+    pub fn soil(&mut self, block: Block) -> bool {
+        self.places
+            .get(&block)
+            .is_some_and(|&place| !std::mem::replace(&mut self.entries[place as usize].dirty, true))
+    }
+
+    /// Mark a block as on disk; whether it was not.
+    pub fn clean(&mut self, block: Block) -> bool {
+        self.places
+            .get(&block)
+            .is_some_and(|&place| std::mem::replace(&mut self.entries[place as usize].dirty, false))
+    }
+
+    fn link(&mut self, place: u32) {
+        let was = std::mem::replace(&mut self.newest, place);
+        self.entries[place as usize].newer = NONE;
+        self.entries[place as usize].older = was;
+        if was == NONE {
+            self.oldest = place;
+        } else {
+            self.entries[was as usize].newer = place;
+        }
+    }
+
+    fn unlink(&mut self, place: u32) {
+        let Entry { newer, older, .. } = self.entries[place as usize];
+        if newer == NONE {
+            self.newest = older;
+        } else {
+            self.entries[newer as usize].older = older;
+        }
+        if older == NONE {
+            self.oldest = newer;
+        } else {
+            self.entries[older as usize].newer = newer;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::work::mix;
+    use super::*;
+
+    fn block(index: u64) -> Block {
+        Block { file: 1, index }
+    }
+
+    #[test]
+    fn it_holds_what_a_sorted_list_would() {
+        let mut cache = Cache::new(7);
+        let mut list: Vec<Block> = Vec::new();
+        for step in 0..5_000 {
+            let block = Block { file: (mix(step) % 2) as u32, index: mix(step + 9_000) % 9 };
+            let found = cache.touch(block).is_some();
+            assert_eq!(found, list.contains(&block));
+            list.retain(|own| *own != block);
+            if !found {
+                cache.insert(block, None);
+                if list.len() == 7 {
+                    let gone = list.remove(0);
+                    assert!(!cache.holds(gone));
+                }
+            }
+            list.push(block);
+            assert_eq!(cache.entries.len(), list.len());
+        }
+    }
+
+    #[test]
+    fn a_block_is_under_way_until_its_own_request_has_brought_it() {
+        let mut cache = Cache::new(2);
+        cache.insert(block(1), Some(5));
+        assert_eq!(cache.touch(block(1)), Some(Some(5)));
+        cache.arrived(block(1), 4);
+        assert_eq!(cache.touch(block(1)), Some(Some(5)));
+        cache.arrived(block(1), 5);
+        assert_eq!(cache.touch(block(1)), Some(None));
+        cache.arrived(block(3), 5);
+        assert_eq!(cache.touch(block(3)), None);
+    }
+
+    #[test]
+    fn what_is_not_on_disk_is_told_when_it_has_to_go() {
+        let mut cache = Cache::new(2);
+        cache.insert(block(1), None);
+        cache.insert(block(2), None);
+        assert!(cache.soil(block(1)) && !cache.soil(block(1)) && cache.soil(block(2)));
+        assert!(cache.clean(block(2)) && !cache.clean(block(2)));
+        assert_eq!(cache.insert(block(3), None), Some(block(1)));
+        assert_eq!(cache.insert(block(4), None), None);
+        assert!(!cache.soil(block(1)) && !cache.clean(block(1)));
+    }
+}

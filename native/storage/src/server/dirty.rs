@@ -1,0 +1,105 @@
+//! What was written and is not on disk yet, by file.
+
+use foldhash::fast::FixedState;
+use std::collections::{HashMap, VecDeque};
+
+/// Blocks of files that are not on disk, and since when.
+#[derive(Clone, Debug)]
+pub struct Dirty {
+    files: HashMap<u32, Vec<u64>, FixedState>,
+    /// When files began to have such blocks; a file that has none any more is skipped.
+    since: VecDeque<(u64, u32)>,
+    blocks: usize,
+}
+
+impl Default for Dirty {
+    fn default() -> Self {
+        let files = HashMap::with_hasher(FixedState::default());
+        Self { files, since: VecDeque::new(), blocks: 0 }
+    }
+}
+
+impl Dirty {
+    /// A block of a file, which was not among them, was written at time `now`.
+    pub fn add(&mut self, file: u32, block: u64, now: u64) {
+        let blocks = self.files.entry(file).or_default();
+        if blocks.is_empty() {
+            self.since.push_back((now, file));
+        }
+        blocks.push(block);
+        self.blocks += 1;
+    }
+
+    /// Take the blocks of a file, in runs of blocks that follow one another: the first, and how many.
+    pub fn take(&mut self, file: u32) -> Vec<(u64, u64)> {
+        let Some(mut blocks) = self.files.remove(&file) else {
+            return Vec::new();
+        };
+        self.blocks -= blocks.len();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for block in blocks {
+            match runs.last_mut() {
+                Some(run) if run.0 + run.1 == block => run.1 += 1,
+                _ => runs.push((block, 1)),
+            }
+        }
+        runs
+    }
+
+    /// The file that was written first of those that began by a time, if there is one.
+    pub fn oldest(&mut self, by: u64) -> Option<u32> {
+        while let Some(&(since, file)) = self.since.front() {
+            if since > by {
+                return None;
+            }
+            self.since.pop_front();
+            if self.files.contains_key(&file) {
+                return Some(file);
+            }
+        }
+        None
+    }
+
+    /// How many blocks they are.
+    pub fn len(&self) -> usize {
+        self.blocks
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_taken_in_runs() {
+        let mut dirty = Dirty::default();
+        for block in [7, 3, 4, 9, 5] {
+            dirty.add(1, block, 10);
+        }
+        dirty.add(2, 0, 11);
+        assert_eq!(dirty.len(), 6);
+        assert_eq!(dirty.take(1), [(3, 3), (7, 1), (9, 1)]);
+        assert_eq!((dirty.take(1), dirty.len()), (vec![], 1));
+    }
+
+    #[test]
+    fn the_oldest_is_told_once_it_is_old() {
+        let mut dirty = Dirty::default();
+        for (file, now) in [(1, 10), (2, 20), (3, 30)] {
+            dirty.add(file, 0, now);
+        }
+        dirty.take(1);
+        assert_eq!(dirty.oldest(15), None);
+        assert_eq!(dirty.oldest(25), Some(2));
+        dirty.take(2);
+        assert_eq!((dirty.oldest(25), dirty.is_empty()), (None, false));
+        assert_eq!(dirty.oldest(30), Some(3));
+    }
+}

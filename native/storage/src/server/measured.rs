@@ -1,0 +1,193 @@
+//! What a run of the server gave: latencies by class and size, where the time went, how busy it was.
+
+use super::call::{Call, Class};
+use super::histogram::Histogram;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Where the time of a call goes, by number.
+pub const PARTS: [&str; 10] = [
+    "thread",
+    "lock",
+    "processor_queue",
+    "processor",
+    "disk_queue",
+    "seek",
+    "rotation",
+    "transfer",
+    "write_buffer",
+    "network",
+];
+
+/// The time of a call in parts, in nanoseconds.
+pub type Parts = [u64; PARTS.len()];
+
+/// The largest sizes of classes of data calls, but for the last.
+const SIZES: [u32; 3] = [4 << 10, 16 << 10, 64 << 10];
+/// What the classes of sizes are called.
+const SIZE_NAMES: [&str; SIZES.len() + 1] =
+    ["up to 4 KB", "up to 16 KB", "up to 64 KB", "above 64 KB"];
+
+/// Latencies of calls of a kind, simulated and as captured.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    simulated: Histogram,
+    captured: Histogram,
+    parts: Parts,
+}
+
+/// Latencies of calls by class and size.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    tallies: Vec<Tally>,
+}
+
+/// Figures of a distribution of latencies, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// How many calls.
+    pub calls: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their median.
+    pub p50: f64,
+    /// What 19 of 20 are at most.
+    pub p95: f64,
+    /// What 99 of 100 are at most.
+    pub p99: f64,
+}
+
+/// Figures of the calls of a kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Kind {
+    /// Of the simulation.
+    pub simulated: Figures,
+    /// Of the capture, for calls that were answered in it.
+    pub captured: Figures,
+    /// Where the mean goes, in microseconds.
+    pub parts: BTreeMap<&'static str, f64>,
+}
+
+impl Default for Measured {
+    fn default() -> Self {
+        Self { tallies: vec![Tally::default(); Class::ALL.len() * SIZE_NAMES.len()] }
+    }
+}
+
+impl Measured {
+    /// Count a call that took so long in the simulation.
+    pub fn add(&mut self, call: &Call, latency: u64, parts: &Parts) {
+        let size = SIZES.iter().take_while(|most| call.bytes > **most).count();
+        let tally = &mut self.tallies[call.class as usize * SIZE_NAMES.len() + size];
+        tally.simulated.add(latency);
+        if let Some(captured) = call.latency() {
+            tally.captured.add(captured);
+        }
+        for (own, part) in tally.parts.iter_mut().zip(parts) {
+            *own += part;
+        }
+    }
+
+    /// The figures by `all`, by class, and of reads and writes by class and size.
+    pub fn kinds(&self) -> BTreeMap<String, Kind> {
+        let mut kinds = BTreeMap::new();
+        let mut all = Tally::default();
+        for (tallies, class) in self.tallies.chunks(SIZE_NAMES.len()).zip(Class::ALL) {
+            let mut whole = Tally::default();
+            for (tally, size) in tallies.iter().zip(SIZE_NAMES) {
+                whole.merge(tally);
+                if matches!(class, Class::Read | Class::Write) && tally.simulated.count() > 0 {
+                    let name = format!("{} {size}", Class::NAMES[class as usize]);
+                    kinds.insert(name, tally.kind());
+                }
+            }
+            all.merge(&whole);
+            if whole.simulated.count() > 0 {
+                kinds.insert(Class::NAMES[class as usize].to_owned(), whole.kind());
+            }
+        }
+        kinds.insert("all".to_owned(), all.kind());
+        kinds
+    }
+}
+
+impl Tally {
+    fn merge(&mut self, other: &Self) {
+        self.simulated.merge(&other.simulated);
+        self.captured.merge(&other.captured);
+        for (own, part) in self.parts.iter_mut().zip(&other.parts) {
+            *own += part;
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        let count = self.simulated.count().max(1) as f64;
+        let part = |(name, sum): (&&'static str, &u64)| (*name, *sum as f64 / count / 1e3);
+        Kind {
+            simulated: figures(&self.simulated),
+            captured: figures(&self.captured),
+            parts: PARTS.iter().zip(&self.parts).map(part).collect(),
+        }
+    }
+}
+
+fn figures(of: &Histogram) -> Figures {
+    let quantile = |share| of.quantile(share) / 1e3;
+    Figures {
+        calls: of.count(),
+        mean: of.mean() / 1e3,
+        p50: quantile(0.5),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+    }
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Latencies by kind of call.
+    pub kinds: BTreeMap<String, Kind>,
+    /// Calls that were answered in the time that is measured.
+    pub calls: u64,
+    /// That time, in seconds.
+    pub seconds: f64,
+    /// Calls in a second of it.
+    pub rate: f64,
+    /// Shares of the whole time for which threads, processors, disks and links were busy.
+    pub busy: BTreeMap<&'static str, f64>,
+    /// Of the blocks that reads asked for, the share that was in memory; none were asked for: null.
+    pub hit_ratio: Option<f64>,
+    /// Blocks that were read ahead.
+    pub ahead: u64,
+    /// Calls that were outstanding at the same time, at most.
+    pub outstanding: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_told_apart_by_class_and_size() {
+        let mut measured = Measured::default();
+        let read = Call {
+            at: 1_000,
+            replied: 11_000,
+            stream: 0,
+            class: Class::Read,
+            file: 1,
+            offset: 0,
+            bytes: 8192,
+            end: 8192,
+            stable: false,
+        };
+        measured.add(&read, 20_000, &[2_000; PARTS.len()]);
+        measured.add(&Call { class: Class::Lookup, bytes: 0, ..read }, 5_000, &[0; PARTS.len()]);
+        let kinds = measured.kinds();
+        let names: Vec<&str> = kinds.keys().map(String::as_str).collect();
+        assert_eq!(names, ["all", "lookup", "read", "read up to 16 KB"]);
+        assert_eq!((kinds["read"].simulated.mean, kinds["read"].captured.mean), (20.0, 10.0));
+        assert_eq!(kinds["read"].parts["seek"], 2.0);
+        assert_eq!(kinds["all"].simulated.calls, 2);
+    }
+}

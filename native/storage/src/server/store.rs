@@ -1,0 +1,403 @@
+//! What a server keeps: its cache, what is not on disk yet, and the requests to its disks.
+
+use super::ahead::Heuristic;
+use super::cache::{Block, Cache};
+use super::call::Call;
+use super::dirty::Dirty;
+use super::disks::{Begun, Disks, Piece};
+use super::parameters::Parameters;
+use super::work::{chance, mix};
+use crate::drive::ParameterError;
+use foldhash::fast::FixedState;
+use slab::Slab;
+use std::collections::{HashMap, VecDeque};
+
+/// What chance decides: whether an extent was in memory before.
+const WARM: u64 = 2;
+/// The blocks of an extent, of which all were in memory before, or none.
+const EXTENT_BLOCKS: u64 = 64;
+/// Of the cache, the share that may hold what is not on disk: one part of so many.
+const DIRTY_PART: usize = 5;
+/// The most bytes of a request to a disk.
+const REQUEST_MOST: u64 = 1 << 20;
+
+/// A request to a disk.
+#[derive(Clone, Debug)]
+struct Job {
+    disk: usize,
+    file: u32,
+    /// The blocks that it brings, the first and how many; none for a write.
+    fills: (u64, u64),
+    /// The calls that wait for it.
+    waiters: Vec<usize>,
+    /// Bytes of the write buffer that are free once it is done.
+    frees: u64,
+}
+
+/// Data that must be stable: of a file, runs of blocks.
+#[derive(Clone, Debug)]
+struct Stable {
+    flight: usize,
+    file: u32,
+    runs: Vec<(u64, u64)>,
+    bytes: u64,
+}
+
+/// What a disk's request has done.
+pub struct Finished {
+    /// The calls that waited for it.
+    pub waiters: Vec<usize>,
+    /// The calls whose data has room in the write buffer now.
+    pub admitted: Vec<usize>,
+}
+
+/// Cache, dirty data and disks.
+pub struct Store {
+    block: u64,
+    warm: f64,
+    seed: u64,
+    cache: Cache,
+    room: usize,
+    /// Extents of which blocks were touched, one bit for each.
+    touched: HashMap<(u32, u64), u64, FixedState>,
+    heuristic: Heuristic,
+    dirty: Dirty,
+    /// The disks.
+    pub disks: Disks,
+    jobs: Slab<Job>,
+    idle: Vec<usize>,
+    buffer: u64,
+    buffered: u64,
+    waiting: VecDeque<Stable>,
+    write_back: u64,
+    /// Blocks that reads asked for.
+    pub asked: u64,
+    /// Those of them that were there.
+    pub hits: u64,
+    /// Blocks that were read ahead.
+    pub ahead: u64,
+}
+
+impl Store {
+    /// An empty cache before idle disks; `seed` decides what is chance.
+    pub fn new(parameters: &Parameters, seed: u64) -> Result<Self, ParameterError> {
+        let room = usize::try_from(parameters.memory / parameters.block).unwrap_or(usize::MAX);
+        Ok(Self {
+            block: parameters.block,
+            warm: parameters.warm,
+            seed,
+            cache: Cache::new(room),
+            room,
+            touched: HashMap::with_hasher(FixedState::default()),
+            heuristic: Heuristic::new(parameters.ahead),
+            dirty: Dirty::default(),
+            disks: Disks::new(&parameters.disks, seed)?,
+            jobs: Slab::new(),
+            idle: Vec::new(),
+            buffer: parameters.write_buffer,
+            buffered: 0,
+            waiting: VecDeque::new(),
+            write_back: parameters.write_back,
+            asked: 0,
+            hits: 0,
+            ahead: 0,
+        })
+    }
+
+    /// Read for a call, and ahead of it; return how many requests it waits for, and their bytes.
+    pub fn read(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
+        let (first, end) = self.blocks(call);
+        let mut awaited = 0;
+        let mut missing: Option<u64> = None;
+        let mut bytes = 0;
+        for index in first..end {
+            self.asked += 1;
+            let block = Block { file: call.file, index };
+            let found = self.cache.touch(block);
+            let there = found.is_some() || self.was_warm(block);
+            if there {
+                self.hits += u64::from(found.is_none_or(|request| request.is_none()));
+                if let Some(start) = missing.take() {
+                    awaited += self.fill(call.file, start, index, Some(flight), now);
+                    bytes += (index - start) * self.block;
+                }
+                awaited += self.wait(found.flatten(), flight);
+            } else {
+                missing.get_or_insert(index);
+            }
+        }
+        if let Some(start) = missing {
+            awaited += self.fill(call.file, start, end, Some(flight), now);
+            bytes += (end - start) * self.block;
+        }
+        self.read_ahead(call, end, now);
+        (awaited, bytes)
+    }
+
+    /// Wait for a request that is under way, if one is; return how many more are waited for.
+    fn wait(&mut self, request: Option<u32>, flight: usize) -> u32 {
+        let Some(job) = request.and_then(|request| self.jobs.get_mut(request as usize)) else {
+            return 0;
+        };
+        if job.waiters.last() == Some(&flight) {
+            return 0;
+        }
+        job.waiters.push(flight);
+        1
+    }
+
+    /// Read ahead what the heuristic says, once half of it or less is there.
+    fn read_ahead(&mut self, call: &Call, from: u64, now: u64) {
+        let bytes = u64::from(call.bytes);
+        let wanted = self.heuristic.seen(call.file, call.offset, bytes) / self.block;
+        let end = (from + wanted).min(call.end.div_ceil(self.block));
+        let marked = Block { file: call.file, index: from + wanted / 2 };
+        if wanted == 0 || end <= from || self.cache.holds(marked) {
+            return;
+        }
+        let mut start = from;
+        while start < end {
+            let there = |index: &u64| self.cache.holds(Block { file: call.file, index: *index });
+            let first = (start..end).find(|index| !there(index)).unwrap_or(end);
+            let behind = (first..end).find(there).unwrap_or(end);
+            if first < behind {
+                self.fill(call.file, first, behind, None, now);
+                self.ahead += behind - first;
+            }
+            start = behind.max(first + 1);
+        }
+    }
+
+    /// Take in what a call writes; return whether it must wait for the disk, and for how much.
+    pub fn write(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
+        let (first, end) = self.blocks(call);
+        for index in first..end {
+            let block = Block { file: call.file, index };
+            self.mark_touched(block);
+            if self.cache.touch(block).is_none() {
+                self.insert(block, None, now);
+            }
+            if call.stable {
+                self.cache.clean(block);
+            } else if self.cache.soil(block) {
+                self.dirty.add(call.file, index, now);
+            }
+        }
+        if call.stable {
+            return self.make_stable(call.file, vec![(first, end - first)], flight, now);
+        }
+        while self.dirty.len() > self.room / DIRTY_PART {
+            let Some(file) = self.dirty.oldest(now) else { break };
+            self.clean(file, now);
+        }
+        (0, 0)
+    }
+
+    /// Make a file's data stable for a call.
+    pub fn commit(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
+        let runs = self.taken(file);
+        self.make_stable(file, runs, flight, now)
+    }
+
+    /// Write a block of names or attributes for a call.
+    pub fn change(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
+        let index = mix(u64::from(file)) % EXTENT_BLOCKS;
+        self.make_stable(file, vec![(index, 1)], flight, now)
+    }
+
+    /// Write what is old enough; return whether there is more.
+    pub fn tick(&mut self, now: u64) -> bool {
+        while let Some(file) = now.checked_sub(self.write_back).and_then(|by| self.dirty.oldest(by))
+        {
+            self.clean(file, now);
+        }
+        !self.dirty.is_empty()
+    }
+
+    /// Whether something is not on disk.
+    pub fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Begin what disks can begin.
+    pub fn start(&mut self, now: u64) -> Option<Begun> {
+        while let Some(&disk) = self.idle.last() {
+            if let Some(begun) = self.disks.begin(disk, now) {
+                return Some(begun);
+            }
+            self.idle.pop();
+        }
+        None
+    }
+
+    /// Take note that a disk has done a request.
+    pub fn finish(&mut self, number: usize, now: u64) -> Finished {
+        let job = self.jobs.remove(number);
+        self.disks.done(job.disk);
+        self.idle.push(job.disk);
+        for index in job.fills.0..job.fills.0 + job.fills.1 {
+            self.cache.arrived(Block { file: job.file, index }, number as u32);
+        }
+        self.buffered -= job.frees;
+        let admitted = if job.frees > 0 { self.admit(now) } else { Vec::new() };
+        Finished { waiters: job.waiters, admitted }
+    }
+
+    fn blocks(&self, call: &Call) -> (u64, u64) {
+        let first = call.offset / self.block;
+        (first, (call.offset + u64::from(call.bytes.max(1))).div_ceil(self.block))
+    }
+
+    /// Whether a block that is not in the cache was there before the first call; then it is now.
+    fn was_warm(&mut self, block: Block) -> bool {
+        if self.mark_touched(block) || self.warm == 0.0 {
+            return false;
+        }
+        let extent = (u64::from(block.file) << 32) ^ (block.index / EXTENT_BLOCKS);
+        if chance(self.seed, extent, WARM) >= self.warm {
+            return false;
+        }
+        self.insert(block, None, 0);
+        true
+    }
+
+    /// Mark a block as touched; whether it was before.
+    fn mark_touched(&mut self, block: Block) -> bool {
+        if self.warm == 0.0 {
+            return true;
+        }
+        let bits = self.touched.entry((block.file, block.index / EXTENT_BLOCKS)).or_default();
+        let bit = 1 << (block.index % EXTENT_BLOCKS);
+        let was = *bits & bit != 0;
+        *bits |= bit;
+        was
+    }
+
+    /// Take a block in; if a dirty one has to go, its file is written.
+    fn insert(&mut self, block: Block, request: Option<u32>, now: u64) {
+        if let Some(gone) = self.cache.insert(block, request) {
+            self.clean(gone.file, now);
+        }
+    }
+
+    /// Bring blocks of a file from the disks; return how many requests that takes.
+    fn fill(&mut self, file: u32, from: u64, to: u64, flight: Option<usize>, now: u64) -> u32 {
+        let mut count = 0;
+        let most = (REQUEST_MOST / self.block).max(1);
+        for first in (from..to).step_by(most as usize) {
+            let blocks = most.min(to - first);
+            let pieces = self.disks.pieces(file, first * self.block, blocks * self.block);
+            let mut next = first;
+            for piece in pieces {
+                let upto = (next + piece.bytes.div_ceil(self.block)).min(first + blocks);
+                let number = self.ask(file, piece, (next, upto - next), flight, 0, now);
+                for index in next..upto {
+                    let block = Block { file, index };
+                    self.mark_touched(block);
+                    self.insert(block, Some(number as u32), now);
+                }
+                next = upto;
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Ask a disk for a piece: to read it if it fills blocks, else to write it.
+    fn ask(
+        &mut self,
+        file: u32,
+        piece: Piece,
+        fills: (u64, u64),
+        flight: Option<usize>,
+        frees: u64,
+        now: u64,
+    ) -> usize {
+        let waiters = flight.into_iter().collect();
+        let number = self.jobs.insert(Job { disk: piece.disk, file, fills, waiters, frees });
+        self.disks.push(number, piece, fills.1 == 0, now);
+        self.idle.push(piece.disk);
+        number
+    }
+
+    /// Take the runs of a file's blocks that are not on disk.
+    fn taken(&mut self, file: u32) -> Vec<(u64, u64)> {
+        let runs = self.dirty.take(file);
+        for &(first, count) in &runs {
+            for index in first..first + count {
+                self.cache.clean(Block { file, index });
+            }
+        }
+        runs
+    }
+
+    /// Write what is dirty of a file, for nobody who waits.
+    fn clean(&mut self, file: u32, now: u64) {
+        let runs = self.taken(file);
+        self.write_out(file, &runs, None, false, now);
+    }
+
+    /// Write runs; return how many requests that takes.
+    fn write_out(
+        &mut self,
+        file: u32,
+        runs: &[(u64, u64)],
+        flight: Option<usize>,
+        buffered: bool,
+        now: u64,
+    ) -> u32 {
+        let mut count = 0;
+        for &(first, blocks) in runs {
+            let (mut at, end) = (first * self.block, (first + blocks) * self.block);
+            while at < end {
+                let bytes = REQUEST_MOST.min(end - at);
+                for piece in self.disks.pieces(file, at, bytes) {
+                    let frees = if buffered { piece.bytes } else { 0 };
+                    self.ask(file, piece, (0, 0), flight, frees, now);
+                    count += 1;
+                }
+                at += bytes;
+            }
+        }
+        count
+    }
+
+    /// Make runs stable for a call: in the write buffer if it can take them, else on disk. A call
+    /// that waits for room waits for one thing.
+    fn make_stable(
+        &mut self,
+        file: u32,
+        runs: Vec<(u64, u64)>,
+        flight: usize,
+        now: u64,
+    ) -> (u32, u64) {
+        let bytes = runs.iter().map(|run| run.1 * self.block).sum();
+        if bytes > self.buffer {
+            return (self.write_out(file, &runs, Some(flight), false, now), bytes);
+        }
+        if self.waiting.is_empty() && self.buffered + bytes <= self.buffer {
+            self.buffered += bytes;
+            self.write_out(file, &runs, None, true, now);
+            return (0, 0);
+        }
+        self.waiting.push_back(Stable { flight, file, runs, bytes });
+        (1, bytes)
+    }
+
+    /// Let those into the write buffer for whom there is room now.
+    fn admit(&mut self, now: u64) -> Vec<usize> {
+        let mut admitted = Vec::new();
+        while let Some(next) = self.waiting.front() {
+            if self.buffered + next.bytes > self.buffer {
+                break;
+            }
+            let Some(Stable { flight, file, runs, bytes }) = self.waiting.pop_front() else {
+                break;
+            };
+            self.buffered += bytes;
+            self.write_out(file, &runs, None, true, now);
+            admitted.push(flight);
+        }
+        admitted
+    }
+}

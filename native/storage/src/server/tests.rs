@@ -1,0 +1,245 @@
+//! The server against what can be told by hand.
+
+use super::ahead::{Ahead, Policy};
+use super::*;
+use crate::drive::tests::small;
+
+const US: u64 = 1_000;
+
+fn parameters() -> Parameters {
+    let flash =
+        Kind::Flash { channels: 1, read: Work::constant(100e3), write: Work::constant(500e3) };
+    Parameters {
+        threads: 8,
+        processors: 1,
+        work: vec![Work::constant(10e3); 12],
+        link: 0,
+        memory: 64 << 10,
+        block: 4096,
+        warm: 0.0,
+        ahead: Ahead { policy: Policy::None, most: 0 },
+        changes_to_disk: false,
+        locks: false,
+        write_buffer: 0,
+        write_back: 30_000_000_000,
+        disks: Disks { count: 1, stripe: 64 << 10, kind: flash },
+    }
+}
+
+fn call(at: u64, class: Class, file: u32, offset: u64, bytes: u32) -> Call {
+    let (at, replied) = (at * US, (at + 10) * US);
+    Call { at, replied, stream: 0, class, file, offset, bytes, end: NO_END, stable: false }
+}
+
+fn run(parameters: &Parameters, issue: Issue, calls: &[Call]) -> (Vec<u64>, Outcome) {
+    let mut server = Server::new(parameters.clone(), issue, 1, 0, true).unwrap();
+    for call in calls {
+        server.feed(*call);
+        server.advance();
+    }
+    let outcome = server.finish();
+    (server.each().iter().map(|each| each.latency / US).collect(), outcome)
+}
+
+fn latencies(parameters: &Parameters, calls: &[Call]) -> Vec<u64> {
+    run(parameters, Issue::Open, calls).0
+}
+
+#[test]
+fn a_read_waits_for_the_disk_and_the_next_one_does_not() {
+    let read = |at| call(at, Class::Read, 1, 0, 4096);
+    let (latencies, outcome) = run(&parameters(), Issue::Open, &[read(0), read(1000)]);
+    assert_eq!(latencies, [110, 10]);
+    assert_eq!(outcome.hit_ratio, Some(0.5));
+    let parts = &outcome.kinds["read"].parts;
+    assert_eq!((parts["transfer"], parts["processor"]), (50.0, 10.0));
+}
+
+#[test]
+fn a_second_reader_of_a_block_under_way_waits_for_the_same_request() {
+    let read = |at| call(at, Class::Read, 1, 0, 4096);
+    assert_eq!(latencies(&parameters(), &[read(0), read(50)]), [110, 60]);
+}
+
+#[test]
+fn what_was_used_least_lately_is_read_again() {
+    let small = Parameters { memory: 8192, ..parameters() };
+    let reads = [1, 2, 1, 3, 1, 2].map(|file| u64::from(file as u32));
+    let calls: Vec<Call> = (0..)
+        .zip(reads)
+        .map(|(at, file)| call(at * 1000, Class::Read, file as u32, 0, 4096))
+        .collect();
+    assert_eq!(latencies(&small, &calls), [110, 110, 10, 110, 10, 110]);
+}
+
+#[test]
+fn threads_and_processors_are_taken_in_the_order_of_coming() {
+    let calls = [0, 0, 0].map(|at| call(at, Class::Lookup, 0, 0, 0));
+    assert_eq!(latencies(&parameters(), &calls), [10, 20, 30]);
+    let one = Parameters { threads: 1, processors: 4, ..parameters() };
+    let (waited, outcome) = run(&one, Issue::Open, &calls);
+    assert_eq!(waited, [10, 20, 30]);
+    assert_eq!(outcome.kinds["lookup"].parts["thread"], 10.0);
+    assert_eq!(latencies(&Parameters { processors: 4, ..parameters() }, &calls), [10, 10, 10]);
+}
+
+#[test]
+fn a_commit_waits_for_what_was_written_and_a_write_does_not() {
+    let calls = [
+        call(0, Class::Write, 1, 0, 8192),
+        call(100, Class::Commit, 1, 0, 0),
+        call(2000, Class::Commit, 1, 0, 0),
+        Call { stable: true, ..call(3000, Class::Write, 1, 0, 100) },
+    ];
+    assert_eq!(latencies(&parameters(), &calls), [10, 510, 10, 510]);
+}
+
+#[test]
+fn a_write_buffer_answers_at_once_until_it_is_full() {
+    let buffered = Parameters { write_buffer: 8192, ..parameters() };
+    let stable = |at, file| Call { stable: true, ..call(at, Class::Write, file, 0, 4096) };
+    let calls = [stable(0, 1), stable(20, 2), stable(40, 3), stable(5000, 4)];
+    let (latencies, outcome) = run(&buffered, Issue::Open, &calls);
+    // the third waits for the first of the two before it to be on disk, at 510 µs
+    assert_eq!(latencies, [10, 10, 470, 10]);
+    assert_eq!(outcome.kinds["write"].parts["write_buffer"], 460.0 / 4.0);
+}
+
+#[test]
+fn changes_wait_for_the_disk_where_they_must() {
+    let calls = [call(0, Class::Create, 1, 0, 0), call(2000, Class::Getattr, 1, 0, 0)];
+    assert_eq!(latencies(&parameters(), &calls), [10, 10]);
+    let careful = Parameters { changes_to_disk: true, ..parameters() };
+    assert_eq!(latencies(&careful, &calls), [510, 10]);
+}
+
+#[test]
+fn reading_ahead_brings_what_is_asked_next() {
+    let ahead = Ahead { policy: Policy::Always, most: 16 << 10 };
+    let ahead = Parameters { ahead, ..parameters() };
+    let calls: Vec<Call> =
+        (0..4).map(|index| call(index * 1000, Class::Read, 1, index * 4096, 4096)).collect();
+    let (latencies, outcome) = run(&ahead, Issue::Open, &calls);
+    assert_eq!(latencies, [110, 10, 10, 10]);
+    assert!(outcome.ahead >= 4);
+    let short: Vec<Call> = calls.iter().map(|own| Call { end: 4 * 4096, ..*own }).collect();
+    assert_eq!(run(&ahead, Issue::Open, &short).1.ahead, 3, "not beyond the end");
+}
+
+#[test]
+fn what_was_in_memory_before_is_not_read() {
+    let warm = Parameters { warm: 1.0, ..parameters() };
+    let calls: Vec<Call> =
+        (0..20).map(|file| call(u64::from(file) * 1000, Class::Read, file, 0, 4096)).collect();
+    assert_eq!(latencies(&warm, &calls), [10; 20]);
+    let half = Parameters { warm: 0.5, ..parameters() };
+    let missed = latencies(&half, &calls).iter().filter(|latency| **latency > 10).count();
+    assert!((4..=16).contains(&missed), "{missed}");
+    // a block that had to go is not warm a second time
+    let again: Vec<Call> =
+        (0..40).map(|step| call(step * 1000, Class::Read, step as u32 % 20, 0, 4096)).collect();
+    assert!(latencies(&warm, &again)[20..].iter().all(|latency| *latency > 10));
+}
+
+#[test]
+fn a_link_moves_data_one_after_the_other() {
+    let link = Parameters { link: 100_000_000, processors: 2, warm: 1.0, ..parameters() };
+    let calls = [0, 0].map(|at| call(at, Class::Read, 1, 0, 65_536 - 128));
+    // 655.36 µs each, and 1.28 µs for what asks
+    assert_eq!(latencies(&link, &calls), [666, 1322]);
+}
+
+#[test]
+fn who_writes_a_file_has_it_alone() {
+    let calls = [
+        Call { stable: true, ..call(0, Class::Write, 1, 0, 4096) },
+        call(1, Class::Read, 1, 0, 4096),
+        call(1, Class::Read, 2, 0, 4096),
+    ];
+    let locked = Parameters { locks: true, ..parameters() };
+    let free = latencies(&parameters(), &calls);
+    let (waited, outcome) = run(&locked, Issue::Open, &calls);
+    assert_eq!((free[1], waited[1]), (19, 519));
+    assert!(outcome.kinds["read"].parts["lock"] > 200.0);
+}
+
+#[test]
+fn calls_that_depend_come_sooner_from_a_quicker_server() {
+    let calls: Vec<Call> = (0..100)
+        .map(|step| Call {
+            replied: (step * 100 + 60) * US,
+            ..call(step * 100, Class::Lookup, 0, 0, 0)
+        })
+        .collect();
+    let (_, open) = run(&parameters(), Issue::Open, &calls);
+    let (_, dependent) = run(&parameters(), Issue::Dependent, &calls);
+    // each takes 10 µs and is thought about for 40
+    assert!((open.seconds - 9_910e-6).abs() < 1e-9);
+    assert!((dependent.seconds - (99.0 * 50e-6 + 10e-6)).abs() < 1e-9, "{}", dependent.seconds);
+}
+
+#[test]
+fn saturated_it_answers_as_many_as_its_processor_can() {
+    let calls: Vec<Call> = (0..1000).map(|at| call(at * 1000, Class::Lookup, 0, 0, 0)).collect();
+    let (_, outcome) = run(&parameters(), Issue::Outstanding(4), &calls);
+    assert!((outcome.rate / 100_000.0 - 1.0).abs() < 1e-3, "{}", outcome.rate);
+    assert!(outcome.busy["processors"] > 0.99);
+    assert_eq!(outcome.outstanding, 4);
+}
+
+#[test]
+fn the_parts_of_a_call_are_its_latency() {
+    let drive = Disks { count: 2, stripe: 8192, kind: Kind::Drive(Box::new(small())) };
+    for disks in [parameters().disks, drive] {
+        let tight = Parameters {
+            disks,
+            threads: 2,
+            locks: true,
+            link: 50_000_000,
+            write_buffer: 8192,
+            memory: 16 << 10,
+            ..parameters()
+        };
+        let calls: Vec<Call> = (0..300)
+            .map(|step| {
+                let class = [Class::Read, Class::Write, Class::Commit][step as usize % 3];
+                let stable = step % 2 == 0;
+                Call { stable, ..call(step * 30, class, step as u32 % 4, 4096 * (step % 5), 6000) }
+            })
+            .collect();
+        let (each, outcome) = run(&tight, Issue::Open, &calls);
+        assert!(each.iter().all(|latency| *latency > 0));
+        let all = &outcome.kinds["all"];
+        let sum: f64 = all.parts.values().sum();
+        assert!((sum - all.simulated.mean).abs() < 1e-3 * sum, "{all:?}");
+        assert_eq!(all.simulated.calls, 300);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_another_one_others() {
+    let mut chancy = parameters();
+    chancy.work = vec![Work { quantiles: vec![(0.0, 1e3), (1.0, 1e6)], per_byte: 0.0 }; 12];
+    let calls: Vec<Call> = (0..50).map(|at| call(at * 10, Class::Lookup, 0, 0, 0)).collect();
+    let of = |seed| {
+        let mut server = Server::new(chancy.clone(), Issue::Open, seed, 0, true).unwrap();
+        calls.iter().for_each(|call| server.feed(*call));
+        server.finish();
+        server.each().to_vec()
+    };
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
+}
+
+#[test]
+fn a_server_that_cannot_be_is_refused() {
+    let refused = |wrong: Parameters| Server::new(wrong, Issue::Open, 1, 0, false).err().unwrap();
+    assert_eq!(
+        refused(Parameters { threads: 0, ..parameters() }).to_string(),
+        "threads: expected at least 1"
+    );
+    assert_eq!(refused(Parameters { warm: 1.5, ..parameters() }), ServerError::Warm);
+    assert_eq!(refused(Parameters { work: vec![], ..parameters() }), ServerError::Classes);
+    let memory = Parameters { memory: 100, ..parameters() };
+    assert_eq!(refused(memory), ServerError::Least("memory", 4096));
+}

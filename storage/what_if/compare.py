@@ -1,0 +1,225 @@
+"""Variants of a fitted server beside the server as it is, ranked where the prediction allows it.
+
+A prediction is off by so much in the half of the capture that the server was not fitted to.
+Variants that differ by less, or by no more than by chance, are not ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from birthmark.storage.what_if.calls import read
+from birthmark.storage.what_if.fit import Fit
+from birthmark.storage.what_if.held_out import METRICS
+from birthmark.storage.what_if.settings import WhatIfOptions
+from birthmark.storage.what_if.simulate import Run, run
+from birthmark.storage.what_if.variants import Change
+
+NOW = "now"
+"""What the server as it is is called among its variants."""
+
+Verdict = Literal["faster", "slower", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a variant gave.
+
+    Attributes:
+        name: what it is called.
+        changes: its settings, in words.
+        figures: by kind of call and figure (`METRICS`), μs: the mean over the seeds.
+        spread: of the same, the standard deviation over the seeds.
+        values: of the calls and the figure that rank: one for each seed.
+        parts: by kind of call, where the mean goes, μs.
+        busy: shares of the time for which its parts were busy.
+        hit_ratio: of the blocks that reads asked for, the share in memory; None: none were.
+        saturated: calls a second, with as many outstanding as were asked for.
+        notes: what was assumed of it.
+    """
+
+    name: str
+    changes: str
+    figures: Mapping[str, Mapping[str, float]]
+    spread: Mapping[str, Mapping[str, float]]
+    values: Sequence[float]
+    parts: Mapping[str, Mapping[str, float]]
+    busy: Mapping[str, float]
+    hit_ratio: float | None
+    saturated: float
+    notes: Sequence[str]
+
+    @property
+    def value(self) -> float:
+        """Return the figure that ranks."""
+        return float(np.mean(self.values))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Variants, best first, and what of their order can be told.
+
+    Attributes:
+        fit: the server.
+        options: what was asked.
+        variants: by the figure that ranks.
+        error: of this figure, in the held-out half, as a factor's logarithm.
+    """
+
+    fit: Fit
+    options: WhatIfOptions
+    variants: Sequence[Variant]
+    error: float
+
+    def now(self) -> Variant:
+        """Return the server as it is."""
+        return next(each for each in self.variants if each.name == NOW)
+
+    def verdict(self, one: Variant, other: Variant) -> Verdict:
+        """Return whether one is faster than another, as far as that can be told."""
+        ratios = np.log(np.maximum(one.values, 1e-3)) - np.log(np.maximum(other.values, 1e-3))
+        chance = 2 * float(np.std(ratios, ddof=1)) if len(ratios) > 1 else 0.0
+        away = float(np.mean(ratios))
+        if not abs(away) > max(self.error, chance):
+            return "cannot be told"
+        return "faster" if away < 0 else "slower"
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the pairs whose order can be told, the faster first."""
+        return [
+            (one.name, other.name)
+            for one, other in combinations(self.variants, 2)
+            if self.verdict(one, other) == "faster"
+        ]
+
+
+def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) -> Comparison:
+    """Let variants of a fitted server serve its dataset; measure the second half.
+
+    Raises ValueError if there are no variants, one is called as the server itself, or calls are to
+    rank of which there are none.
+    """
+    if not variants:
+        raise ValueError("expected a variant: a table [variants.NAME] in the file, or --try")
+    if NOW in variants:
+        raise ValueError(f"variants.{NOW}: expected another name: the server as it is has this one")
+    kinds = [row.kind for row in fit.held_out.rows]
+    if options.operation not in kinds:
+        there = ", ".join(kinds)
+        raise ValueError(f"operation: expected one of {there}; found {options.operation!r}")
+    servers = {NOW: fit.server} | {name: own.of(fit.server) for name, own in variants.items()}
+    seeds = range(1, options.seeds + 1)
+    runs = [
+        Run(server, seed=seed, start=fit.survey.half)
+        for server in servers.values()
+        for seed in seeds
+    ]
+    full: list[Run] = [
+        Run(server, 1, {"outstanding": options.outstanding}) for server in servers.values()
+    ]
+    outcomes = run([*runs, *full], read(fit.survey))
+    found = []
+    for place, name in enumerate(servers):
+        own = outcomes[place * options.seeds : (place + 1) * options.seeds]
+        change = variants.get(name)
+        rate = outcomes[len(runs) + place]["rate"]
+        found.append(_variant(name, change, own, rate, options, fit))
+    ordered = sorted(found, key=lambda each: (each.value, each.name != NOW))
+    error = fit.held_out.error(options.operation, options.metric)
+    return Comparison(fit, options, ordered, error)
+
+
+def _variant(
+    name: str,
+    change: Change | None,
+    outcomes: Sequence[Mapping[str, Any]],
+    saturated: float,
+    options: WhatIfOptions,
+    fit: Fit,
+) -> Variant:
+    kinds = [outcome["kinds"] for outcome in outcomes]
+    simulated = {
+        kind: {
+            metric: [own[kind]["simulated"][metric] for own in kinds if kind in own]
+            for metric in METRICS
+        }
+        for kind in kinds[0]
+    }
+    hits = [outcome["hit_ratio"] for outcome in outcomes if outcome["hit_ratio"] is not None]
+    hit_ratio = float(np.mean(hits)) if hits else None
+    told = {} if change is None else change.model_dump(exclude_unset=True)
+    return Variant(
+        name=name,
+        changes=", ".join(f"{key} = {value}" for key, value in told.items()),
+        figures=_each(simulated, np.mean),
+        spread=_each(simulated, np.std),
+        values=simulated[options.operation][options.metric],
+        parts={kind: _mean([own[kind]["parts"] for own in kinds]) for kind in kinds[0]},
+        busy=_mean([outcome["busy"] for outcome in outcomes]),
+        hit_ratio=hit_ratio,
+        saturated=saturated,
+        notes=_notes(change, fit, hit_ratio),
+    )
+
+
+def _each(figures: Mapping[str, Mapping[str, list[float]]], of: Any) -> dict[str, dict[str, float]]:
+    return {
+        kind: {metric: float(of(values)) for metric, values in own.items()}
+        for kind, own in figures.items()
+    }
+
+
+def _mean(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([own[name] for own in shares])) for name in shares[0]}
+
+
+def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str]:
+    """Return what was assumed, because the capture does not tell it."""
+    if change is None:
+        return []
+    told, notes = change.settings(), []
+    memory, reads = fit.unknowns.get("memory in use"), fit.unknowns.get("disk read")
+    if "memory" in told and memory is not None and memory.value is None:
+        notes.append("the capture does not tell how much memory is in use: nothing missed it")
+    missed = hit_ratio is not None and hit_ratio < 1 and not {"disk_read", "drive"} & set(told)
+    if missed and reads is not None and reads.value is None:
+        micros = fit.server.disk_read.median()
+        notes.append(
+            f"the capture does not tell what a read takes of a disk: {micros:g} μs assumed"
+        )
+    if change.ssd:
+        notes.append("an SSD's times are assumed, not measured")
+    return notes
+
+
+def why(variant: Variant, now: Variant, kind: str) -> str:
+    """Return which part of the mean latency changes most, in words; empty if none does."""
+    own, before = variant.parts.get(kind, {}), now.parts.get(kind, {})
+    changes = {name: own[name] - before.get(name, 0) for name in own}
+    if not changes:
+        return ""
+    name = max(changes, key=lambda part: abs(changes[part]))
+    if abs(changes[name]) < 0.01 * sum(before.values()):
+        return "nothing changes by more than 1 %"
+    word = "less" if changes[name] < 0 else "more"
+    return f"{abs(changes[name]):,.0f} μs {word} {PARTS[name]}"
+
+
+PARTS = {
+    "thread": "waiting for a thread",
+    "lock": "waiting for a file's lock",
+    "processor_queue": "waiting for a processor",
+    "processor": "on the processor",
+    "disk_queue": "waiting for a disk",
+    "seek": "seeking",
+    "rotation": "of rotation",
+    "transfer": "of reading and writing on disks",
+    "write_buffer": "waiting for room in the write buffer",
+    "network": "on the network",
+}
+"""Where the time of a call goes, in words."""

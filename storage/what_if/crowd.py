@@ -1,0 +1,57 @@
+"""How many calls a server works on at a time: those that came while others were under way tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark.data.common.arrays import Floats, Ints
+from birthmark.storage.what_if.calls import UNKNOWN
+from birthmark.storage.what_if.sample import Sample
+from birthmark.storage.what_if.server import Server
+from birthmark.storage.what_if.simulate import Run, each_call
+
+THREADS = (1, 2, 4, 8, 16)
+PROCESSORS = (1, 2, 4, 8)
+LEAST_CALLS = 200
+"""So many calls of a class are compared."""
+_SHARES = (0.5, 0.75, 0.9, 0.95, 0.98)
+Pair = tuple[int, int]
+
+
+def pairs(known: Mapping[str, object]) -> list[Pair]:
+    """Return the threads and processors to try, without those that are known to be others."""
+    threads = [known["threads"]] if "threads" in known else THREADS
+    processors = [known["processors"]] if "processors" in known else PROCESSORS
+    found = [(int(str(one)), int(str(other))) for one in threads for other in processors]
+    return [pair for pair in found if pair[1] <= pair[0]] or found
+
+
+def latencies(
+    server: Server, tried: Sequence[Pair], calls: Sequence[pa.RecordBatch], seed: int
+) -> dict[Pair, Floats]:
+    """Return the simulated latency of every call that was answered, for each pair."""
+    replied = np.concatenate([batch["replied"].to_numpy() for batch in calls])
+    answered = replied != UNKNOWN
+    found = {}
+    for threads, processors in tried:
+        own = server.model_copy(update={"threads": threads, "processors": processors})
+        found[threads, processors] = each_call(Run(own, seed=seed), calls)[1][answered]
+    return found
+
+
+def distance(sample: Sample, simulated: Floats, rows: Ints) -> float:
+    """Return how far the simulated latencies of calls are from the captured ones.
+
+    That is the mean distance of quantiles, in logarithms, over the classes of calls. Calls that
+    came while others were under way are most of the slow ones.
+    """
+    kinds, told = sample.kind[rows], []
+    for kind in np.unique(kinds):
+        of = rows[kinds == kind]
+        if len(of) >= LEAST_CALLS:
+            both = np.quantile(simulated[of], _SHARES), np.quantile(sample.latency[of], _SHARES)
+            told.append(np.abs(np.log(np.maximum(both[0], 1) / np.maximum(both[1], 1))).mean())
+    return float(np.mean(told)) if told else 0.0

@@ -1,0 +1,93 @@
+"""A server's unknowns, from the latencies of its own calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from birthmark.data.common.arrays import Bools
+from birthmark.storage.what_if.calls import CLASSES
+from birthmark.storage.what_if.memory import Memory, memory_of
+from birthmark.storage.what_if.sample import Sample
+from birthmark.storage.what_if.server import Distribution
+from birthmark.storage.what_if.service import LEAST_CALLS, distribution
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What calls that came alone tell of a server.
+
+    Attributes:
+        work: what calls take of a processor, by class.
+        memory: which reads missed, and how much memory is in use.
+        disk_read: what a read takes of a disk; None: too few missed.
+        disk_write: what a write takes until it is stable; None: too few had to be.
+    """
+
+    work: dict[str, Distribution]
+    memory: Memory
+    disk_read: Distribution | None
+    disk_write: Distribution | None
+
+
+def estimate(sample: Sample) -> Estimate:
+    """Return what some calls tell."""
+    alone = sample.take(sample.alone)
+    reads = alone.take(alone.of("read") & ~np.isnan(alone.distance))
+    memory = memory_of(reads.latency, reads.distance)
+    work = {
+        name: _of(alone, rows)
+        for name in CLASSES
+        if (rows := _plain(alone, name)).sum() >= LEAST_CALLS
+    }
+    hits = reads.take(memory.missed < 0.5)
+    if len(hits) >= LEAST_CALLS:
+        work["read"] = _of(hits, np.ones(len(hits), bool))
+    disk_read = _behind(reads.take(memory.missed >= 0.5), work.get("read"))
+    disk_write = _disk_write(alone, work)
+    if disk_write is not None:
+        work["commit"] = _commit(alone, work, disk_write)
+    return Estimate(work, memory, disk_read, disk_write)
+
+
+def _of(calls: Sample, rows: Bools) -> Distribution:
+    return distribution(calls.latency[rows], calls.bytes[rows])
+
+
+def _plain(calls: Sample, name: str) -> Bools:
+    """Return the calls of a class that wait for no disk, as far as that is known."""
+    rows = calls.of(name)
+    return rows & ~calls.stable if name == "write" else rows
+
+
+def _behind(calls: Sample, work: Distribution | None) -> Distribution | None:
+    """Return what calls take besides their work on a processor, by the bytes that they move."""
+    if work is None or len(calls) < LEAST_CALLS:
+        return None
+    own = work.median() + work.ns_per_byte / 1000 * calls.bytes
+    moved = np.maximum(calls.dirty, calls.bytes)
+    return distribution(np.maximum(calls.latency - own, 1.0), moved)
+
+
+def _disk_write(alone: Sample, work: dict[str, Distribution]) -> Distribution | None:
+    """Return what stable writes take besides; without such writes, commits."""
+    writes = alone.take(alone.of("write") & alone.stable)
+    if len(writes) >= LEAST_CALLS:
+        return _behind(writes, work.get("write", work.get("getattr")))
+    commits = alone.take(alone.of("commit") & (alone.dirty > 0))
+    return _behind(commits, work.get("getattr"))
+
+
+def _commit(alone: Sample, work: dict[str, Distribution], disk_write: Distribution) -> Distribution:
+    """Return what commits take of a processor: what is left without the disk's part.
+
+    The shape is that of getattr: the disk's own spread hides it.
+    """
+    shape = work.get("getattr", Distribution.constant(50))
+    commits = alone.take(alone.of("commit"))
+    if len(commits) < LEAST_CALLS:
+        return shape
+    disk = np.where(commits.dirty > 0, disk_write.median(), 0)
+    left = commits.latency - disk - disk_write.ns_per_byte / 1000 * commits.dirty
+    return shape.scaled(max(float(np.median(left)) / shape.median(), 1.0))

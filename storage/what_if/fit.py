@@ -1,0 +1,236 @@
+"""A server fitted to the first half of a dataset, and tried on the second.
+
+Most unknowns are told by calls that came alone, threads and processors by those that did not. An
+interval is what 95 of 100 fits to draws of stretches of the same time give (a block bootstrap: not
+calls are drawn, because calls near one another are alike), widened by how well a value can be told
+at all. What the capture does not tell is said, and never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from birthmark.data.common.arrays import Ints
+from birthmark.storage.what_if import crowd
+from birthmark.storage.what_if.calls import Survey, read
+from birthmark.storage.what_if.estimate import Estimate, estimate
+from birthmark.storage.what_if.held_out import HeldOut, held_out
+from birthmark.storage.what_if.memory import Memory
+from birthmark.storage.what_if.sample import Sample, sampled
+from birthmark.storage.what_if.server import Server
+from birthmark.storage.what_if.settings import FitOptions
+
+_BLOCKS = 40
+_FLOOR = 0.05
+"""No median is told better than to this part of it."""
+_WHOLE_US = 1.0
+"""Calls are timed in whole microseconds."""
+_DEVIATIONS = 2.5
+"""An interval reaches so many standard deviations, which few draws tell, to each side."""
+_AS_GOOD = 0.02
+"""Threads and processors whose latencies are this much farther from the captured are as likely."""
+MARGIN = 4
+"""So many times the memory that is there at least is simulated where nothing missed it."""
+_READ_AHEAD = "read-ahead is taken as told: what hits because of it is not told from what was there"
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """One of a server's unknowns.
+
+    Attributes:
+        value: what was fitted; None: the capture does not tell it.
+        low, high: between what 95 of 100 fits are.
+        unit: of all three.
+        why: why it is not told, or only a bound of it.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as one object."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted server, and how well it predicts.
+
+    Attributes:
+        survey: the dataset.
+        server: the server, with what was known and what was fitted.
+        unknowns: by name.
+        held_out: the prediction of the second half.
+        calls: how many calls it was fitted to.
+    """
+
+    survey: Survey
+    server: Server
+    unknowns: Mapping[str, Unknown]
+    held_out: HeldOut
+    calls: int
+
+
+def first_half(of: Survey, most: int) -> list[pa.RecordBatch]:
+    """Return the last calls of the first half, `most` or a few more."""
+    held: list[pa.RecordBatch] = []
+    for batch in read(of):
+        at = batch["at"].to_numpy()
+        held.append(batch.slice(0, int(np.searchsorted(at, of.half))))
+        while len(held) > 1 and sum(map(len, held[1:])) >= most:
+            held.pop(0)
+        if at[-1] >= of.half:
+            break
+    return [batch for batch in held if len(batch)]
+
+
+def fit(of: Survey, known: Mapping[str, Any], options: FitOptions) -> Fit:
+    """Fit a server to the first half of a dataset, and predict the second.
+
+    Raises ValueError if the first half has no calls to fit to.
+    """
+    calls = first_half(of, options.calls)
+    sample = sampled(calls) if calls else None
+    if sample is None or not len(sample):
+        raise ValueError(f"{of.dataset}: expected calls with replies in its first half, found none")
+    server, unknowns = fitted(sample, calls, known, options)
+    return Fit(of, server, unknowns, held_out(of, server, options.seeds), len(sample))
+
+
+def fitted(
+    sample: Sample, calls: Sequence[pa.RecordBatch], known: Mapping[str, Any], options: FitOptions
+) -> tuple[Server, dict[str, Unknown]]:
+    """Return the server fitted to some calls, and its unknowns with their intervals."""
+    drawn = _stretches(sample, options.resamples)
+    best = estimate(sample)
+    others = [estimate(sample.take(rows)) for rows in drawn]
+    server = _server(best, known)
+    tried = crowd.pairs(known)
+    simulated = crowd.latencies(server, tried, calls, seed=1)
+    everything = np.arange(len(sample))
+    chosen, likely = _pairs(sample, simulated, everything, drawn)
+    server = server.model_copy(update={"threads": chosen[0], "processors": chosen[1]})
+    unknowns = _told(best, others, sample, known)
+    for place, name in enumerate(("threads", "processors")):
+        if name not in known:
+            unknowns[name] = _counted(name, chosen[place], [pair[place] for pair in likely])
+    return server, unknowns
+
+
+def _stretches(sample: Sample, count: int) -> list[Ints]:
+    """Return the rows of `count` draws of stretches of time, each as long as the sample."""
+    blocks, random = sample.blocks(_BLOCKS), np.random.default_rng(1)
+    draws = random.integers(0, _BLOCKS, (count, _BLOCKS))
+    return [np.concatenate([blocks[own] for own in sorted(draw)]) for draw in draws]
+
+
+def _server(best: Estimate, known: Mapping[str, Any]) -> Server:
+    own: dict[str, Any] = {"work": best.work, "warm": best.memory.warm}
+    own["memory"] = _simulated_memory(best.memory)
+    if best.disk_read is not None:
+        own["disk_read"] = best.disk_read
+    if best.disk_write is not None:
+        own["disk_write"] = best.disk_write
+    return Server(**own | dict(known))
+
+
+def _simulated_memory(memory: Memory) -> int:
+    """Return the memory that is simulated: with a margin where only the least is known."""
+    if memory.told:
+        return max(int(memory.bytes), 4096)
+    return max(MARGIN * int(memory.low), 1 << 30)
+
+
+def _pairs(
+    sample: Sample, simulated: Mapping[crowd.Pair, Any], everything: Ints, drawn: Sequence[Ints]
+) -> tuple[crowd.Pair, list[crowd.Pair]]:
+    """Return the threads and processors that fit best, and those that fit best some stretches.
+
+    What is nearly as good as the best is as likely.
+    """
+    away = {pair: crowd.distance(sample, own, everything) for pair, own in simulated.items()}
+    chosen = min(away, key=lambda pair: (round(away[pair], 2), pair))
+    likely = {pair for pair in away if away[pair] <= away[chosen] + _AS_GOOD}
+    for rows in drawn:
+        found = {pair: crowd.distance(sample, own, rows) for pair, own in simulated.items()}
+        likely.add(min(found, key=found.__getitem__))
+    return chosen, sorted(likely)
+
+
+def _counted(name: str, value: int, likely: Sequence[int]) -> Unknown:
+    low, high = min(likely), max(likely)
+    why = "" if low == high else f"calls came too seldom together to tell {low} from {high}"
+    return Unknown(value, low, high, name, why)
+
+
+def _told(
+    best: Estimate, others: Sequence[Estimate], sample: Sample, known: Mapping[str, Any]
+) -> dict[str, Unknown]:
+    """Return the unknowns that calls which came alone tell, and those that they do not."""
+    unknowns = {
+        f"{name} on the processor": _interval(
+            own.median(), [each.work[name].median() for each in others if name in each.work], "μs"
+        )
+        for name, own in best.work.items()
+    }
+    if "memory" not in known:
+        unknowns["memory in use"] = _memory(best, others)
+    unknowns["found in memory at first"] = _warm(best, others)
+    for name in ("disk_read", "disk_write"):
+        if name not in known and "drive" not in known:
+            unknowns[name.replace("_", " ")] = _disk(name, best, others)
+    unknowns["link"] = _link(sample)
+    return unknowns
+
+
+def _interval(value: float, others: Sequence[float], unit: str) -> Unknown:
+    """Return a value with its interval: by the spread of other fits, and at least the floor."""
+    spread = _DEVIATIONS * float(np.std(others)) if len(others) > 1 else value
+    spread = max(spread, _FLOOR * value, _WHOLE_US if unit == "μs" else 0)
+    return Unknown(value, max(value - spread, 0.0), value + spread, unit)
+
+
+def _memory(best: Estimate, others: Sequence[Estimate]) -> Unknown:
+    own = best.memory
+    if not own.told:
+        why = "no read that came back to data missed the cache: at least this is there"
+        return Unknown(None, own.low, None, "bytes", why)
+    told = [each.memory for each in others if each.memory.told] or [own]
+    low = min(own.low, float(np.quantile([each.low for each in told], 0.025)))
+    high = max(own.high, float(np.quantile([each.high for each in told], 0.975)))
+    return Unknown(own.bytes, low, high, "bytes", _READ_AHEAD)
+
+
+def _warm(best: Estimate, others: Sequence[Estimate]) -> Unknown:
+    if best.disk_read is None:
+        why = "nothing missed the cache as far as latencies tell: reads of data not touched before"
+        return Unknown(None, None, None, "share", why + " were as quick as all others")
+    spread = max(_DEVIATIONS * float(np.std([each.memory.warm for each in others])), 0.05)
+    own = best.memory.warm
+    return Unknown(own, max(own - spread, 0.0), min(own + spread, 1.0), "share")
+
+
+def _disk(name: str, best: Estimate, others: Sequence[Estimate]) -> Unknown:
+    own = getattr(best, name)
+    if own is None:
+        seldom = "reads that missed" if name == "disk_read" else "writes that had to be stable"
+        return Unknown(None, None, None, "μs", f"the capture has too few {seldom}")
+    found = [getattr(each, name) for each in others]
+    return _interval(own.median(), [each.median() for each in found if each is not None], "μs")
+
+
+def _link(sample: Sample) -> Unknown:
+    """Return the least that the link moves: the most that it moved in a tenth of a second."""
+    periods = ((sample.at - sample.at[0]) // 100_000_000).astype(np.int64)
+    most = float(np.bincount(periods, weights=sample.bytes).max()) * 10
+    why = "it was never seen full: at least so much went over it in a tenth of a second"
+    return Unknown(None, most, None, "bytes/s", why)

@@ -1,0 +1,72 @@
+"""How well a fitted server predicts the half of a dataset that it was not fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from birthmark.storage.what_if.calls import Survey, read
+from birthmark.storage.what_if.server import Server
+from birthmark.storage.what_if.simulate import Run, run
+
+METRICS = ("mean", "p50", "p95", "p99")
+LEAST_CALLS = 100
+"""The error of fewer calls says nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Calls of a kind: their latencies in μs, captured and predicted, by `METRICS`.
+
+    `away` is the predicted part of the captured one, less 1: 0.1 is a tenth too slow.
+    """
+
+    kind: str
+    calls: int
+    captured: Mapping[str, float]
+    predicted: Mapping[str, float]
+
+    @property
+    def away(self) -> dict[str, float]:
+        """Return the error of each figure."""
+        return {name: self.predicted[name] / max(self.captured[name], 1e-3) - 1 for name in METRICS}
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The prediction of the second half, by kind of call."""
+
+    rows: Sequence[Row]
+
+    def error(self, kind: str, metric: str) -> float:
+        """Return how far a figure is off, as a factor's logarithm; infinite if it is not known."""
+        found = next((row for row in self.rows if row.kind == kind), None)
+        if found is None or found.calls < LEAST_CALLS:
+            return float("inf")
+        return abs(float(np.log1p(found.away[metric])))
+
+
+def held_out(of: Survey, server: Server, seeds: int) -> HeldOut:
+    """Let a server serve a dataset; compare the latencies of its second half with the captured."""
+    runs = [Run(server, seed=seed, start=of.half) for seed in range(1, seeds + 1)]
+    return compared(run(runs, read(of)))
+
+
+def compared(outcomes: Sequence[Mapping[str, Any]]) -> HeldOut:
+    """Return the means over some runs beside what was captured."""
+    kinds = [outcome["kinds"] for outcome in outcomes]
+    rows = []
+    for name in sorted(kinds[0], key=lambda name: (name != "all", name)):
+        own = [kind[name] for kind in kinds if name in kind]
+        captured = own[0]["captured"]
+        predicted = {
+            metric: float(np.mean([each["simulated"][metric] for each in own]))
+            for metric in METRICS
+        }
+        told = {metric: captured[metric] for metric in METRICS}
+        if captured["calls"]:
+            rows.append(Row(name, captured["calls"], told, predicted))
+    return HeldOut(rows)

@@ -1,0 +1,215 @@
+"""What was fitted and compared, for people and programs: tables, JSON, Parquet and HTML."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jinja2 import ChoiceLoader, PackageLoader
+
+from birthmark.data.common.durable import replaced, write_text
+from birthmark.data.generated import in_dataset, label
+from birthmark.storage.what_if.compare import PARTS, Comparison, Variant, why
+from birthmark.storage.what_if.fit import Fit, Unknown
+from birthmark.storage.what_if.held_out import METRICS, Row
+from birthmark.training.reports.environment import pages
+
+ERROR_HEADINGS = ("calls", "p50 μs", "predicted", "off", "p95 μs", "predicted", "off", "mean off")
+UNKNOWN_HEADINGS = ("fitted", "between", "and", "unit", "")
+VARIANT_HEADINGS = ("μs", "beside now", "p50", "p95", "p99", "calls/s at most", "hits", "busiest")
+
+FIGURES = pa.schema(
+    [
+        pa.field("variant", pa.utf8(), nullable=False),
+        pa.field("kind", pa.utf8(), nullable=False),
+        *(pa.field(f"{metric}_us", pa.float64()) for metric in METRICS),
+        *(pa.field(f"{metric}_sd_us", pa.float64()) for metric in METRICS),
+        *(pa.field(f"{part}_us", pa.float64()) for part in PARTS),
+        pa.field("saturated_per_s", pa.float64(), nullable=False),
+        pa.field("hit_ratio", pa.float64()),
+    ]
+)
+"""A row for each variant and kind of call: figures, their spread over seeds, and where it goes."""
+
+
+def error_rows(fit: Fit) -> list[tuple[str, ...]]:
+    """Return the kind of call and `ERROR_HEADINGS` of the held-out half."""
+    return [_error_row(row) for row in fit.held_out.rows]
+
+
+def unknown_rows(fit: Fit) -> list[tuple[str, ...]]:
+    """Return the name and `UNKNOWN_HEADINGS` of each unknown."""
+    return [
+        (
+            name,
+            _number(own.value, own) or "not told",
+            _number(own.low, own),
+            _number(own.high, own),
+            own.unit,
+            own.why,
+        )
+        for name, own in fit.unknowns.items()
+    ]
+
+
+def variant_rows(of: Comparison) -> list[tuple[str, ...]]:
+    """Return the name and `VARIANT_HEADINGS` of each variant, best first."""
+    return [(each.name, *_variant_row(of, each)) for each in of.variants]
+
+
+def conclusion(of: Comparison) -> list[str]:
+    """Return what can be said of the variants, a sentence each."""
+    now, kind = of.now(), of.options.operation
+    told = []
+    for each in of.variants:
+        if each is now:
+            continue
+        verdict, change = of.verdict(each, now), each.value / max(now.value, 1e-3) - 1
+        if verdict == "cannot be told":
+            sentence = f"{each.name}: no difference that can be told ({change:+.1%})"
+        else:
+            sentence = f"{each.name}: {verdict} by {abs(change):.0%}: {why(each, now, kind)}"
+        told.append("; ".join([sentence, *each.notes]))
+    return told
+
+
+def promise(of: Comparison) -> str:
+    """Return by what variants are ranked, and which are not."""
+    options = of.options
+    ranked = f"Ranked by the {options.metric} latency of {options.operation} calls"
+    if of.error == math.inf:
+        return f"{ranked}. Its error is not known: too few such calls. So nothing is ranked."
+    off = f"{percent_off(of.error)} in the half that it was not fitted to"
+    return f"{ranked}, whose prediction is off by {off}: smaller differences are not ranked."
+
+
+def percent_off(error: float) -> str:
+    """Return an error that is a factor's logarithm, as a share in words."""
+    return f"{math.expm1(error):.1%}"
+
+
+def fit_json(fit: Fit) -> dict[str, Any]:
+    """Return a fit as one object."""
+    of = fit.survey
+    return {
+        "dataset": str(of.dataset),
+        "server_address": of.server,
+        "generated": label(in_dataset(of.dataset)) or None,
+        "period": of.period(),
+        "calls": of.rows,
+        "without_reply": of.rows - of.replied,
+        "fitted_to": fit.calls,
+        "held_out": [
+            {"kind": row.kind, "calls": row.calls}
+            | {"captured_us": row.captured, "predicted_us": row.predicted, "off": row.away}
+            for row in fit.held_out.rows
+        ],
+        "unknowns": {name: own.to_json() for name, own in fit.unknowns.items()},
+        "server": fit.server.model_dump(),
+    }
+
+
+def comparison_json(of: Comparison) -> dict[str, Any]:
+    """Return a comparison as one object, with its fit."""
+    variants = [
+        dict(vars(each)) | {"beside_now": of.verdict(each, of.now())} for each in of.variants
+    ]
+    error = None if of.error == math.inf else math.expm1(of.error)
+    return {
+        "fit": fit_json(of.fit),
+        "ranked_by": {"operation": of.options.operation, "metric": of.options.metric},
+        "error": error,
+        "variants": variants,
+        "ranked_pairs": of.pairs(),
+        "conclusion": conclusion(of),
+    }
+
+
+def write(of: Comparison, out: Path) -> None:
+    """Write ``what-if.html``, ``what-if.json`` and ``what-if.parquet`` into a folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(out / "what-if.json", json.dumps(comparison_json(of), indent=2) + "\n")
+    write_text(out / "what-if.html", html(of))
+    with replaced(out / "what-if.parquet") as aside:
+        pq.write_table(table(of), aside)
+
+
+def html(of: Comparison) -> str:
+    """Return a page: complete in itself, and the same for the same comparison."""
+    loader = ChoiceLoader(
+        [
+            PackageLoader("birthmark.storage.what_if"),
+            PackageLoader("birthmark.training.reports"),
+        ]
+    )
+    return (
+        pages(loader)
+        .get_template("what_if.html.j2")
+        .render(
+            fit=fit_json(of.fit),
+            promise=promise(of),
+            conclusion=conclusion(of),
+            tables=[
+                ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of)),
+                (
+                    "How well the server is predicted",
+                    ("calls", *ERROR_HEADINGS),
+                    error_rows(of.fit),
+                ),
+                ("What was fitted", ("unknown", *UNKNOWN_HEADINGS), unknown_rows(of.fit)),
+            ],
+            changes=[(each.name, each.changes) for each in of.variants if each.changes],
+        )
+    )
+
+
+def table(of: Comparison) -> pa.Table:
+    """Return the figures of all variants (`FIGURES`)."""
+    rows: list[dict[str, Any]] = [
+        {"variant": each.name, "kind": kind}
+        | {f"{metric}_us": value for metric, value in figures.items()}
+        | {f"{metric}_sd_us": value for metric, value in each.spread[kind].items()}
+        | {f"{part}_us": value for part, value in each.parts[kind].items()}
+        | {"saturated_per_s": each.saturated, "hit_ratio": each.hit_ratio}
+        for each in of.variants
+        for kind, figures in each.figures.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=FIGURES)
+
+
+def _error_row(row: Row) -> tuple[str, ...]:
+    cells = [row.kind, f"{row.calls:,}"]
+    for metric in ("p50", "p95"):
+        cells += [f"{row.captured[metric]:,.0f}", f"{row.predicted[metric]:,.0f}"]
+        cells.append(f"{row.away[metric]:+.0%}")
+    return (*cells, f"{row.away['mean']:+.0%}")
+
+
+def _variant_row(of: Comparison, each: Variant) -> Sequence[str]:
+    figures = each.figures[of.options.operation]
+    busiest = max(each.busy, key=each.busy.__getitem__)
+    now = of.now()
+    beside = "" if each is now else of.verdict(each, now)
+    return (
+        f"{each.value:,.0f}",
+        beside,
+        *(f"{figures[metric]:,.0f}" for metric in ("p50", "p95", "p99")),
+        f"{each.saturated:,.0f}",
+        "" if each.hit_ratio is None else f"{each.hit_ratio:.1%}",
+        f"{busiest} {each.busy[busiest]:.0%}",
+    )
+
+
+def _number(value: float | None, of: Unknown) -> str:
+    if value is None or value == math.inf:
+        return ""
+    if of.unit in ("bytes", "bytes/s"):
+        return f"{value / (1 << 20):,.1f} MB" if value < 1 << 30 else f"{value / (1 << 30):,.2f} GB"
+    return (
+        f"{value:,.0f}" if value >= 100 or of.unit in ("threads", "processors") else f"{value:.3g}"
+    )

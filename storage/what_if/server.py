@@ -1,0 +1,119 @@
+"""What a server is, as people write it down, and as the simulator takes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from birthmark.data.settings import Strict
+from birthmark.layout_hint.disks import read_drive
+from birthmark.storage.what_if.calls import CLASSES
+
+Policy = Literal["none", "default", "slow_down", "cursor", "always", "linux"]
+"""How a server tells that a file is read in order (native/storage/src/server/ahead.rs)."""
+
+Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
+
+
+class Distribution(Strict):
+    """How long work takes."""
+
+    quantiles: Quantiles = Field(
+        description="shares from 0 to 1, and below what time that share of the work is done, μs"
+    )
+    ns_per_byte: float = Field(default=0, ge=0, description="nanoseconds for each byte besides")
+
+    @classmethod
+    def constant(cls, micros: float, ns_per_byte: float = 0) -> Self:
+        """Return work that always takes as long."""
+        return cls(quantiles=[(0, micros), (1, micros)], ns_per_byte=ns_per_byte)
+
+    def median(self) -> float:
+        """Return what half of the work takes at most, without bytes, in microseconds."""
+        at = next(place for place, own in enumerate(self.quantiles) if own[0] >= 0.5)
+        (low, below), (high, above) = self.quantiles[max(at - 1, 0)], self.quantiles[at]
+        part = (0.5 - low) / (high - low) if high > low else 1.0
+        return float(below * (above / below) ** part)
+
+    def scaled(self, factor: float) -> Self:
+        """Return work that takes so many times as long."""
+        times = [(share, time * factor) for share, time in self.quantiles]
+        return type(self)(quantiles=times, ns_per_byte=self.ns_per_byte * factor)
+
+    def for_simulator(self) -> dict[str, Any]:
+        """Return it as the simulator takes it, in nanoseconds."""
+        times = [(share, time * 1000) for share, time in self.quantiles]
+        return {"quantiles": times, "per_byte": self.ns_per_byte}
+
+
+class Server(Strict):
+    """A server: what an administrator knows of it, and what was fitted. Sizes are in bytes."""
+
+    threads: int = Field(default=8, ge=1, description="threads that answer calls (nfsd)")
+    processors: int = Field(default=1, ge=1, description="processors")
+    memory: int = Field(default=1 << 40, ge=4096, description="memory for data of files")
+    warm: float = Field(
+        default=0, ge=0, le=1, description="of what is read first, the share found in memory"
+    )
+    link: int = Field(default=0, ge=0, description="bytes a second; 0: no limit")
+    read_ahead: Policy = Field(default="none", description="how sequential reads are told")
+    read_ahead_most: int = Field(default=128 << 10, ge=0, description="most bytes read ahead")
+    write_buffer: int = Field(default=0, ge=0, description="bytes that outlast a power failure")
+    changes_to_disk: bool = Field(
+        default=False, description="whether changes of names are on disk before they are answered"
+    )
+    locks: bool = Field(default=False, description="whether who writes a file has it alone")
+    disks: int = Field(default=1, ge=1, le=1000, description="how many disks")
+    stripe: int = Field(default=64 << 10, ge=4096, description="bytes on a disk before the next")
+    channels: int = Field(default=8, ge=1, description="requests that a disk serves at a time")
+    drive: str | None = Field(
+        default=None, description="a drive with an arm, in place of the times of reads and writes"
+    )
+    disk_read: Distribution = Field(
+        default=Distribution.constant(100), description="what a read takes of a disk"
+    )
+    disk_write: Distribution = Field(
+        default=Distribution.constant(100), description="what a write takes until it is stable"
+    )
+    work: dict[str, Distribution] = Field(
+        default={}, description="what calls take of a processor, by what they ask for"
+    )
+
+    @model_validator(mode="after")
+    def _known_classes(self) -> Self:
+        if unknown := sorted(set(self.work) - set(CLASSES)):
+            raise ValueError(f"work: expected any of {', '.join(CLASSES)}, found {unknown[0]!r}")
+        return self
+
+    def for_simulator(self) -> str:
+        """Return it as the simulator takes it (native/storage/src/server/parameters.rs)."""
+        told = Distribution.constant(50)
+        return json.dumps(
+            {
+                "threads": self.threads,
+                "processors": self.processors,
+                "work": [self.work.get(name, told).for_simulator() for name in CLASSES],
+                "link": self.link,
+                "memory": self.memory,
+                "block": BLOCK,
+                "warm": self.warm,
+                "ahead": {"policy": self.read_ahead, "most": self.read_ahead_most},
+                "changes_to_disk": self.changes_to_disk,
+                "locks": self.locks,
+                "write_buffer": self.write_buffer,
+                "write_back": 30_000_000_000,
+                "disks": {"count": self.disks, "stripe": self.stripe, "kind": self._kind()},
+            }
+        )
+
+    def _kind(self) -> dict[str, Any]:
+        if self.drive is not None:
+            return {"drive": read_drive(self.drive).parameters()}
+        reads, writes = self.disk_read.for_simulator(), self.disk_write.for_simulator()
+        return {"flash": {"channels": self.channels, "read": reads, "write": writes}}
+
+
+BLOCK = 4096
+"""The size of a block of the cache."""

@@ -1,0 +1,39 @@
+"""What fitting a server and comparing variants may be told. Commands make their options of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from birthmark.data.settings import Strict
+
+Metric = Literal["mean", "p50", "p95", "p99"]
+"""The figure of a distribution of latencies by which variants are ranked."""
+
+
+class FitOptions(Strict):
+    """How a server is fitted."""
+
+    calls: int = Field(
+        default=200_000, ge=1000, description="most calls to fit to: the last of the first half"
+    )
+    resamples: int = Field(
+        default=20, ge=5, le=1000, description="draws of stretches of time, for the intervals"
+    )
+    seeds: int = Field(default=3, ge=2, le=100, description="runs, each with a seed of its own")
+
+
+class WhatIfOptions(FitOptions):
+    """How variants are compared."""
+
+    operation: str = Field(
+        default="all", description="calls whose latency ranks: all, read, write, commit, lookup, …"
+    )
+    metric: Metric = Field(default="mean", description="figure of their latency that ranks")
+    outstanding: int = Field(
+        default=64,
+        ge=1,
+        le=100_000,
+        description="calls at a time, for the throughput at saturation",
+    )

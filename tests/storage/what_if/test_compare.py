@@ -1,0 +1,126 @@
+"""Variants of a server, ranked where they can be told apart, and the report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from birthmark.storage.what_if.calls import survey
+from birthmark.storage.what_if.compare import NOW, Comparison, compare
+from birthmark.storage.what_if.fit import Fit, fit
+from birthmark.storage.what_if.report import conclusion, html, promise
+from birthmark.storage.what_if.settings import WhatIfOptions
+from birthmark.storage.what_if.truth import capture
+from birthmark.storage.what_if.variants import Change
+from tests.builders.served import dataset, operations
+from tests.storage.what_if.test_fit import KNOWN, TRUE
+
+OPTIONS = WhatIfOptions(resamples=5, seeds=2)
+CHANGES = {
+    "memory": Change(memory=1 << 30),
+    "buffer": Change(write_buffer=64 << 20),
+    "locks": Change(locks=True),
+    "cheetah": Change(drive="cheetah9LP"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    small = TRUE.model_copy(update={"memory": 8 << 20})
+    (batch,) = capture(small, 30_000, 6)
+    return dataset(tmp_path_factory.mktemp("served") / "d", operations(batch))
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> Fit:
+    return fit(survey(folder), KNOWN, OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def compared(found: Fit) -> Comparison:
+    return compare(found, CHANGES, OPTIONS)
+
+
+def test_what_helps_is_faster_and_what_changes_little_is_not_ranked(compared: Comparison) -> None:
+    now = compared.now()
+    verdicts = {each.name: compared.verdict(each, now) for each in compared.variants}
+    assert verdicts["memory"] == "faster"
+    assert verdicts["cheetah"] == "slower"
+    assert verdicts["locks"] == verdicts[NOW] == "cannot be told"
+    assert ("memory", NOW) in compared.pairs()
+    assert (NOW, "locks") not in compared.pairs()
+    values = [each.value for each in compared.variants]
+    assert values == sorted(values)
+
+
+def test_it_is_said_why(compared: Comparison) -> None:
+    told = {sentence.split(":")[0]: sentence for sentence in conclusion(compared)}
+    assert "less of reading and writing on disks" in told["memory"]
+    assert "no difference that can be told" in told["locks"]
+    assert "whose prediction is off by" in promise(compared)
+    by_name = {each.name: each for each in compared.variants}
+    assert by_name["cheetah"].parts["read"]["seek"] > 0
+    hits = by_name["memory"].hit_ratio, by_name[NOW].hit_ratio
+    assert hits[0] is not None
+    assert hits[1] is not None
+    assert hits[0] > hits[1]
+
+
+def test_a_worse_prediction_ranks_less(compared: Comparison) -> None:
+    unsure = Comparison(compared.fit, compared.options, compared.variants, error=float("inf"))
+    assert unsure.pairs() == []
+    assert "nothing is ranked" in promise(unsure)
+
+
+def test_what_cannot_be_compared_is_refused(found: Fit) -> None:
+    with pytest.raises(ValueError, match="expected a variant"):
+        compare(found, {}, OPTIONS)
+    with pytest.raises(ValueError, match=r"variants\.now: expected another name"):
+        compare(found, {NOW: Change(threads=1)}, OPTIONS)
+    rename = OPTIONS.model_copy(update={"operation": "rename"})
+    with pytest.raises(ValueError, match=r"operation: expected one of all, .*found 'rename'"):
+        compare(found, CHANGES, rename)
+
+
+def test_the_page_shows_text_and_no_markup_of_others(found: Fit) -> None:
+    page = html(compare(found, {"<b>": Change(threads=16)}, OPTIONS))
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "birthmark", "storage", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_a_capture_becomes_a_report(folder: Path, tmp_path: Path) -> None:
+    quick = ("--resamples", "5", "--seeds", "2")
+    config = tmp_path / "known.toml"
+    config.write_text("[server]\nthreads = 8\nprocessors = 1\n")
+    out = tmp_path / "out"
+    run = command("what-if", folder, "--try", "memory=1G", "--config", config, "--out", out, *quick)
+    assert (run.returncode, run.stderr) == (0, "")
+    order = ["Predicted for the half", "Fitted", "Variants, best first", "memory=1G: faster by"]
+    places = [run.stdout.index(words) for words in order]
+    assert places == sorted(places)
+    told = json.loads((out / "what-if.json").read_text())
+    assert told["ranked_pairs"] == [["memory=1G", "now"]]
+    assert told["variants"][0]["saturated"] > 0
+    rows = pq.read_table(out / "what-if.parquet").to_pylist()
+    assert {row["variant"] for row in rows} == {"now", "memory=1G"}
+    assert "memory=1G: faster by" in (out / "what-if.html").read_text()
+
+
+def test_a_variant_that_names_nothing_is_refused_in_a_line(folder: Path, tmp_path: Path) -> None:
+    config = tmp_path / "variants.toml"
+    config.write_text("[variants.empty]\n")
+    run = command("what-if", folder, "--config", config)
+    assert (run.returncode, run.stdout) == (1, "")
+    (line,) = run.stderr.splitlines()
+    assert f"{config}: variants.empty: expected at least one of threads" in line
+    assert command("what-if", folder).returncode == 2

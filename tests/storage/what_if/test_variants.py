@@ -1,0 +1,61 @@
+"""What is known of a server and what is tried, from a file and from options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from birthmark.storage.what_if.server import Server
+from birthmark.storage.what_if.variants import questions
+
+
+def asked(folder: Path, text: str) -> Path:
+    path = folder / "variants.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_says_what_is_known_and_what_is_tried(tmp_path: Path) -> None:
+    text = '[server]\nthreads = 4\n[variants.big]\nmemory = "64G"\n[variants.flash]\nssd = true\n'
+    found = questions(asked(tmp_path, text), ["threads=16,read_ahead=linux"])
+    assert found.known() == {"threads": 4}
+    assert list(found.variants) == ["big", "flash", "threads=16,read_ahead=linux"]
+    server = Server(drive="cheetah9LP")
+    assert found.variants["big"].of(server).memory == 64 << 30
+    flash = found.variants["flash"].of(server)
+    assert (flash.drive, flash.disk_read.median()) == (None, 90)
+    both = found.variants["threads=16,read_ahead=linux"].of(server)
+    assert (both.threads, both.read_ahead, both.drive) == (16, "linux", "cheetah9LP")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[variants.none]\n", r"variants\.toml: variants\.none: expected at least one of threads"),
+        ("[variants.x]\nmemroy = 5\n", r"variants\.toml: variants\.x\.memroy: .*memory"),
+        ('[variants.x]\nmemory = "much"\n', r"variants\.x\.memory: 'much' is no size"),
+        ("[variants.x]\nthreads = 0\n", r"variants\.x\.threads: .*greater than or equal to 1"),
+        ('[variants.x]\ndrive = "ufo"\n', r"variants\.x: drive 'ufo': expected atlas10k"),
+        ('[variants.x]\ndrive = "atlas10k"\nssd = true\n', r"expected a drive or ssd, found both"),
+        ("[variants\n", r"variants\.toml: expected a TOML file"),
+    ],
+)
+def test_a_file_that_asks_what_cannot_be_is_refused(
+    tmp_path: Path, text: str, expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        questions(asked(tmp_path, text), [])
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("memory", r"--try memory: expected SETTING=VALUE, found 'memory'"),
+        ("colour=blue", r"--try colour=blue: colour: "),
+        ("threads=many", r"--try threads=many: threads: "),
+    ],
+)
+def test_an_option_that_asks_what_cannot_be_is_refused(option: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        questions(None, [option])
