@@ -65,7 +65,7 @@ mod _native {
         storage::check_drive,
         storage::storage_validate,
         storage_attached::storage_attached,
-        storage_bench::{storage_bench, storage_counts, storage_ejections},
+        storage_bench::{storage_bench, storage_counts, storage_ejections, storage_stream},
         storage_replay::storage_replay,
         storage_theory::storage_theory,
         text::{PyTextWriter, PyTraceLines},

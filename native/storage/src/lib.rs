@@ -26,6 +26,7 @@ pub mod spread;
 pub mod srt;
 pub mod station;
 pub mod store;
+pub mod stream;
 pub mod theory;
 pub mod traces;
 pub mod validation;
