@@ -23,8 +23,13 @@ pub struct ZfetchRules {
 
 impl ZfetchRules {
     /// Those of OpenZFS 2.4.
-    pub const V2_4: Self =
-        Self { streams: 8, min_distance: 4 << 20, max_distance: 64 << 20, max_reorder: 16 << 20, min_reap: 1_000_000_000 };
+    pub const V2_4: Self = Self {
+        streams: 8,
+        min_distance: 4 << 20,
+        max_distance: 64 << 20,
+        max_reorder: 16 << 20,
+        min_reap: 1_000_000_000,
+    };
     /// Those of OpenZFS 2.2.
     pub const V2_2: Self = Self { max_reorder: 0, ..Self::V2_4 };
 }

@@ -56,9 +56,14 @@ impl Stream {
             ("record", pages(self.record)),
         ];
         for (key, holds) in sizes {
-            need(holds, key, "pages of 4096 bytes, 1 GB at most; those asked for a part of the file")?;
+            need(
+                holds,
+                key,
+                "pages of 4096 bytes, 1 GB at most; those asked for a part of the file",
+            )?;
         }
-        let rates = (1_000..=1 << 40).contains(&self.wire) && (1_000..=1 << 40).contains(&self.disk_rate);
+        let rates =
+            (1_000..=1 << 40).contains(&self.wire) && (1_000..=1 << 40).contains(&self.disk_rate);
         need(rates, "wire, disk_rate", "1000 to 2^40 bytes a second")?;
         let times = [self.copy, self.latency, self.wake, self.work, self.position];
         let short = times.iter().all(|time| *time <= 1_000_000_000);

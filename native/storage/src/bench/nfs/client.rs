@@ -107,7 +107,7 @@ impl<'a> Client<'a> {
             }
             Event::Got(call) => {
                 calls.spent(call, now, |parts| &mut parts.processor);
-                self.got(call, now, calls, events);
+                self.got(call, now, events);
             }
             _ => {}
         }
@@ -180,7 +180,7 @@ impl<'a> Client<'a> {
     }
 
     /// An answer is there: its thread takes the next call, and its process goes on.
-    fn got(&mut self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+    fn got(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
         self.window.answered();
         if self.asked[call] == Asked::ByThread {
             match self.handed.pop_front() {
