@@ -78,7 +78,7 @@ def of_local(own: Figures) -> Figures:
 
 
 def udp(own: Figures) -> Figures:
-    """Return UDP's rate over TCP's, and the least rate of each over the most, mean of the drives."""
+    """Return UDP's rate over TCP's, and of each the least over the most; means over drives."""
 
     def over(readers: tuple[int, ...]) -> float:
         ratios = [own[f"udp {d} {n}"] / own[f"tcp {d} {n}"] for d in DISKS for n in readers]
