@@ -99,9 +99,9 @@ PAPER = Paper(
             values.untagged,
             between(27 * 0.85, 27 * 1.15),
             reason="the least is that of 32 readers, 2 MB/s below one reader's 35. The real drive"
-            " gave 8 readers 30 already, by Fig. 3. Inodes and indirect blocks, which each file needs"
-            " from elsewhere, are not simulated; the assumed drive passes 4 % more than its manual's"
-            " 36 million bytes a second",
+            " gave 8 readers 30 already, by Fig. 3. Inodes and indirect blocks, which each file"
+            " needs from elsewhere, are not simulated; the assumed drive passes 4 % more than its"
+            " manual's 36 million bytes a second",
         ),
         Claim(
             "A8",
@@ -139,8 +139,9 @@ PAPER = Paper(
             "0.35 to 0.65",
             values.of_local,
             between(0.35, 0.65),
-            reason="at 2 to 16 readers it is 0.46 to 0.54; with 32 the small table costs more than it"
-            " cost the authors, see A23: ide1 is right at the limit, below by less than a thousandth",
+            reason="at 2 to 16 readers it is 0.46 to 0.54; with 32 the small table costs more than"
+            " it cost the authors, see A23: ide1 is right at the limit, below by less than a"
+            " thousandth",
         ),
         Claim(
             "A12",
