@@ -24,8 +24,8 @@ PAPER = Paper(
         "With tags the drive takes the shortest access first, aged. What it did is unknown, but"
         " the authors saw it change the order; one that takes requests as they come is drawn"
         " beside it.",
-        "A12 is of the order only. Over TCP rates fall, too, to 62 % of the best, as the small table"
-        " ejects files of 32 readers; the authors' were about constant.",
+        "A12 is of the order only. Over TCP rates fall, too, to 62 % of the best, as the small"
+        " table ejects files of 32 readers; the authors' were about constant.",
         "Cursors: 8 a file. What is claimed of figures is what the text says of them.",
     ),
     claims=(
