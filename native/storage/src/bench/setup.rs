@@ -148,7 +148,7 @@ impl Setup {
     /// The files of the run. Those of all sets lie one behind the other, a little apart, somewhere in
     /// the quarter: a folder at the top of a file system begins in a cylinder group that FreeBSD draws
     /// (`ffs_dirpref`).
-    fn files(&self, sectors: u64) -> Vec<File> {
+    pub(super) fn files(&self, sectors: u64) -> Vec<File> {
         let per_block = self.cluster.block / SECTOR;
         let blocks = self.file_bytes() / self.cluster.block;
         let mut random = self.random(0);
