@@ -239,6 +239,14 @@ def storage_bench(setup_json: str) -> str:
     if there is no such run.
     """
 
+def storage_stream(setup_json: str) -> str:
+    """Read a file over NFS once, as ``Stream`` in ``native/storage/src/stream`` says.
+
+    Returns JSON: the ``time`` in nanoseconds, ``calls`` and how many were ``overtaken``,
+    ``records`` and how many were read ``ahead``, how often a disk ``positioned``, ``events``.
+    Raises ``StorageError`` if there are no such machines.
+    """
+
 def storage_counts(heuristic_json: str, offsets: list[int], bytes: int) -> list[int]:
     """Return how sequentially a heuristic says a file is read, after each of its reads.
 

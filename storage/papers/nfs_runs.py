@@ -23,7 +23,7 @@ LINK = 54_000_000
 
 FIFO = {"fifo": {"depth": 64}}
 AGED = {"aged": {"depth": 64, "weight": 1.0}}
-"""What a drive with tagged queues may do: nobody knows what this one did."""
+"""What a drive with tagged queues may do: nobody knows what this one did, but it took an order."""
 
 LOCAL = {"local": {"processor_per_block": 90_000}}
 """A process on the machine itself: nanoseconds to copy a block of 16 KB."""

@@ -14,10 +14,18 @@ PAPER = Paper(
         "Both drives are assumed in part: wd200bb and ddys36950 say of what. The outer"
         " zone of wd200bb was fitted roughly to the 5.97 s of eight readers: it takes 6.2.",
         "What client, network and server take for a call beside the drive was fitted to 0.5 ms,"
-        " which Cursor's rate of scsi1 at 2 strides tells. Absolute rates over NFS rest on it.",
+        " which Cursor's rate of scsi1 at 2 strides tells. Absolute rates over NFS rest on it, and"
+        " so does what A19 says of 2 strides.",
         "A thread of the client wakes up after 0.06 ms (UDP) or 0.03 ms (TCP) on average, which"
         " is a guess, and decides how many calls overtake others.",
         "Vnodes are scattered over the table of files, which has seen all files before.",
+        "All files lie one behind the other, and begin anywhere in their quarter: FreeBSD draws the"
+        " cylinder group of a folder at the top. Each seed is another place.",
+        "With tags the drive takes the shortest access first, aged. What it did is unknown, but"
+        " the authors saw it change the order; one that takes requests as they come is drawn"
+        " beside it.",
+        "A12 is of the order only. Over TCP rates fall, too, to 62 % of the best, as the small"
+        " table ejects files of 32 readers; the authors' were about constant.",
         "Cursors: 8 a file. What is claimed of figures is what the text says of them.",
     ),
     claims=(
@@ -81,8 +89,8 @@ PAPER = Paper(
             "13 to 19",
             values.tagged,
             between(13, 19),
-            reason="what the drive did with its tags is unknown; for some numbers of readers the"
-            " assumed orders find the next read of a file in the drive's buffer",
+            reason="what the drive did with its tags is unknown; for some places and numbers of"
+            " readers the assumed order is below 13",
         ),
         Claim(
             "A7",
@@ -92,8 +100,10 @@ PAPER = Paper(
             "15 %",
             values.untagged,
             between(27 * 0.85, 27 * 1.15),
-            reason="the assumed drive passes 37 MB/s in its outermost zone, as its manual has it;"
-            " the real one gave 8 readers 31, and why is not known",
+            reason="the least is that of 32 readers, 2 MB/s below one reader's 35. The real drive"
+            " gave 8 readers 30 already, by Fig. 3. Inodes and indirect blocks, which each file"
+            " needs from elsewhere, are not simulated; the assumed drive passes 4 % more than its"
+            " manual's 36 million bytes a second",
         ),
         Claim(
             "A8",
@@ -112,8 +122,7 @@ PAPER = Paper(
             "below 1, above 1",
             values.fair,
             values.fairer_and_slower,
-            reason="it holds for shortest access first, aged; a drive that takes requests as they"
-            " come is fairer, but no slower than N-CSCAN",
+            reason="a drive that takes requests as they come is fairer, but no slower than N-CSCAN",
         ),
         Claim(
             "A10",
@@ -132,19 +141,22 @@ PAPER = Paper(
             "0.35 to 0.65",
             values.of_local,
             between(0.35, 0.65),
-            reason="32 readers over NFS lose more than half where the small table ejects their"
-            " files",
+            reason="at 2 to 16 readers it is 0.46 to 0.54; with 32 the small table costs more than"
+            " it cost the authors, see A23: ide1 is right at the limit, below by less than a"
+            " thousandth",
         ),
         Claim(
             "A12",
             "Figs. 4, 5",
-            "UDP over TCP, few readers and many",
-            "better; gone",
-            "5 % at least; within 5 %",
+            "UDP over TCP, few readers and many; least over most",
+            "better; gone; TCP flatter",
+            "order: 0.01, 0.02 and 0.01 apart",
             values.udp,
-            lambda own: own["few"] >= 1.05 and abs(own["many"] - 1) <= 0.05,
-            reason="right for one reader, 6 % on ide1; from two readers on the link is busy with"
-            " either transport. TCP's own cost is a guess",
+            values.udp_for_few,
+            reason="it is one reader that makes the difference, 6 %: from two on the link is busy"
+            " with either transport. TCP's own cost is a guess, so the order is all that is"
+            " claimed. At 32 readers calls over UDP find the client's window full, and wait for"
+            " its timer",
         ),
         Claim(
             "A13",
@@ -178,10 +190,11 @@ PAPER = Paper(
             "Fig. 6",
             "busy client: rate, and Default's gap to Always, %",
             "lower; smaller",
-            "order",
+            "order, 1 % apart",
             values.busy,
-            lambda own: own["rate"] < 1 and own["gap busy"] < own["gap idle"],
-            reason="at 32 readers drive and table decide, however busy the client is",
+            lambda own: own["rate"] < 0.99 and own["gap busy"] < own["gap idle"] - 1,
+            reason="the rate is lower, the gap is not smaller: at 32 readers drive and table"
+            " decide, however busy the client is. Time slices of its processes are not simulated",
         ),
         Claim(
             "A17",
@@ -191,7 +204,9 @@ PAPER = Paper(
             "2 to 6, below 2, 0",
             values.overtaken,
             lambda own: 2 <= own["UDP"] <= 6 and own["TCP"] < 2 and own["one iod"] == 0,
-            reason="one guessed delay of the client's threads stands for its whole scheduler",
+            reason="UDP is just below 2. One guessed delay of the client's threads stands for its"
+            " whole scheduler, and with more readers than threads there is none: overtaking falls"
+            " with readers, where the authors saw it rise",
         ),
         Claim(
             "A18",
@@ -210,9 +225,10 @@ PAPER = Paper(
             "40 at least",
             values.gains("scsi"),
             between(40, 1000),
-            reason="at 4 places, 64 MB apart, clusters of 64 KB wait for the medium where the file"
-            " is assumed to be; in the second quarter of the drive, or with clusters of 128 KB,"
-            " Cursor reads 14 MB/s. At 2 and 8 places it holds",
+            reason="a drive that is always waited for never reads on: at 4 places, clusters of 64"
+            " KB leave it no pause, and each waits for the medium to come round; with clusters of"
+            " 128 KB Cursor reads 13.8 MB/s. At 2 places, to which the cost of a call was fitted,"
+            " four of ten files are below 40",
         ),
         Claim(
             "A20",

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import storage_drives, storage_speed, storage_theory, storage_week
+from benchmarks import (
+    storage_drives,
+    storage_readahead,
+    storage_speed,
+    storage_theory,
+    storage_week,
+)
 from birthmark.layout_hint.disks import read_drive
 
 
@@ -57,3 +63,12 @@ def test_speed_is_told_of_all_that_is_served(
     told = json.loads(capsys.readouterr().out)
     assert len(told["requests_per_second"]) == 8
     assert min(told["requests_per_second"].values()) > 0
+
+
+def test_a_long_window_loses_the_stream_of_a_server_that_keeps_the_order() -> None:
+    found = storage_readahead.measure(1, 128 * storage_readahead.MB)
+    strict, patient = found["OpenZFS 2.2"], found["OpenZFS 2.4"]
+    assert patient[128] < 0.85 * patient[1024], "a short window waits for the way"
+    assert strict[2048] < 0.8 * strict[1024], "calls overtake, and nothing is read ahead"
+    assert patient[2048] > 0.95 * patient[1024]
+    assert strict[15360] > strict[2048], "the window itself keeps all disks busy"

@@ -1,8 +1,9 @@
-//! `storage_bench`, `storage_counts` and `storage_ejections`, for Python.
+//! `storage_bench`, `storage_stream`, `storage_counts` and `storage_ejections`, for Python.
 
 use super::errors::{BAD_DRIVE_JSON, BAD_STORAGE_SETUP, BROKEN};
 use birthmark_storage::bench::{self, Setup};
 use birthmark_storage::readahead::{ejections, Choice, Read, TableRules};
+use birthmark_storage::stream::{self, Stream};
 use pyo3::prelude::*;
 
 #[pyfunction]
@@ -12,6 +13,16 @@ pub fn storage_bench(py: Python<'_>, setup_json: &str) -> PyResult<String> {
     py.detach(|| {
         let outcome = bench::run(&setup).map_err(|error| BAD_STORAGE_SETUP.because(error))?;
         serde_json::to_string(&outcome).map_err(|error| BROKEN.because(error))
+    })
+}
+
+#[pyfunction]
+pub fn storage_stream(py: Python<'_>, setup_json: &str) -> PyResult<String> {
+    let setup: Stream =
+        serde_json::from_str(setup_json).map_err(|error| BAD_DRIVE_JSON.because(error))?;
+    py.detach(|| {
+        let found = stream::run(&setup).map_err(|error| BAD_STORAGE_SETUP.because(error))?;
+        serde_json::to_string(&found).map_err(|error| BROKEN.because(error))
     })
 }
 

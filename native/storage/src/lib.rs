@@ -31,6 +31,7 @@ pub mod srt;
 pub mod stack;
 pub mod station;
 pub mod store;
+pub mod stream;
 pub mod theory;
 pub mod traces;
 pub mod validation;

@@ -145,12 +145,17 @@ impl Setup {
         Ok(Store::new(files, self.cluster, self.order(), drive, per_block)?)
     }
 
-    /// The files of the run. Those of all sets lie one behind the other, a little apart.
-    fn files(&self, sectors: u64) -> Vec<File> {
+    /// The files of the run. Those of all sets lie one behind the other, a little apart, somewhere in
+    /// the quarter: a folder at the top of a file system begins in a cylinder group that FreeBSD draws
+    /// (`ffs_dirpref`).
+    pub(super) fn files(&self, sectors: u64) -> Vec<File> {
         let per_block = self.cluster.block / SECTOR;
         let blocks = self.file_bytes() / self.cluster.block;
         let mut random = self.random(0);
-        let mut next = sectors * (self.partition - 1) / 4;
+        let gaps = SETS.iter().sum::<u64>() * GAP * per_block;
+        let all = SETS.len() as u64 * self.bytes / SECTOR + gaps;
+        let room = (sectors / 4).saturating_sub(all) / per_block + 1;
+        let mut next = sectors * (self.partition - 1) / 4 + random.next_u64() % room * per_block;
         let sets = SETS.iter().take_while(|set| **set < self.readers);
         next += sets.map(|_| self.bytes / SECTOR).sum::<u64>();
         let mut file = |_| {

@@ -167,3 +167,28 @@ fn what_cannot_be_is_named() {
     assert!(error(|own| own.bytes = 1 << 33).contains("sectors from"));
     assert!(error(|own| own.at = nfs(|own| own.nfsds = 0)).starts_with("nfs.nfsds: expected"));
 }
+
+#[test]
+fn each_seed_lays_the_files_somewhere_else_in_their_quarter() {
+    let sectors = 8_000_000;
+    let mut first = Vec::new();
+    for seed in 0..20 {
+        let setup = Setup { seed, partition: 2, ..setup(32, local()) };
+        let files = setup.files(sectors);
+        let end = |file: &crate::store::File| file.sector + file.blocks * 32;
+        assert!(files.windows(2).all(|pair| end(&pair[0]) <= pair[1].sector));
+        assert!(files[0].sector >= sectors / 4 && end(&files[31]) <= sectors / 2);
+        first.push(files[0].sector);
+    }
+    let (least, most) = (first.iter().min().unwrap(), first.iter().max().unwrap());
+    assert!(most - least > sectors / 8, "{first:?}");
+}
+
+#[test]
+fn calls_without_room_wait_for_the_timer() {
+    let found =
+        |window| run(&setup(8, nfs(|nfs| nfs.transport = Transport::Udp { window }))).unwrap();
+    let (narrow, wide) = (found(4), found(64));
+    assert!(narrow.parts.network > 10 * wide.parts.network, "{narrow:?} {wide:?}");
+    assert!(narrow.overtaken > 2 * wide.overtaken, "{narrow:?} {wide:?}");
+}

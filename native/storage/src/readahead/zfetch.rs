@@ -16,12 +16,20 @@ pub struct ZfetchRules {
     /// How far before its turn a read may come and belong to a stream (`zfetch_max_reorder`); 0, as
     /// before OpenZFS 2.4: not at all.
     pub max_reorder: u64,
+    /// Nanoseconds for which a stream is not read before another may have its place
+    /// (`zfetch_min_sec_reap`).
+    pub min_reap: u64,
 }
 
 impl ZfetchRules {
     /// Those of OpenZFS 2.4.
-    pub const V2_4: Self =
-        Self { streams: 8, min_distance: 4 << 20, max_distance: 64 << 20, max_reorder: 16 << 20 };
+    pub const V2_4: Self = Self {
+        streams: 8,
+        min_distance: 4 << 20,
+        max_distance: 64 << 20,
+        max_reorder: 16 << 20,
+        min_reap: 1_000_000_000,
+    };
     /// Those of OpenZFS 2.2.
     pub const V2_2: Self = Self { max_reorder: 0, ..Self::V2_4 };
 }
@@ -31,7 +39,6 @@ impl ZfetchRules {
 pub struct Zfetch {
     rules: ZfetchRules,
     files: HashMap<u64, Vec<Stream>>,
-    reads: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -42,32 +49,34 @@ struct Stream {
     /// Up to where it has been read ahead.
     fetched: u64,
     distance: u64,
+    /// When it was read last.
     used: u64,
 }
 
 impl Zfetch {
     /// No file has a stream.
     pub fn new(rules: ZfetchRules) -> Self {
-        Self { rules, files: HashMap::new(), reads: 0 }
+        Self { rules, files: HashMap::new() }
     }
 }
 
 impl Ahead for Zfetch {
     fn read(&mut self, file: u64, read: &Read, _: &dyn Held) -> Range<u64> {
-        self.reads += 1;
         let streams = self.files.entry(file).or_default();
         let belongs = |own: &&mut Stream| own.accepts(read.offset, self.rules.max_reorder);
         if let Some(stream) = streams.iter_mut().find(belongs) {
-            stream.used = self.reads;
+            stream.used = read.at;
             stream.take(read);
             return stream.fetch(read, &self.rules);
         }
         let end = read.end();
-        let new = Stream { next: end, early: vec![], fetched: end, distance: 0, used: self.reads };
+        let new = Stream { next: end, early: vec![], fetched: end, distance: 0, used: read.at };
         if streams.len() < self.rules.streams {
             streams.push(new);
         } else if let Some(oldest) = streams.iter_mut().min_by_key(|own| own.used) {
-            *oldest = new;
+            if oldest.used + self.rules.min_reap <= read.at {
+                *oldest = new;
+            }
         }
         end..end
     }

@@ -1,6 +1,7 @@
 //! The client: processes that read, and threads that read ahead for them.
 
-use super::{Calls, Event, Nfs, Transport};
+use super::window::{Sent, Window};
+use super::{Calls, Event, Nfs};
 use crate::bench::Setup;
 use crate::events::Events;
 use crate::station::Station;
@@ -26,8 +27,7 @@ pub struct Client<'a> {
     handed: VecDeque<usize>,
     /// Processes that wait to hand a call over.
     sleeping: VecDeque<usize>,
-    unanswered: usize,
-    unsent: VecDeque<usize>,
+    window: Window,
     /// When processes were done.
     pub ends: Vec<u64>,
 }
@@ -56,6 +56,7 @@ impl<'a> Client<'a> {
         for reader in 0..readers {
             events.add(random.next_u64() % START, Event::Step(reader));
         }
+        let window = Window::new(nfs.transport, random.next_u64());
         Self {
             nfs,
             random,
@@ -67,8 +68,7 @@ impl<'a> Client<'a> {
             idle: nfs.iods,
             handed: VecDeque::new(),
             sleeping: VecDeque::new(),
-            unanswered: 0,
-            unsent: VecDeque::new(),
+            window,
             ends: Vec::new(),
         }
     }
@@ -86,8 +86,19 @@ impl<'a> Client<'a> {
             Event::Woken(call) => self.send(call, now, events),
             Event::Send(call) => {
                 calls.spent(call, now, |parts| &mut parts.processor);
-                self.unsent.push_back(call);
-                self.transmit(now, calls, events);
+                match self.window.send(call, now) {
+                    Sent::Now => self.leave(call, now, calls, events),
+                    Sent::Later(Some(tick)) => events.add(tick, Event::Tick),
+                    Sent::Later(None) => {}
+                }
+            }
+            Event::Tick => {
+                while let Some(call) = self.window.late() {
+                    self.leave(call, now, calls, events);
+                }
+                if let Some(tick) = self.window.next_tick(now) {
+                    events.add(tick, Event::Tick);
+                }
             }
             Event::Answer(call) => {
                 calls.spent(call, now, |parts| &mut parts.network);
@@ -96,7 +107,7 @@ impl<'a> Client<'a> {
             }
             Event::Got(call) => {
                 calls.spent(call, now, |parts| &mut parts.processor);
-                self.got(call, now, calls, events);
+                self.got(call, now, events);
             }
             _ => {}
         }
@@ -163,24 +174,14 @@ impl<'a> Client<'a> {
         events.add(end, Event::Send(call));
     }
 
-    /// Let calls leave, as many as may be unanswered.
-    fn transmit(&mut self, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
-        let most = match self.nfs.transport {
-            Transport::Udp { window } => window,
-            Transport::Tcp => usize::MAX,
-        };
-        while self.unanswered < most {
-            let Some(call) = self.unsent.pop_front() else { return };
-            self.unanswered += 1;
-            calls.spent(call, now, |parts| &mut parts.network);
-            events.add(now + self.nfs.latency, Event::Arrive(call));
-        }
+    fn leave(&self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        calls.spent(call, now, |parts| &mut parts.network);
+        events.add(now + self.nfs.latency, Event::Arrive(call));
     }
 
     /// An answer is there: its thread takes the next call, and its process goes on.
-    fn got(&mut self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
-        self.unanswered -= 1;
-        self.transmit(now, calls, events);
+    fn got(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
+        self.window.answered();
         if self.asked[call] == Asked::ByThread {
             match self.handed.pop_front() {
                 Some(next) => self.send(next, now, events),

@@ -7,6 +7,7 @@
 mod client;
 mod parameters;
 mod server;
+mod window;
 
 pub use parameters::{Nfs, Transport};
 
@@ -28,6 +29,8 @@ enum Event {
     Woken(usize),
     /// A call is ready for the network.
     Send(usize),
+    /// The client's timer ticks, and calls wait for that.
+    Tick,
     /// A call is at the server.
     Arrive(usize),
     /// A thread of the server has taken a call so far that it needs the file.

@@ -46,9 +46,9 @@ pub struct Nfs {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// One by one, so many unanswered at most.
+    /// One by one, so many unanswered at most, at first half as many.
     Udp {
-        /// Calls.
+        /// Calls (`NFS_MAXCWND`).
         window: usize,
     },
     /// In one stream.

@@ -74,6 +74,7 @@ const RULES: ZfetchRules = ZfetchRules {
     min_distance: 16 * PAGE,
     max_distance: 24 * PAGE,
     max_reorder: 4 * PAGE,
+    min_reap: 2,
 };
 
 #[test]
@@ -105,4 +106,7 @@ fn zfetch_has_so_many_streams_for_a_file() {
     let fetched = |places| read(&mut Zfetch::new(RULES), &turns(places)).len();
     assert!(fetched(2) >= 10);
     assert_eq!(fetched(3), 0, "each ejects the one that comes next");
+    let patient = ZfetchRules { min_reap: 1_000, ..RULES };
+    let fetched = read(&mut Zfetch::new(patient), &turns(3)).len();
+    assert!(fetched >= 10, "two of them keep their places");
 }

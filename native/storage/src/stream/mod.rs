@@ -1,0 +1,86 @@
+//! One process that reads a large file over NFS, with a client and a server of today.
+//!
+//! The client reads ahead as Linux does, in calls of `rsize` bytes that all leave at once ([`client`]).
+//! The server's threads take them, so they are read in another order than they were sent in, and
+//! OpenZFS reads ahead by what it sees of that ([`server`]). Disks share the file's records ([`disks`]).
+
+mod client;
+mod disks;
+mod server;
+mod setup;
+#[cfg(test)]
+mod tests;
+
+pub use setup::Stream;
+
+use crate::bench::SetupError;
+use crate::events::Events;
+use client::Client;
+use serde::Serialize;
+use server::Server;
+
+/// What happens. Calls are numbered in the order in which they are sent.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The process goes on.
+    Step,
+    /// A call is at the server.
+    Arrive(usize),
+    /// A thread of the server begins with a call.
+    Begin(usize),
+    /// A disk has read a record.
+    Read {
+        /// Which disk.
+        disk: usize,
+        /// Which record.
+        record: u64,
+    },
+    /// An answer is at the client.
+    Answer(usize),
+}
+
+/// Bytes of a file that are read by one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    offset: u64,
+    bytes: u64,
+}
+
+/// What a run gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Streamed {
+    /// Nanoseconds until the file was read.
+    pub time: u64,
+    /// Calls.
+    pub calls: u64,
+    /// Calls that the server began with after one further on.
+    pub overtaken: u64,
+    /// Records of the file.
+    pub records: u64,
+    /// Records that the server read ahead, before a call needed them.
+    pub ahead: u64,
+    /// How often a disk's arm or its sectors had to come round first.
+    pub positioned: u64,
+    /// Events of the run.
+    pub events: u64,
+}
+
+/// Let the process read the file.
+pub fn run(setup: &Stream) -> Result<Streamed, SetupError> {
+    setup.check()?;
+    let mut events = Events::default();
+    let mut client = Client::new(setup);
+    let mut server = Server::new(setup);
+    let mut found = Streamed::default();
+    events.add(0, Event::Step);
+    while let Some((now, event)) = events.pop() {
+        (found.time, found.events) = (now, found.events + 1);
+        match event {
+            Event::Step => client.step(now, &mut events),
+            Event::Answer(call) => client.answered(call, now, &mut events),
+            _ => server.happen(now, event, client.calls(), &mut events),
+        }
+    }
+    server.tell(&mut found);
+    Ok(Streamed { calls: client.calls().len() as u64, ..found })
+}
