@@ -56,9 +56,7 @@ def policy(name: Policy, table: str, most: int) -> str | dict[str, Any]:
     if name in ("zfetch", "zfetch_2_2"):
         return {"zfetch": _ZFETCH | ({"max_reorder": 0} if name == "zfetch_2_2" else {})}
     version = "v9" if name == "freebsd9" else "v4"
-    return {
-        "counted": {"heuristic": _HEURISTICS[name], "table": _table(table), "version": version}
-    }
+    return {"counted": {"heuristic": _HEURISTICS[name], "table": _table(table), "version": version}}
 
 
 def _table(words: str) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from birthmark.storage.what_if.compare import PARTS, Comparison
 
 _SHOWN = ("p50", "p95")
 _ROW_INCHES = 0.42
+_LINE = 28
+"""The most characters of a line of a variant's name."""
 _OTHER = "#bbbbbb"
 _COLOURED = {
     "processor": COLOURS[0],
@@ -36,17 +39,26 @@ def picture(of: Comparison) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
+    names = [_wrapped(each.name) for each in of.variants]
+    lines = sum(1 + name.count("\n") for name in names)
+
     with rc_context(STYLE):
-        height = 1.9 + _ROW_INCHES * len(of.variants)
+        height = 2.2 + _ROW_INCHES * lines
         figure = Figure(figsize=(13, height), layout="constrained")
-        panels = figure.subplots(1, len(_SHOWN) + 1, sharey=True, width_ratios=(1, 1, 1.4))
+        panels = figure.subplots(1, len(_SHOWN) + 1, sharey=True, width_ratios=(1, 1, 1.3))
         for panel, metric in zip(panels, _SHOWN, strict=False):
             _latencies(panel, of, metric)
         _parts(panels[-1], of)
-        rows = range(len(of.variants))
-        panels[0].set_yticks(rows, [each.name for each in of.variants])
+        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+        panels[0].set_yticks(range(len(names)), names)
         panels[0].set_ylim(len(of.variants) - 0.5, -0.5)
         return _svg(figure)
+
+
+def _wrapped(name: str) -> str:
+    """Return a name in short lines, as axes have them."""
+    parts = [textwrap.wrap(part, _LINE) for part in name.replace(",", ",\n").split("\n")]
+    return "\n".join(line for part in parts for line in part)
 
 
 def _latencies(panel: Any, of: Comparison, metric: str) -> None:
@@ -62,9 +74,11 @@ def _latencies(panel: Any, of: Comparison, metric: str) -> None:
     panel.errorbar(values, rows, xerr=[low, spread], fmt="o", color=COLOURS[0], capsize=4)
     if values.max() > 20 * max(values.min(), 1e-3):
         panel.set_xscale("log")
+        panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        panel.xaxis.minorticks_off()
     else:
         panel.set_xlim(left=0)
-    off = "error not known" if error == math.inf else f"predicted within {math.expm1(error):.0%}"
+    off = "error not known" if error == math.inf else f"off by {math.expm1(error):.0%}"
     panel.set_title(f"{metric} of {kind} calls, μs\n({off})", fontsize=12)
     panel.grid(axis="y", visible=False)
 
@@ -81,13 +95,12 @@ def _parts(panel: Any, of: Comparison) -> None:
     rows, left = np.arange(len(parts)), np.zeros(len(parts))
     for name in shown:
         widths = np.array([own[name] for own in parts])
-        colour = _COLOURED.get(name, _OTHER)
-        panel.barh(rows, widths, 0.62, left, color=colour, label=PARTS[name], edgecolor="white")
+        colour, label = _COLOURED.get(name, _OTHER), PARTS[name].removeprefix("of ")
+        panel.barh(rows, widths, 0.62, left, color=colour, label=label, edgecolor="white")
         left += widths
-    panel.set_title(f"where the mean of {kind} calls goes, μs", fontsize=12)
+    panel.set_axisbelow(True)
+    panel.set_title(f"mean of {kind} calls, μs,\nby where it goes", fontsize=12)
     panel.grid(axis="y", visible=False)
-    if shown:
-        panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
 
 
 def _svg(figure: Any) -> str:

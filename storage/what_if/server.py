@@ -12,7 +12,6 @@ from birthmark.layout_hint.disks import read_drive
 from birthmark.storage.what_if.ahead import Policy, Table, policy
 from birthmark.storage.what_if.calls import CLASSES
 
-
 Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
 
 
