@@ -22,8 +22,8 @@ Policy = Literal[
 """What is read ahead (native/storage/src/readahead)."""
 
 Table = Annotated[str, Field(pattern=r"^(none|[1-9]\d{0,6}/[1-9]\d{0,3}(-lru)?)$")]
-"""Where it is kept how files are read: entries and probes of a table, and with ``-lru`` that the one
-used least lately makes room, not the one used least often; ``none``: with each file."""
+"""Where it is kept how files are read: entries and probes of a table, and with ``-lru`` that the
+one used least lately makes room, not the one used least often; ``none``: with each file."""
 
 _HEURISTICS: dict[str, str | dict[str, int]] = {
     "default4": "default4",
