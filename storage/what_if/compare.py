@@ -16,6 +16,7 @@ import numpy as np
 from birthmark.storage.what_if.calls import read
 from birthmark.storage.what_if.fit import Fit
 from birthmark.storage.what_if.held_out import METRICS
+from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.simulate import Run, run
 from birthmark.storage.what_if.variants import Change
@@ -112,7 +113,7 @@ def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) ->
     if options.operation not in kinds:
         there = ", ".join(kinds)
         raise ValueError(f"operation: expected one of {there}; found {options.operation!r}")
-    servers = {NOW: fit.server} | {name: own.of(fit.server) for name, own in variants.items()}
+    servers = {NOW: fit.server} | _servers(fit.server, variants)
     seeds = range(1, options.seeds + 1)
     runs = [
         Run(server, seed=seed, start=fit.survey.half)
@@ -132,6 +133,16 @@ def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) ->
     ordered = sorted(found, key=lambda each: (each.value, each.name != NOW))
     error = fit.held_out.error(options.operation, options.metric)
     return Comparison(fit, options, ordered, error)
+
+
+def _servers(server: Server, variants: Mapping[str, Change]) -> dict[str, Server]:
+    found = {}
+    for name, own in variants.items():
+        try:
+            found[name] = own.of(server)
+        except ValueError as error:
+            raise ValueError(f"variants.{name}: {error}") from error
+    return found
 
 
 def _variant(

@@ -11,12 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import ChoiceLoader, PackageLoader
+from markupsafe import Markup
 
 from birthmark.data.common.durable import replaced, write_text
 from birthmark.data.generated import in_dataset, label
 from birthmark.storage.what_if.compare import PARTS, Comparison, Variant, why
 from birthmark.storage.what_if.fit import Fit, Unknown
 from birthmark.storage.what_if.held_out import METRICS, Row
+from birthmark.storage.what_if.pictures import picture
 from birthmark.training.reports.environment import pages
 
 ERROR_HEADINGS = ("calls", "p50 μs", "predicted", "off", "p95 μs", "predicted", "off", "mean off")
@@ -154,6 +156,7 @@ def html(of: Comparison) -> str:
             fit=fit_json(of.fit),
             promise=promise(of),
             conclusion=conclusion(of),
+            picture=Markup(picture(of)),  # names of variants are drawn in it: they are not markup
             tables=[
                 ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of)),
                 (

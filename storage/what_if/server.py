@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from birthmark.data.settings import Strict
 from birthmark.layout_hint.disks import read_drive
+from birthmark.storage.what_if.ahead import Policy, Table, policy
 from birthmark.storage.what_if.calls import CLASSES
-
-Policy = Literal["none", "default", "slow_down", "cursor", "always", "linux"]
-"""How a server tells that a file is read in order (native/storage/src/server/ahead.rs)."""
 
 Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
 
@@ -58,8 +56,9 @@ class Server(Strict):
         default=0, ge=0, le=1, description="of what is read first, the share found in memory"
     )
     link: int = Field(default=0, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: Policy = Field(default="none", description="how sequential reads are told")
-    read_ahead_most: int = Field(default=128 << 10, ge=0, description="most bytes read ahead")
+    read_ahead: Policy = Field(default="none", description="how it is told what to read ahead")
+    read_ahead_most: int = Field(default=128 << 10, ge=4096, description="most bytes; of linux")
+    read_ahead_table: Table = Field(default="none", description="entries/probes of its table")
     write_buffer: int = Field(default=0, ge=0, description="bytes that outlast a power failure")
     changes_to_disk: bool = Field(
         default=False, description="whether changes of names are on disk before they are answered"
@@ -99,7 +98,7 @@ class Server(Strict):
                 "memory": self.memory,
                 "block": BLOCK,
                 "warm": self.warm,
-                "ahead": {"policy": self.read_ahead, "most": self.read_ahead_most},
+                "ahead": policy(self.read_ahead, self.read_ahead_table, self.read_ahead_most),
                 "changes_to_disk": self.changes_to_disk,
                 "locks": self.locks,
                 "write_buffer": self.write_buffer,

@@ -14,7 +14,8 @@ from birthmark.data.common.setting_files import read_toml
 from birthmark.data.common.sizes import size
 from birthmark.data.settings import Strict
 from birthmark.layout_hint.disks import drive_path
-from birthmark.storage.what_if.server import Distribution, Policy, Server
+from birthmark.storage.what_if.ahead import COUNTED, Policy, Table
+from birthmark.storage.what_if.server import Distribution, Server
 
 
 def _size(value: Any) -> Any:
@@ -41,8 +42,13 @@ class Change(Strict):
     processors: int | None = Field(default=None, ge=1, le=4096, description="processors")
     memory: Size | None = Field(default=None, ge=4096, description="memory for data of files")
     link: Size | None = Field(default=None, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: Policy | None = Field(default=None, description="how sequential reads are told")
-    read_ahead_most: Size | None = Field(default=None, ge=0, description="most bytes read ahead")
+    read_ahead: Policy | None = Field(default=None, description="how it is told what to read ahead")
+    read_ahead_most: Size | None = Field(
+        default=None, ge=4096, description="most bytes read ahead; of linux"
+    )
+    read_ahead_table: Table | None = Field(
+        default=None, description="entries/probes of the table of files; of policies that count"
+    )
     write_buffer: Size | None = Field(default=None, ge=0, description="NVRAM")
     changes_to_disk: bool | None = Field(default=None, description="names change on disk at once")
     locks: bool | None = Field(default=None, description="who writes a file has it alone")
@@ -72,8 +78,16 @@ class Change(Strict):
         return told | (SSD if ssd else {})
 
     def of(self, server: Server) -> Server:
-        """Return the server with what this changes."""
-        return Server(**dict(server) | self.settings())
+        """Return the server with what this changes.
+
+        Raises ValueError if a setting is of another read-ahead than the server then has.
+        """
+        changed = Server(**dict(server) | self.settings())
+        for name, policies in (("most", ("linux",)), ("table", COUNTED)):
+            if getattr(self, f"read_ahead_{name}") and changed.read_ahead not in policies:
+                expected = f"read_ahead_{name}: expected read_ahead to be {', '.join(policies)}"
+                raise ValueError(f"{expected}; found {changed.read_ahead}")
+        return changed
 
 
 class Questions(Strict):

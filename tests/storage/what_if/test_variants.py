@@ -54,8 +54,24 @@ def test_a_file_that_asks_what_cannot_be_is_refused(
         ("memory", r"--try memory: expected SETTING=VALUE, found 'memory'"),
         ("colour=blue", r"--try colour=blue: colour: "),
         ("threads=many", r"--try threads=many: threads: "),
+        ("read_ahead=cleverly", r"--try read_ahead=cleverly: read_ahead: .*'slow_down'"),
+        ("read_ahead_table=64", r"--try read_ahead_table=64: read_ahead_table: "),
     ],
 )
 def test_an_option_that_asks_what_cannot_be_is_refused(option: str, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         questions(None, [option])
+
+
+@pytest.mark.parametrize(
+    ("option", "server", "expected"),
+    [
+        ("read_ahead_most=1M", Server(), "read_ahead_most: expected read_ahead to be linux; found"),
+        ("read_ahead_table=64/4", Server(read_ahead="linux"), "default4, slow_down, .*found linux"),
+    ],
+)
+def test_a_setting_of_another_read_ahead_is_refused(
+    option: str, server: Server, expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        questions(None, [option]).variants[option].of(server)

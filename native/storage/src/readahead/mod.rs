@@ -73,7 +73,7 @@ impl Read {
 }
 
 /// Says how sequentially files are read.
-pub trait Heuristic {
+pub trait Heuristic: Send + Sync {
     /// Take note of a read of a file, which came after all before; return the count, 0 to [`MOST`].
     fn seen(&mut self, file: u64, read: &Read) -> u32;
 
@@ -82,9 +82,9 @@ pub trait Heuristic {
 }
 
 /// How sequentially one file is read, as far as its reads tell.
-pub trait Rule {
+pub trait Rule: Send + Sync {
     /// What is known of a file.
-    type Known: Clone;
+    type Known: Clone + Send + Sync;
 
     /// What is known of a file of which nothing is known, right before a read of it.
     fn begin(&self, read: &Read) -> Self::Known;
@@ -150,7 +150,7 @@ pub trait Held {
 }
 
 /// Says what is to be read of files beside what is asked for.
-pub trait Ahead {
+pub trait Ahead: Send + Sync {
     /// Take note of a read of a file; return which bytes to read into memory: none, if all that is
     /// worthwhile is there or on its way. What is asked for is read in any case.
     fn read(&mut self, file: u64, read: &Read, held: &dyn Held) -> Range<u64>;

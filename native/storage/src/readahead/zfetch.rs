@@ -1,11 +1,13 @@
 //! Reading ahead as OpenZFS does.
 
 use super::{Ahead, Held, Read};
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// OpenZFS's `zfetch` parameters, in bytes but for the number of streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
 pub struct ZfetchRules {
     /// Streams of a file at most (`zfetch_max_streams`).
     pub streams: usize,

@@ -21,6 +21,8 @@ struct Entry {
     newer: u32,
     older: u32,
     dirty: bool,
+    /// A mark of [`crate::cluster`].
+    marked: bool,
     /// The disk request that is to bring it, if it is not there yet.
     under_way: u32,
 }
@@ -68,6 +70,7 @@ impl Cache {
             newer: NONE,
             older: NONE,
             dirty: false,
+            marked: false,
             under_way: request.unwrap_or(NONE),
         };
         if self.entries.len() < self.room {
@@ -109,6 +112,19 @@ impl Cache {
         self.places
             .get(&block)
             .is_some_and(|&place| std::mem::replace(&mut self.entries[place as usize].dirty, false))
+    }
+
+    /// Mark a block, if it is there.
+    pub fn mark(&mut self, block: Block) {
+        if let Some(&place) = self.places.get(&block) {
+            self.entries[place as usize].marked = true;
+        }
+    }
+
+    /// Take a block's mark away; whether it had one.
+    pub fn unmark(&mut self, block: Block) -> bool {
+        let place = self.places.get(&block);
+        place.is_some_and(|&place| std::mem::take(&mut self.entries[place as usize].marked))
     }
 
     fn link(&mut self, place: u32) {

@@ -7,7 +7,7 @@
 //! - [`Outcome`]: latencies by kind of call, where the time went, and how busy it was.
 //! - [`reuse`]: how much was touched between two uses of the same data.
 
-pub mod ahead;
+mod ahead;
 mod cache;
 mod call;
 mod dirty;
@@ -18,6 +18,7 @@ mod issue;
 mod locks;
 mod measured;
 mod parameters;
+mod reading;
 pub mod reuse;
 mod run;
 mod store;
@@ -25,6 +26,7 @@ mod store;
 mod tests;
 mod work;
 
+pub use ahead::Policy;
 pub use call::{Call, Class, NO_END, NO_REPLY};
 pub use measured::{Figures, Kind as KindOfCall, Outcome, PARTS};
 pub use parameters::{Disks, Issue, Kind, Parameters, ServerError};

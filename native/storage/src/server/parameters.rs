@@ -1,6 +1,6 @@
 //! What a server is.
 
-use super::ahead::Ahead;
+use super::ahead::Policy;
 use super::call::Class;
 use super::work::{Work, WorkError};
 use crate::drive::{ParameterError, Parameters as DriveParameters};
@@ -25,7 +25,7 @@ pub struct Parameters {
     /// Of what is read first, the share that was in memory before.
     pub warm: f64,
     /// How it reads ahead.
-    pub ahead: Ahead,
+    pub ahead: Policy,
     /// Whether changes of names and attributes are on disk before they are answered.
     pub changes_to_disk: bool,
     /// Whether what reads or writes a file waits while another call writes it.
@@ -123,6 +123,7 @@ impl Parameters {
         for (work, name) in self.work.iter().zip(Class::NAMES) {
             work.check().map_err(|error| ServerError::Work(name, error))?;
         }
+        self.ahead.check()?;
         self.disks.kind.check()
     }
 }

@@ -1,6 +1,6 @@
 //! What a server keeps: its cache, what is not on disk yet, and the requests to its disks.
 
-use super::ahead::Heuristic;
+use super::ahead::Reader;
 use super::cache::{Block, Cache};
 use super::call::Call;
 use super::dirty::Dirty;
@@ -23,13 +23,13 @@ const REQUEST_MOST: u64 = 1 << 20;
 
 /// A request to a disk.
 #[derive(Clone, Debug)]
-struct Job {
+pub(super) struct Job {
     disk: usize,
     file: u32,
     /// The blocks that it brings, the first and how many; none for a write.
     fills: (u64, u64),
     /// The calls that wait for it.
-    waiters: Vec<usize>,
+    pub(super) waiters: Vec<usize>,
     /// Bytes of the write buffer that are free once it is done.
     frees: u64,
 }
@@ -53,18 +53,18 @@ pub struct Finished {
 
 /// Cache, dirty data and disks.
 pub struct Store {
-    block: u64,
+    pub(super) block: u64,
     warm: f64,
     seed: u64,
-    cache: Cache,
+    pub(super) cache: Cache,
     room: usize,
     /// Extents of which blocks were touched, one bit for each.
     touched: HashMap<(u32, u64), u64, FixedState>,
-    heuristic: Heuristic,
+    pub(super) reader: Reader,
     dirty: Dirty,
     /// The disks.
     pub disks: Disks,
-    jobs: Slab<Job>,
+    pub(super) jobs: Slab<Job>,
     idle: Vec<usize>,
     buffer: u64,
     buffered: u64,
@@ -89,7 +89,7 @@ impl Store {
             cache: Cache::new(room),
             room,
             touched: HashMap::with_hasher(FixedState::default()),
-            heuristic: Heuristic::new(parameters.ahead),
+            reader: parameters.ahead.reader(room, parameters.block),
             dirty: Dirty::default(),
             disks: Disks::new(&parameters.disks, seed)?,
             jobs: Slab::new(),
@@ -102,70 +102,6 @@ impl Store {
             hits: 0,
             ahead: 0,
         })
-    }
-
-    /// Read for a call, and ahead of it; return how many requests it waits for, and their bytes.
-    pub fn read(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
-        let (first, end) = self.blocks(call);
-        let mut awaited = 0;
-        let mut missing: Option<u64> = None;
-        let mut bytes = 0;
-        for index in first..end {
-            self.asked += 1;
-            let block = Block { file: call.file, index };
-            let found = self.cache.touch(block);
-            let there = found.is_some() || self.was_warm(block);
-            if there {
-                self.hits += u64::from(found.is_none_or(|request| request.is_none()));
-                if let Some(start) = missing.take() {
-                    awaited += self.fill(call.file, start, index, Some(flight), now);
-                    bytes += (index - start) * self.block;
-                }
-                awaited += self.wait(found.flatten(), flight);
-            } else {
-                missing.get_or_insert(index);
-            }
-        }
-        if let Some(start) = missing {
-            awaited += self.fill(call.file, start, end, Some(flight), now);
-            bytes += (end - start) * self.block;
-        }
-        self.read_ahead(call, end, now);
-        (awaited, bytes)
-    }
-
-    /// Wait for a request that is under way, if one is; return how many more are waited for.
-    fn wait(&mut self, request: Option<u32>, flight: usize) -> u32 {
-        let Some(job) = request.and_then(|request| self.jobs.get_mut(request as usize)) else {
-            return 0;
-        };
-        if job.waiters.last() == Some(&flight) {
-            return 0;
-        }
-        job.waiters.push(flight);
-        1
-    }
-
-    /// Read ahead what the heuristic says, once half of it or less is there.
-    fn read_ahead(&mut self, call: &Call, from: u64, now: u64) {
-        let bytes = u64::from(call.bytes);
-        let wanted = self.heuristic.seen(call.file, call.offset, bytes) / self.block;
-        let end = (from + wanted).min(call.end.div_ceil(self.block));
-        let marked = Block { file: call.file, index: from + wanted / 2 };
-        if wanted == 0 || end <= from || self.cache.holds(marked) {
-            return;
-        }
-        let mut start = from;
-        while start < end {
-            let there = |index: &u64| self.cache.holds(Block { file: call.file, index: *index });
-            let first = (start..end).find(|index| !there(index)).unwrap_or(end);
-            let behind = (first..end).find(there).unwrap_or(end);
-            if first < behind {
-                self.fill(call.file, first, behind, None, now);
-                self.ahead += behind - first;
-            }
-            start = behind.max(first + 1);
-        }
     }
 
     /// Take in what a call writes; return whether it must wait for the disk, and for how much.
@@ -243,22 +179,35 @@ impl Store {
         Finished { waiters: job.waiters, admitted }
     }
 
-    fn blocks(&self, call: &Call) -> (u64, u64) {
+    pub(super) fn blocks(&self, call: &Call) -> (u64, u64) {
         let first = call.offset / self.block;
         (first, (call.offset + u64::from(call.bytes.max(1))).div_ceil(self.block))
     }
 
     /// Whether a block that is not in the cache was there before the first call; then it is now.
-    fn was_warm(&mut self, block: Block) -> bool {
-        if self.mark_touched(block) || self.warm == 0.0 {
-            return false;
-        }
-        let extent = (u64::from(block.file) << 32) ^ (block.index / EXTENT_BLOCKS);
-        if chance(self.seed, extent, WARM) >= self.warm {
+    pub(super) fn was_warm(&mut self, block: Block) -> bool {
+        if self.mark_touched(block) || !self.is_warm(block) {
             return false;
         }
         self.insert(block, None, 0);
         true
+    }
+
+    /// Whether a block is in the cache, on its way there, or was there before the first call and is
+    /// not touched yet.
+    pub(super) fn holds(&self, block: Block) -> bool {
+        let key = (block.file, block.index / EXTENT_BLOCKS);
+        let touched = || {
+            let bits = self.touched.get(&key).copied().unwrap_or_default();
+            bits & 1 << (block.index % EXTENT_BLOCKS) != 0
+        };
+        self.cache.holds(block) || self.is_warm(block) && !touched()
+    }
+
+    /// Whether a block is of an extent that was in memory before the first call.
+    fn is_warm(&self, block: Block) -> bool {
+        let extent = (u64::from(block.file) << 32) ^ (block.index / EXTENT_BLOCKS);
+        self.warm > 0.0 && chance(self.seed, extent, WARM) < self.warm
     }
 
     /// Mark a block as touched; whether it was before.
@@ -281,7 +230,14 @@ impl Store {
     }
 
     /// Bring blocks of a file from the disks; return how many requests that takes.
-    fn fill(&mut self, file: u32, from: u64, to: u64, flight: Option<usize>, now: u64) -> u32 {
+    pub(super) fn fill(
+        &mut self,
+        file: u32,
+        from: u64,
+        to: u64,
+        flight: Option<usize>,
+        now: u64,
+    ) -> u32 {
         let mut count = 0;
         let most = (REQUEST_MOST / self.block).max(1);
         for first in (from..to).step_by(most as usize) {

@@ -1,8 +1,9 @@
 //! The server against what can be told by hand.
 
-use super::ahead::{Ahead, Policy};
 use super::*;
+use crate::cluster::Version;
 use crate::drive::tests::small;
+use crate::readahead::{Choice, Slots, TableRules, Victim, ZfetchRules};
 
 const US: u64 = 1_000;
 
@@ -17,7 +18,7 @@ fn parameters() -> Parameters {
         memory: 64 << 10,
         block: 4096,
         warm: 0.0,
-        ahead: Ahead { policy: Policy::None, most: 0 },
+        ahead: Policy::None,
         changes_to_disk: false,
         locks: false,
         write_buffer: 0,
@@ -113,17 +114,81 @@ fn changes_wait_for_the_disk_where_they_must() {
     assert_eq!(latencies(&careful, &calls), [510, 10]);
 }
 
-#[test]
-fn reading_ahead_brings_what_is_asked_next() {
-    let ahead = Ahead { policy: Policy::Always, most: 16 << 10 };
-    let ahead = Parameters { ahead, ..parameters() };
-    let calls: Vec<Call> =
-        (0..4).map(|index| call(index * 1000, Class::Read, 1, index * 4096, 4096)).collect();
+/// Reads of 4 KB, a millisecond apart, of files of so many bytes; the latencies, and blocks ahead.
+fn reading(ahead: Policy, end: u64, reads: &[(u32, u64)]) -> (Vec<u64>, u64) {
+    let ahead = Parameters { ahead, memory: 1 << 20, ..parameters() };
+    let calls: Vec<Call> = (0..)
+        .zip(reads)
+        .map(|(at, read)| Call { end, ..call(at * 1000, Class::Read, read.0, read.1 * 4096, 4096) })
+        .collect();
     let (latencies, outcome) = run(&ahead, Issue::Open, &calls);
-    assert_eq!(latencies, [110, 10, 10, 10]);
-    assert!(outcome.ahead >= 4);
-    let short: Vec<Call> = calls.iter().map(|own| Call { end: 4 * 4096, ..*own }).collect();
-    assert_eq!(run(&ahead, Issue::Open, &short).1.ahead, 3, "not beyond the end");
+    (latencies, outcome.ahead)
+}
+
+fn counted(heuristic: Choice, entries: Option<usize>) -> Policy {
+    let (slots, victim) = (Slots::Consecutive, Victim::LeastUsed);
+    let table = entries.map(|entries| TableRules { entries, probes: 1, slots, victim });
+    Policy::Counted { heuristic, table, version: Version::V4 }
+}
+
+fn in_order(blocks: u64) -> Vec<(u32, u64)> {
+    (0..blocks).map(|block| (1, block)).collect()
+}
+
+#[test]
+fn every_policy_brings_what_is_asked_next_and_nothing_behind_the_end() {
+    let zfetch = ZfetchRules { min_distance: 1 << 16, max_distance: 1 << 18, ..ZfetchRules::V2_4 };
+    let all = [
+        counted(Choice::Always, None),
+        counted(Choice::Default4, None),
+        counted(Choice::Pool(8), None),
+        Policy::Linux(128 << 10),
+        Policy::Zfetch(zfetch),
+    ];
+    let nothing = reading(Policy::None, 1 << 18, &in_order(64));
+    assert_eq!((nothing.0.iter().filter(|own| **own > 10).count(), nothing.1), (64, 0));
+    for policy in all {
+        let (latencies, ahead) = reading(policy, 1 << 18, &in_order(64));
+        let waited = latencies.iter().filter(|own| **own > 10).count();
+        assert!(waited <= 2, "{policy:?}: {latencies:?}");
+        assert!((56..=63).contains(&ahead), "{policy:?}: {ahead} of 64 blocks");
+    }
+}
+
+#[test]
+fn a_block_of_the_file_system_is_read_whole_and_waited_for() {
+    let policy = counted(Choice::Cursors(8), None);
+    assert_eq!(reading(policy, 1 << 20, &[(1, 41), (1, 43), (1, 40)]), (vec![110, 10, 10], 0));
+}
+
+#[test]
+fn reads_that_change_places_end_read_ahead_by_default_and_not_with_slow_down() {
+    let swapped: Vec<(u32, u64)> =
+        (0..120).map(|at| (1, (at * 4) ^ (4 * u64::from(at > 20)))).collect();
+    let ahead = |heuristic| reading(counted(heuristic, None), 1 << 21, &swapped).1;
+    let (default, slow_down) = (ahead(Choice::Default4), ahead(Choice::SlowDown));
+    assert!(default < slow_down / 2, "{default} {slow_down}");
+}
+
+#[test]
+fn a_table_that_is_too_small_forgets_who_reads_in_order() {
+    let two: Vec<(u32, u64)> = (0..128).map(|at| (1 + at as u32 % 2, at / 2)).collect();
+    let waited = |entries| {
+        let (latencies, _) = reading(counted(Choice::Cursors(8), entries), 1 << 20, &two);
+        latencies.iter().filter(|own| **own > 10).count()
+    };
+    assert!(waited(Some(1)) > waited(Some(64)), "{} {}", waited(Some(1)), waited(Some(64)));
+    assert_eq!(waited(Some(64)), waited(None));
+}
+
+#[test]
+fn what_was_in_memory_before_is_not_read_ahead() {
+    for ahead in [counted(Choice::Always, None), Policy::Linux(1 << 17)] {
+        let warm = Parameters { warm: 1.0, ahead, memory: 1 << 20, ..parameters() };
+        let calls = [0, 1, 2].map(|at| call(at * 1000, Class::Read, 1, at * 4096, 4096));
+        let (latencies, outcome) = run(&warm, Issue::Open, &calls);
+        assert_eq!((latencies, outcome.ahead), (vec![10; 3], 0), "{ahead:?}");
+    }
 }
 
 #[test]
@@ -240,6 +305,8 @@ fn a_server_that_cannot_be_is_refused() {
     );
     assert_eq!(refused(Parameters { warm: 1.5, ..parameters() }), ServerError::Warm);
     assert_eq!(refused(Parameters { work: vec![], ..parameters() }), ServerError::Classes);
+    let ahead = Parameters { ahead: Policy::Linux(0), ..parameters() };
+    assert_eq!(refused(ahead), ServerError::Least("linux", 1));
     let memory = Parameters { memory: 100, ..parameters() };
     assert_eq!(refused(memory), ServerError::Least("memory", 4096));
 }
