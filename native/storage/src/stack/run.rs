@@ -58,6 +58,9 @@ enum Event {
 /// A part of a request that lies on one drive.
 struct Piece {
     request: usize,
+    disk: usize,
+    /// Nanoseconds until its drive took it.
+    waited: u64,
     outcome: Option<Outcome>,
 }
 
@@ -177,14 +180,28 @@ impl Stack<'_> {
             let (disk, sector, most) = self.rules.place(request.sector + done);
             let sectors = most.min(request.sectors - done);
             let piece = self.pieces.len();
-            self.pieces.push(Piece { request: number, outcome: None });
+            self.pieces.push(Piece { request: number, disk, waited: 0, outcome: None });
             self.open[number] += 1;
             let own = Request { sector, sectors, ..request };
-            let waiting = Waiting { number: piece, since: now, request: own };
-            self.with(disk, |disk, answer| disk.arrive(waiting, now, answer));
-            self.begin(disk, now);
+            self.disks[disk].outside.push_back(Waiting { number: piece, since: now, request: own });
+            self.let_come(disk, now);
             done += sectors;
         }
+    }
+
+    /// Let a drive take requests, as long as it has fewer than the queue depth; what is in memory
+    /// passes others only from then on.
+    fn let_come(&mut self, number: usize, now: u64) {
+        while self.disks[number].taken < self.rules.depth {
+            let Some(own) = self.disks[number].outside.pop_front() else {
+                break;
+            };
+            self.disks[number].taken += 1;
+            self.pieces[own.number].waited = now - own.since;
+            let own = Waiting { since: now, ..own };
+            self.with(number, |disk, answer| disk.arrive(own, now, answer));
+        }
+        self.begin(number, now);
     }
 
     /// Let a drive do something, and take note of what it answers.
@@ -224,10 +241,13 @@ impl Stack<'_> {
     }
 
     fn done(&mut self, piece: usize, now: u64, issue: &mut dyn Issue) {
-        let Piece { request, outcome } = self.pieces[piece];
-        if let Some(outcome) = outcome {
+        let Piece { request, disk, waited, outcome } = self.pieces[piece];
+        if let Some(mut outcome) = outcome {
+            outcome.service.queue += waited;
             self.tally.part(request, &outcome);
         }
+        self.disks[disk].taken -= 1;
+        self.let_come(disk, now);
         self.open[request] -= 1;
         if self.open[request] == 0 {
             self.tally.done();

@@ -186,6 +186,21 @@ fn writes_are_done_once_they_are_in_the_buffer_and_wait_for_room() {
 }
 
 #[test]
+fn what_is_in_memory_passes_what_waits_only_once_a_drive_has_both() {
+    let with = |depth| {
+        let rules = Rules { cache_blocks: 2200, depth, ..plain() };
+        let reads = figures(&rules).reads;
+        let parts = reads.parts_ms;
+        let sum = parts.queue + parts.overhead + parts.seek + parts.rotation;
+        assert!((sum + parts.transfer + parts.bus - reads.response_ms).abs() < 1e-6);
+        reads
+    };
+    let (one, eight) = (with(1), with(8));
+    assert!(eight.response_ms < 0.95 * one.response_ms, "{one:?} {eight:?}");
+    assert!((eight.service_ms / one.service_ms - 1.0).abs() < 0.02, "{one:?} {eight:?}");
+}
+
+#[test]
 fn the_nearest_first_is_sooner_and_four_drives_are_sooner_than_one() {
     let rules = Rules { write_buffer: Some(buffer()), cache_blocks: 500, depth: 8, ..plain() };
     let fcfs = figures(&rules).writes.service_ms;
