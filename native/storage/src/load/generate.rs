@@ -123,14 +123,20 @@ impl<'a> Stream<'a> {
         let (shape, pace) = (self.shape, &self.shape.pace);
         let reads = shape.read_share / self.reads.mean();
         // A flush takes the place of an episode and of those that would have taken place with it.
-        let flush = 1.0 + pace.flushes * pace.flush * (1.0 - pace.together);
+        let (median, deviation) = pace.flush;
+        let mean = median * (deviation * deviation / 2.0).exp();
+        let flush = 1.0 + pace.flushes * mean * (1.0 - pace.together);
         let writes = (1.0 - shape.read_share) / (self.writes.mean() * flush);
         reads / (reads + writes)
     }
 
     /// Write many episodes at once.
     fn flush(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
-        for _ in 0..self.random.count(self.shape.pace.flush) {
+        let (median, deviation) = self.shape.pace.flush;
+        // More than there are requests is as good as all of them.
+        let most = self.shape.requests as u64;
+        let episodes = self.random.log_normal(median, deviation).round() as u64;
+        for _ in 0..episodes.clamp(1, most.max(1)) {
             let requests = self.episode(true);
             traced.extend(requests.iter().map(|_| self.machine.flush(&mut self.random)));
             all.extend(requests);

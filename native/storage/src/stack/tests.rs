@@ -63,7 +63,7 @@ fn shape() -> Shape {
             asynchronous_reads: 0.1,
             asynchronous_writes: 0.4,
             flushes: 0.05,
-            flush: 10.0,
+            flush: (10.0, 1.0),
         },
         faster: Some(1.0),
     }
