@@ -49,7 +49,7 @@ class Pace(Strict):
     asynchronous_reads: Share = Field(description="of reads that wait for none before")
     asynchronous_writes: Share = Field(description="of writes that wait for none before")
     flushes: Share = Field(description="of episodes of writes that are many at once")
-    flush: float = Field(ge=1, le=1e6, description="episodes of these in the mean")
+    flush: LogNormal = Field(description="episodes of these")
 
 
 class Load(Strict):

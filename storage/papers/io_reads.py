@@ -72,7 +72,7 @@ CLAIMS = (
         holds=near({"poor": 4.49, "rich": 37.4}, {"poor": 3, "rich": 6}),
         reason=(
             "the shares of misses that were fitted for the large cache are up to a"
-            " twentieth lower than printed, and the times follow them"
+            " tenth lower than printed, and the times follow them"
         ),
     ),
     Claim(
@@ -146,6 +146,8 @@ CLAIMS = (
         tolerance="within 8",
         ours=poor_and_rich("prefetching {} reads response"),
         holds=near({"poor": 46.6, "rich": 51.1}, 8),
+        fitted=True,
+        reason="it had failed when episodes of the loads were let take place at once",
     ),
     Claim(
         name="B7",
@@ -196,9 +198,10 @@ CLAIMS = (
             Sm="Sm depth 8 poor all response",
         ),
         holds=_depths,
+        fitted=True,
         reason=(
-            "P falls short: few of its requests wait at"
-            " once, and its order changes little but the service"
+            "bursts were fitted to the responses with a depth of 1, and it had failed when"
+            " episodes of the loads were let take place at once"
         ),
     ),
     Claim(
@@ -206,7 +209,7 @@ CLAIMS = (
         where="Table 8",
         says="a depth of 16 is no better for the response than 8 (P, poor), but for the service, %",
         printed="17.8 to 17.2; 13.7 to 15.8",
-        tolerance="response at most 0.5 better, service better",
+        tolerance="response at most 0.5 better, service 0.5 better or more",
         ours=pick(
             response_8="P depth 8 poor all response",
             response_16="P depth 16 poor all response",
@@ -214,9 +217,13 @@ CLAIMS = (
             service_16="P depth 16 poor all service",
         ),
         holds=lambda own: (
-            own["response_16"] <= own["response_8"] + 0.5 and own["service_16"] > own["service_8"]
+            own["response_16"] <= own["response_8"] + 0.5
+            and own["service_16"] >= own["service_8"] + 0.5
         ),
-        reason=("the means of ten seeds differ by 1.4 points, those of single seeds by more"),
+        reason=(
+            "writes of P leave the buffer a few at a time when they are 30 s old, so that there"
+            " is little to choose from; in the paper they leave in batches"
+        ),
     ),
     Claim(
         name="B12",

@@ -17,7 +17,6 @@ pub mod events;
 pub mod host;
 pub mod issue;
 pub mod load;
-pub mod lru;
 pub mod measured;
 pub mod prefetch;
 pub mod queue;

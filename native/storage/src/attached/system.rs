@@ -6,9 +6,9 @@ use super::load::{Ask, Kind};
 use super::piece::{Part, Piece, Spent};
 use super::tally::Tally;
 use super::BLOCK;
+use crate::cache::Lru;
 use crate::drive::OutsideError;
 use crate::events::Events;
-use crate::lru::Lru;
 use crate::station::{Station, Turn};
 
 /// What a piece comes to next.
@@ -42,7 +42,9 @@ pub(super) struct System<'a> {
     processors: Vec<Station>,
     disks: Vec<Disk>,
     /// That of the file manager, or one of each disk.
-    caches: Vec<Lru>,
+    caches: Vec<Lru<()>>,
+    /// Blocks that each of them holds.
+    cache_blocks: usize,
     requests: Vec<UnderWay>,
     free_requests: Vec<u32>,
     events: Events<(Step, Piece)>,
@@ -53,9 +55,9 @@ impl<'a> System<'a> {
     pub fn new(config: &'a Attached, seed: u64) -> Result<Self, AttachedError> {
         config.check()?;
         let disk = || Disk::new(config.drive.as_ref(), config.costs.disk_ms);
-        let caches = match config.organization {
-            Organization::ServerDisk => vec![Lru::new(config.manager_blocks())],
-            Organization::NetDisk => vec![Lru::new(config.disk_blocks()); config.disks],
+        let (caches, cache_blocks) = match config.organization {
+            Organization::ServerDisk => (1, config.manager_blocks()),
+            Organization::NetDisk => (config.disks, config.disk_blocks()),
         };
         Ok(Self {
             config,
@@ -64,7 +66,8 @@ impl<'a> System<'a> {
             bus: Station::new(1),
             processors: vec![Station::new(1); config.disks],
             disks: (0..config.disks).map(|_| disk()).collect::<Result<_, _>>()?,
-            caches,
+            caches: vec![Lru::default(); caches],
+            cache_blocks,
             requests: Vec::new(),
             free_requests: Vec::new(),
             events: Events::default(),
@@ -252,8 +255,14 @@ impl<'a> System<'a> {
     fn look_up(&mut self, piece: &mut Piece) {
         let disk = piece.disk(self.config.disks, self.seed);
         let own = if self.caches.len() == 1 { 0 } else { disk };
-        let cache = &mut self.caches[own];
-        piece.missed = piece.keys().map(|key| u64::from(!cache.touch(key))).sum();
+        let (cache, most) = (&mut self.caches[own], self.cache_blocks);
+        piece.missed = 0;
+        for key in piece.keys() {
+            if cache.touch(key).is_none() {
+                cache.replace(key, (), most);
+                piece.missed += 1;
+            }
+        }
     }
 
     /// A piece is done; with the last one the request is.

@@ -32,9 +32,8 @@ impl Blocks {
         for (block, own) in parts(sector, sectors) {
             if let Some(held) = self.held.touch(block) {
                 *held |= own;
-            } else if self.most > 0 {
-                self.leave_room();
-                self.held.add(block, own);
+            } else {
+                self.held.replace(block, own, self.most);
             }
         }
     }
@@ -44,14 +43,6 @@ impl Blocks {
         for (block, own) in parts(sector, sectors) {
             if let Some(held) = self.held.get_mut(block) {
                 *held |= own;
-            }
-        }
-    }
-
-    fn leave_room(&mut self) {
-        if self.held.len() >= self.most {
-            if let Some(oldest) = self.held.oldest() {
-                self.held.remove(oldest);
             }
         }
     }

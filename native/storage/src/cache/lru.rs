@@ -81,6 +81,17 @@ impl<T: Copy> Lru<T> {
         self.link(place);
     }
 
+    /// Add a key that is not there, for which the one used least lately goes if there are `most`.
+    pub fn replace(&mut self, key: u64, value: T, most: usize) {
+        if most == 0 {
+            return;
+        }
+        if let Some(oldest) = self.oldest().filter(|_| self.len() >= most) {
+            self.remove(oldest);
+        }
+        self.add(key, value);
+    }
+
     /// Take a key away.
     pub fn remove(&mut self, key: u64) -> Option<T> {
         let place = self.by_key.remove(&key)?;
@@ -161,8 +172,12 @@ mod tests {
                 }
                 (_, None) => {
                     assert_eq!(lru.touch(key), None);
-                    lru.add(key, step);
-                    list.push((key, step));
+                    let most = [0, 25, usize::MAX][(step / 3 % 3) as usize];
+                    lru.replace(key, step, most);
+                    if most > 0 {
+                        list.drain(..usize::from(list.len() >= most));
+                        list.push((key, step));
+                    }
                 }
             }
             assert_eq!(lru.oldest(), list.first().map(|own| own.0));

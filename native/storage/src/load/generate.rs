@@ -123,14 +123,20 @@ impl<'a> Stream<'a> {
         let (shape, pace) = (self.shape, &self.shape.pace);
         let reads = shape.read_share / self.reads.mean();
         // A flush takes the place of an episode and of those that would have taken place with it.
-        let flush = 1.0 + pace.flushes * pace.flush * (1.0 - pace.together);
+        let (median, deviation) = pace.flush;
+        let mean = median * (deviation * deviation / 2.0).exp();
+        let flush = 1.0 + pace.flushes * mean * (1.0 - pace.together);
         let writes = (1.0 - shape.read_share) / (self.writes.mean() * flush);
         reads / (reads + writes)
     }
 
     /// Write many episodes at once.
     fn flush(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
-        for _ in 0..self.random.count(self.shape.pace.flush) {
+        let (median, deviation) = self.shape.pace.flush;
+        // More than there are requests is as good as all of them.
+        let most = self.shape.requests as u64;
+        let episodes = self.random.log_normal(median, deviation).round() as u64;
+        for _ in 0..episodes.clamp(1, most.max(1)) {
             let requests = self.episode(true);
             traced.extend(requests.iter().map(|_| self.machine.flush(&mut self.random)));
             all.extend(requests);
@@ -168,5 +174,65 @@ impl<'a> Stream<'a> {
         let kind = if write { &mut self.writes } else { &mut self.reads };
         let episode = kind.next(&mut self.near, &mut self.random);
         kind.requests(episode).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Pace, Places};
+
+    /// Single writes, of which each is one of a flush.
+    fn shape(flush: (f64, f64)) -> Shape {
+        let places = Places {
+            small: 1.0,
+            runs: 0.0,
+            run_length: 1.0,
+            scattered: 0.0,
+            scatter_length: 1.0,
+            near: 0.0,
+            again: vec![],
+            history_blocks: 0,
+        };
+        let pace = Pace {
+            service_ms: 1.0,
+            think_ms: (100.0, 0.0),
+            pause_ms: (100.0, 0.0),
+            idle_ms: (100.0, 0.0),
+            burst: 1.0,
+            together: 0.0,
+            asynchronous_reads: 0.0,
+            asynchronous_writes: 0.0,
+            flushes: 1.0,
+            flush,
+        };
+        Shape {
+            streams: 1,
+            requests: 20_000,
+            warm_up: 0,
+            storage_blocks: 1 << 20,
+            read_share: 0.0,
+            reads: places.clone(),
+            writes: places,
+            pace,
+            faster: None,
+        }
+    }
+
+    /// How many requests each flush of a load has: those within less than a millisecond.
+    fn flushes(flush: (f64, f64)) -> Vec<usize> {
+        let load = Load::new(&shape(flush), 5).unwrap();
+        let apart = |pair: &[Traced]| pair[1].arrival - pair[0].arrival < 1_000_000;
+        load.traced[0].chunk_by(|one, other| apart(&[*one, *other])).map(<[_]>::len).collect()
+    }
+
+    #[test]
+    fn flushes_are_as_long_as_said_and_have_a_heavy_tail() {
+        let same = flushes((50.0, 0.0));
+        assert!(same[..same.len() - 1].iter().all(|length| *length == 50), "{same:?}");
+        let mut spread = flushes((50.0, 1.0));
+        spread.sort_unstable();
+        let (median, most) = (spread[spread.len() / 2], spread[spread.len() - 1]);
+        assert!((38..65).contains(&median) && most > 250, "{median} {most}");
     }
 }

@@ -83,8 +83,8 @@ pub struct Pace {
     pub asynchronous_writes: f64,
     /// The share of episodes of writes with which many are written at once.
     pub flushes: f64,
-    /// How many episodes that are in the mean.
-    pub flush: f64,
+    /// How many episodes that are: median and deviation of the logarithm.
+    pub flush: (f64, f64),
 }
 
 /// A load that cannot be.
@@ -159,6 +159,7 @@ impl Pace {
             (self.think_ms, "pace.think_ms"),
             (self.pause_ms, "pace.pause_ms"),
             (self.idle_ms, "pace.idle_ms"),
+            (self.flush, "pace.flush"),
         ] {
             time(median, key)?;
             need((0.0..=5.0).contains(&deviation), key, "a deviation from 0 to 5")?;
@@ -169,6 +170,6 @@ impl Pace {
         share(self.flushes, "pace.flushes")?;
         let counts = 1.0..=1e6;
         need(counts.contains(&self.burst), "pace.burst", "1 to 1000000")?;
-        need(counts.contains(&self.flush), "pace.flush", "1 to 1000000")
+        need(counts.contains(&self.flush.0), "pace.flush", "1 to 1000000")
     }
 }

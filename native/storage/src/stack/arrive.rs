@@ -1,7 +1,7 @@
 //! What becomes of a request when it comes.
 
 use super::disk::Disk;
-use super::run::{Answer, Outcome};
+use super::outcome::{Answer, Outcome};
 use crate::cache::Written;
 use crate::drive::Service;
 use crate::queue::{Aged, Order, Waiting};

@@ -1,8 +1,8 @@
 //! What the arm does next.
 
 use super::disk::{Disk, Doing};
+use super::outcome::{Answer, Moved, Outcome};
 use super::rules::{sectors_of, Rules};
-use super::run::{Answer, Moved, Outcome};
 use crate::cache::{Group, BLOCK};
 use crate::drive::{Access, ReadOn, Request, Run, Service};
 use crate::queue::{Order, Waiting};

@@ -29,6 +29,10 @@ pub struct Disk {
     pub pool: Option<Blocks>,
     pub writes: Option<WriteBuffer>,
     pub prefetcher: Box<dyn Prefetcher>,
+    /// What it has not taken yet, because it has as many requests as it may.
+    pub outside: VecDeque<Waiting>,
+    /// How many requests it has taken that are not done.
+    pub taken: usize,
     /// What waits for the arm.
     pub queue: Aged,
     /// Groups that go to the medium when no read waits.
@@ -72,6 +76,8 @@ impl Disk {
             pool: (rules.pool_blocks > 0).then(|| Blocks::new(rules.pool_blocks)),
             writes: rules.write_buffer.map(|own| WriteBuffer::new(own.rules())),
             prefetcher: rules.prefetcher(),
+            outside: VecDeque::new(),
+            taken: 0,
             queue: rules.queue(),
             leaving: rules.queue(),
             under_way: 0,

@@ -1,6 +1,6 @@
 //! What serving a load took.
 
-use super::run::{Moved, Outcome};
+use super::outcome::{Moved, Outcome};
 use crate::drive::{Request, Service};
 use serde::Serialize;
 

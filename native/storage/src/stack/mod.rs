@@ -10,6 +10,7 @@ mod arrive;
 mod begin;
 mod disk;
 mod figures;
+mod outcome;
 mod rules;
 mod run;
 #[cfg(test)]

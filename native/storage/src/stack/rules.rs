@@ -30,7 +30,8 @@ pub struct Rules {
     pub write_buffer: Option<WriteBufferRules>,
     /// In which order requests are served.
     pub order: Order,
-    /// Requests that the drive knows of at a time.
+    /// Requests that each drive has at a time; others wait before it, even for what is in memory.
+    /// Of groups that leave the write buffer, so many at a time, too.
     pub depth: usize,
 }
 

@@ -2,49 +2,14 @@
 
 use super::disk::Disk;
 use super::figures::Tally;
+use super::outcome::{Answer, Outcome};
 use super::rules::{Rules, RulesError};
 use super::Figures;
-use crate::drive::{Parameters, Request, Run, Service};
+use crate::drive::{Parameters, Request};
 use crate::events::Events;
 use crate::issue::Issue;
 use crate::load::Load;
 use crate::queue::Waiting;
-
-/// What becomes of a part of a request.
-#[derive(Clone, Copy, Debug)]
-pub struct Outcome {
-    /// When it is done.
-    pub at: u64,
-    /// Where its time went.
-    pub service: Service,
-    /// For how long the arm was busy with it.
-    pub busy: u64,
-    /// Whether it was not in memory.
-    pub missed: bool,
-}
-
-/// Where an arm went, and how long that took, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Moved {
-    pub seek: u64,
-    pub rotation: u64,
-    pub transfer: u64,
-    pub write: bool,
-}
-
-impl Moved {
-    pub fn new(run: &Run, end: u64, write: bool) -> Self {
-        let transfer = end - run.start;
-        Self { seek: run.seek, rotation: run.rotation, transfer, write }
-    }
-
-    pub fn busy(&self) -> u64 {
-        self.seek + self.rotation + self.transfer
-    }
-}
-
-/// Takes note of what becomes of a part of a request, which has a number.
-pub type Answer<'a> = dyn FnMut(usize, Outcome) + 'a;
 
 enum Event {
     /// A part of a request is done.
@@ -58,6 +23,9 @@ enum Event {
 /// A part of a request that lies on one drive.
 struct Piece {
     request: usize,
+    disk: usize,
+    /// Nanoseconds until its drive took it.
+    waited: u64,
     outcome: Option<Outcome>,
 }
 
@@ -177,14 +145,28 @@ impl Stack<'_> {
             let (disk, sector, most) = self.rules.place(request.sector + done);
             let sectors = most.min(request.sectors - done);
             let piece = self.pieces.len();
-            self.pieces.push(Piece { request: number, outcome: None });
+            self.pieces.push(Piece { request: number, disk, waited: 0, outcome: None });
             self.open[number] += 1;
             let own = Request { sector, sectors, ..request };
-            let waiting = Waiting { number: piece, since: now, request: own };
-            self.with(disk, |disk, answer| disk.arrive(waiting, now, answer));
-            self.begin(disk, now);
+            self.disks[disk].outside.push_back(Waiting { number: piece, since: now, request: own });
+            self.let_come(disk, now);
             done += sectors;
         }
+    }
+
+    /// Let a drive take requests, as long as it has fewer than the queue depth; what is in memory
+    /// passes others only from then on.
+    fn let_come(&mut self, number: usize, now: u64) {
+        while self.disks[number].taken < self.rules.depth {
+            let Some(own) = self.disks[number].outside.pop_front() else {
+                break;
+            };
+            self.disks[number].taken += 1;
+            self.pieces[own.number].waited = now - own.since;
+            let own = Waiting { since: now, ..own };
+            self.with(number, |disk, answer| disk.arrive(own, now, answer));
+        }
+        self.begin(number, now);
     }
 
     /// Let a drive do something, and take note of what it answers.
@@ -224,10 +206,13 @@ impl Stack<'_> {
     }
 
     fn done(&mut self, piece: usize, now: u64, issue: &mut dyn Issue) {
-        let Piece { request, outcome } = self.pieces[piece];
-        if let Some(outcome) = outcome {
+        let Piece { request, disk, waited, outcome } = self.pieces[piece];
+        if let Some(mut outcome) = outcome {
+            outcome.service.queue += waited;
             self.tally.part(request, &outcome);
         }
+        self.disks[disk].taken -= 1;
+        self.let_come(disk, now);
         self.open[request] -= 1;
         if self.open[request] == 0 {
             self.tally.done();

@@ -63,7 +63,7 @@ fn shape() -> Shape {
             asynchronous_reads: 0.1,
             asynchronous_writes: 0.4,
             flushes: 0.05,
-            flush: 10.0,
+            flush: (10.0, 1.0),
         },
         faster: Some(1.0),
     }
@@ -183,6 +183,21 @@ fn writes_are_done_once_they_are_in_the_buffer_and_wait_for_room() {
     assert!(small.response_ms > 3.0 * large.response_ms, "{}", small.response_ms);
     let young = with(WriteBufferRules { age_ms: 100.0, ..buffer() });
     assert!(young.miss_ratio > 1.1 * large.miss_ratio);
+}
+
+#[test]
+fn what_is_in_memory_passes_what_waits_only_once_a_drive_has_both() {
+    let with = |depth| {
+        let rules = Rules { cache_blocks: 2200, depth, ..plain() };
+        let reads = figures(&rules).reads;
+        let parts = reads.parts_ms;
+        let sum = parts.queue + parts.overhead + parts.seek + parts.rotation;
+        assert!((sum + parts.transfer + parts.bus - reads.response_ms).abs() < 1e-6);
+        reads
+    };
+    let (one, eight) = (with(1), with(8));
+    assert!(eight.response_ms < 0.95 * one.response_ms, "{one:?} {eight:?}");
+    assert_eq!(eight.miss_ratio, one.miss_ratio);
 }
 
 #[test]
