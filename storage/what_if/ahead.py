@@ -44,6 +44,7 @@ _ZFETCH = {
     "min_distance": 4 << 20,
     "max_distance": 64 << 20,
     "max_reorder": 16 << 20,
+    "min_reap": 1_000_000_000,
 }
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import ChoiceLoader, PackageLoader
-from markupsafe import Markup
 
 from birthmark.data.common.durable import replaced, write_text
 from birthmark.data.generated import in_dataset, label
@@ -156,7 +155,7 @@ def html(of: Comparison) -> str:
             fit=fit_json(of.fit),
             promise=promise(of),
             conclusion=conclusion(of),
-            picture=Markup(picture(of)),  # names of variants are drawn in it: they are not markup
+            picture=picture(of),
             tables=[
                 ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of)),
                 (
