@@ -27,13 +27,16 @@ def shared(content: bytes) -> pa.Buffer:
         return pa.py_buffer(content)
     path = Path(directory) / f"{hashlib.sha256(content).hexdigest()}.image"
     try:
-        if not path.exists():
-            with durable.replaced(path) as incoming:
-                incoming.write_bytes(content)
-        with pa.memory_map(str(path)) as mapped:
-            buffer = mapped.read_buffer()
-        _forget(path)
-    except OSError:  # no room, or another worker was quicker to forget it
+        with durable.locked(
+            path.with_name(".lock")
+        ):  # else each of two might map a file of its own
+            if not path.exists():
+                with durable.replaced(path) as incoming:
+                    incoming.write_bytes(content)
+            with pa.memory_map(str(path)) as mapped:
+                buffer = mapped.read_buffer()
+            _forget(path)
+    except OSError:  # no room
         return pa.py_buffer(content)
     return buffer
 

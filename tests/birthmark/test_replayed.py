@@ -50,8 +50,7 @@ def test_steps_are_whole_lines_of_a_day_in_order() -> None:
 
 @pytest.mark.deep
 def test_who_is_told_is_right_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quarter of a minute of the second day, asked of a model of the first."""
-    monkeypatch.setattr(replayed, "PART", 15_000_000)
+    """A minute of the second day, asked of a model of the first."""
     monkeypatch.setattr(quickstart, "DIRECTORY", tmp_path)
     shown: list[dict[str, Score]] = []
     monkeypatch.setattr(quickstart, "picture", lambda scores: shown.append(scores) or "drawn")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import multiprocessing
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,10 +18,37 @@ def test_one_process_needs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_workers_map_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SHARED, str(tmp_path))
     one, other = shared(b"image" * 1000), shared(b"image" * 1000)
-    (path,) = tmp_path.iterdir()
+    (path,) = tmp_path.glob("*.image")
     maps = Path("/proc/self/maps").read_text()
     assert maps.count(str(path)) == 2
     assert one.to_pybytes() == other.to_pybytes() == b"image" * 1000
+
+
+IMAGES = 30
+WORKERS = 4
+
+
+def unmapped(together: Barrier) -> int:
+    """Return how many images a worker had of its own, or of a file with no name any more."""
+    own = 0
+    for number in range(IMAGES):
+        together.wait(60)
+        image = shared(bytes([number]) * 1_000_000)
+        together.wait(60)
+        lines = Path("/proc/self/maps").read_text().splitlines()
+        own += not any(line.endswith(".image") for line in lines)
+        del image
+    return own
+
+
+def test_workers_that_start_at_once_map_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SHARED, str(tmp_path))
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Manager() as manager, spawn.Pool(WORKERS) as pool:
+        together = manager.Barrier(WORKERS)
+        assert pool.map(unmapped, [together] * WORKERS, chunksize=1) == [0] * WORKERS
 
 
 def test_what_is_mapped_stays_when_its_file_is_forgotten(
@@ -30,7 +59,7 @@ def test_what_is_mapped_stays_when_its_file_is_forgotten(
     for number in range(3 * KEPT):
         content = bytes([number]) * 10_000
         images.append((content, shared(content)))
-    assert len(list(tmp_path.iterdir())) == KEPT
+    assert len(list(tmp_path.glob("*.image"))) == KEPT
     for content, image in images:
         assert image.to_pybytes() == content
 
