@@ -66,6 +66,19 @@ class Buffer(Strict):
     fast_writes: bool = Field(description="a write is done once it is in the buffer")
 
 
+class WriteCache(Strict):
+    """Memory for writes that are done before they are on the medium, in some order of its own."""
+
+    sectors: Sectors = Field(description="that fit in")
+    runs: Count = Field(description="runs of sectors that it can tell apart")
+    high_sectors: Sectors = Field(description="with more it writes whenever the arm is free")
+    low_sectors: Sectors = Field(description="with so many it stops")
+    idle_ms: Time = Field(description="without a request, after which it writes all")
+    order: Literal["arrival", "nearest"] = Field(
+        description="as they came, or first what the head reaches soonest"
+    )
+
+
 class Zone(Strict):
     """Cylinders with the same number of sectors in a track. Areas are in sectors."""
 
@@ -105,6 +118,9 @@ class Drive(Strict):
     sparing: Sparing
     overheads_ms: Overheads
     buffer: Buffer
+    write_cache: WriteCache | None = Field(
+        default=None, description="none if the buffer's segments take writes"
+    )
     zones: list[Zone]
 
     def parameters(self) -> dict[str, Any]:

@@ -164,3 +164,26 @@ def test_what_was_assumed_of_a_drive_is_said(trace: Path, tmp_path: Path) -> Non
     assert validate(trace, drive)["assumed"] == "its rpm"
     assert b"Assumed of the drive: its rpm" in command(trace, "--drive", drive).stdout
     assert "assumed" not in validate(trace, "barracuda")
+
+
+WRITE_CACHE = """
+[write_cache]
+sectors = 64
+runs = 16
+high_sectors = 48
+low_sectors = 16
+idle_ms = 10.0
+order = "nearest"
+"""
+
+
+def test_a_drive_of_ones_own_may_have_a_write_cache(trace: Path, tmp_path: Path) -> None:
+    slow = drive_path("wd1200bb").read_text().partition("\n[[zones]]")
+    without, drive = tmp_path / "slow.toml", tmp_path / "mine.toml"
+    without.write_text("".join(slow))
+    drive.write_text(slow[0] + WRITE_CACHE + slow[1] + slow[2])
+    written = validate(trace, without)["writes"]["mean_ms"]
+    assert validate(trace, drive)["writes"]["mean_ms"] < written / 5
+    drive.write_text(drive.read_text().replace("low_sectors = 16", "low_sectors = 49"))
+    line = refusal(trace, str(drive))
+    assert f"{drive}: write_cache.low_sectors: expected no more than high_sectors" in line

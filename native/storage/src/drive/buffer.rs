@@ -73,10 +73,15 @@ impl Buffer {
     /// A segment that holds what is written; no other goes on to hold any of it.
     pub fn write(&mut self, sector: u64, sectors: u64) -> u64 {
         let end = sector + sectors;
-        self.segments.retain(|held| !held.overlaps(sector, end));
+        self.forget(sector, end);
         self.leave_for_write();
         let start = sector.max(end.saturating_sub(self.rules.segment_sectors));
         self.open(start, end, true)
+    }
+
+    /// Let no segment hold any of these sectors.
+    pub fn forget(&mut self, sector: u64, end: u64) {
+        self.segments.retain(|held| !held.overlaps(sector, end));
     }
 
     /// Let a segment end with a sector, if it goes on to there; its first sectors make room.

@@ -1,6 +1,6 @@
 //! Whether a drive can be as its parameters say.
 
-use super::parameters::{BufferParameters, Overheads, Parameters, Zone};
+use super::parameters::{BufferParameters, Overheads, Parameters, WriteCacheParameters, Zone};
 
 /// Parameters that no drive can have.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,7 @@ impl Parameters {
         time(self.bus_ms_per_sector, "bus_ms_per_sector")?;
         self.overheads_ms.check()?;
         self.buffer.check()?;
+        self.write_cache.map_or(Ok(()), |cache| cache.check())?;
         check_seek(&self.seek, "seek")?;
         if !self.write_seek.is_empty() {
             check_seek(&self.write_seek, "write_seek")?;
@@ -84,6 +85,18 @@ impl BufferParameters {
         let reads = !self.separate_write_segment || self.segments > 1;
         need(reads, "buffer.segments", "2 or more where one is for writes alone")?;
         need(self.read_ahead_sectors <= 1 << 24, "buffer.read_ahead_sectors", "0 to 16777216")
+    }
+}
+
+impl WriteCacheParameters {
+    fn check(&self) -> Result<(), ParameterError> {
+        need((1..=1 << 24).contains(&self.sectors), "write_cache.sectors", "1 to 16777216")?;
+        need((1..=1 << 16).contains(&self.runs), "write_cache.runs", "1 to 65536")?;
+        let high = self.high_sectors <= self.sectors;
+        need(high, "write_cache.high_sectors", "no more than its sectors")?;
+        let low = self.low_sectors <= self.high_sectors;
+        need(low, "write_cache.low_sectors", "no more than high_sectors")?;
+        time(self.idle_ms, "write_cache.idle_ms")
     }
 }
 

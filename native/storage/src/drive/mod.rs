@@ -11,6 +11,7 @@
 //! - [`Mechanism`]: arm and rotation.
 //! - [`ReadOn`]: reading that the next request breaks off.
 //! - [`Buffer`]: the segments of memory, and what they hold.
+//! - [`WriteCache`]: what is written later than the host is told.
 //! - [`Feed`]: sectors on their way from the medium to the host.
 //! - [`Drive`]: all of these.
 
@@ -28,6 +29,8 @@ mod serve;
 mod service;
 #[cfg(test)]
 pub(crate) mod tests;
+mod write_cache;
+mod write_later;
 mod writes;
 
 pub use buffer::{Buffer, Found};
@@ -37,8 +40,10 @@ pub use geometry::{Geometry, Place};
 pub use mechanism::{Access, Mechanism, Run};
 pub use opportunity::ReadOn;
 pub use parameters::{
-    BufferParameters, Mapping, Overheads, Parameters, ReadAhead, Spares, Sparing, Zone,
+    BufferParameters, Mapping, Overheads, Parameters, ReadAhead, Spares, Sparing,
+    WriteCacheParameters, WriteOrder, Zone,
 };
 pub use seek::SeekCurve;
 pub use serve::Drive;
 pub use service::{OutsideError, Request, Service, MOST};
+pub use write_cache::WriteCache;

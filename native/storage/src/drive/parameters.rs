@@ -30,6 +30,10 @@ pub struct Parameters {
     pub overheads_ms: Overheads,
     /// Its memory.
     pub buffer: BufferParameters,
+    /// Memory for many writes that are done before they are on the medium; none if the buffer's
+    /// segments take them.
+    #[serde(default)]
+    pub write_cache: Option<WriteCacheParameters>,
     /// Cylinders and milliseconds of seeks to read, straight lines between.
     pub seek: Vec<(u32, f64)>,
     /// The same to write, before settling; none if they take as long as to read.
@@ -144,6 +148,34 @@ pub struct BufferParameters {
     pub combine_writes: bool,
     /// Whether a write is done as soon as it is in the buffer.
     pub fast_writes: bool,
+}
+
+/// A memory for writes apart from the buffer, whose `fast_writes` then do not count.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct WriteCacheParameters {
+    /// Sectors that fit in.
+    pub sectors: u64,
+    /// Runs of sectors that it can tell apart.
+    pub runs: u32,
+    /// With more sectors than these, it begins to write whenever the arm is free.
+    pub high_sectors: u64,
+    /// With so many, it stops.
+    pub low_sectors: u64,
+    /// After so long without a request it writes all it has, in milliseconds.
+    pub idle_ms: f64,
+    /// Which run is written next.
+    pub order: WriteOrder,
+}
+
+/// In which order runs of sectors are written.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteOrder {
+    /// That in which they came.
+    Arrival,
+    /// First the one whose first sector the head reaches soonest.
+    Nearest,
 }
 
 /// How far a drive reads on after a read.

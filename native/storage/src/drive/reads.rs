@@ -13,6 +13,9 @@ pub struct Ahead {
 impl Drive {
     /// Serve a read from time `begin` on.
     pub(super) fn read(&mut self, sector: u64, sectors: u64, begin: u64) -> Service {
+        if self.waits(sector, sectors) {
+            return self.read_waiting(sectors);
+        }
         match self.buffer.find(sector, sectors).or_else(|| self.about_to_read(sector)) {
             Some(found) => self.read_hit(sector, sectors, begin, found),
             None => self.read_miss(sector, sectors, begin),

@@ -6,6 +6,7 @@ use super::reads::Ahead;
 use super::writes::Dirty;
 use super::{
     Buffer, BufferParameters, Mechanism, OutsideError, Overheads, Parameters, Request, Service,
+    WriteCache,
 };
 
 /// A drive, which serves one request after the other, in the order in which they come.
@@ -19,10 +20,11 @@ pub struct Drive {
     overheads: Overheads,
     pub(super) per_sector: u64,
     wrote: bool,
-    ready: u64,
+    pub(super) ready: u64,
     pub(super) hits: u64,
     pub(super) ahead: Option<Ahead>,
     pub(super) dirty: Option<Dirty>,
+    pub(super) later: Option<WriteCache>,
 }
 
 impl Drive {
@@ -40,6 +42,7 @@ impl Drive {
             hits: 0,
             ahead: None,
             dirty: None,
+            later: parameters.write_cache.map(WriteCache::new),
         })
     }
 
@@ -59,6 +62,7 @@ impl Drive {
         request.check(self.mechanism.geometry().sectors())?;
         let begin = at.max(self.ready);
         self.read_on(begin);
+        self.write_on(begin);
         self.dirty = self.dirty.filter(|dirty| dirty.until > begin);
         let mut service = if write {
             self.write(sector, sectors, begin)

@@ -16,7 +16,14 @@ impl Drive {
     /// Serve a write from time `begin` on.
     pub(super) fn write(&mut self, sector: u64, sectors: u64, begin: u64) -> Service {
         self.ahead = None;
-        let early = self.rules.fast_writes && sectors <= self.rules.segment_sectors;
+        if let Some(cache) = &mut self.later {
+            cache.forget(sector, sector + sectors);
+            if sectors <= cache.size() {
+                return self.write_later(sector, sectors, begin);
+            }
+        }
+        let fits = sectors <= self.rules.segment_sectors;
+        let early = fits && self.rules.fast_writes && self.later.is_none();
         let overhead = self.overhead(true, early);
         let goes_on = self.dirty.filter(|dirty| early && self.goes_on(dirty, sector, sectors));
         let queue = match (goes_on, self.dirty) {
@@ -64,7 +71,7 @@ impl Drive {
     /// arm sets out at time `at`. Return the first run, and when all is written.
     ///
     /// The first is written so late that none has to be waited for.
-    fn write_medium(
+    pub(super) fn write_medium(
         &mut self,
         sector: u64,
         sectors: u64,

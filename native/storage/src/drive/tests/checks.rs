@@ -43,6 +43,24 @@ fn numbers_out_of_range_are_named() {
 }
 
 #[test]
+fn write_caches_that_cannot_be_are_named() {
+    let cases: [Case<WriteCacheParameters>; 5] = [
+        (|cache| cache.sectors = 0, "write_cache.sectors: "),
+        (|cache| cache.runs = 0, "write_cache.runs: "),
+        (|cache| cache.high_sectors = 9, "write_cache.high_sectors: expected no more than its s"),
+        (|cache| cache.low_sectors = 7, "write_cache.low_sectors: expected no more than high_s"),
+        (|cache| cache.idle_ms = -1.0, "write_cache.idle_ms: "),
+    ];
+    for (change, expected) in cases {
+        let mut cache = write_cache::RULES;
+        change(&mut cache);
+        let parameters = Parameters { write_cache: Some(cache), ..small() };
+        let error = Drive::new(&parameters).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
 fn zones_that_cannot_be_are_named_with_their_number() {
     let cases: [Case<Zone>; 9] = [
         (|zone| zone.first_cylinder = 2, "zones.1: expected rising cylinders below 6"),

@@ -10,6 +10,7 @@ mod mechanism;
 mod opportunity;
 mod seek;
 mod service;
+mod write_cache;
 
 /// A drive of 2 heads and 2 zones, which turns in 10 ms: a sector passes in 1 ms in the first, in
 /// 2 ms in the second.
@@ -39,6 +40,7 @@ pub fn small() -> Parameters {
         bus_ms_per_sector: 0.1,
         overheads_ms: overheads(),
         buffer: buffer(),
+        write_cache: None,
         seek: vec![(1, 1.0), (3, 2.0)],
         write_seek: vec![],
         zones: vec![zone(0, 2, 10), zone(4, 5, 5)],
