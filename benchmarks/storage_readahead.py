@@ -27,15 +27,20 @@ MACHINES = {
     "threads": 32,
     "wake": 30_000,
     "work": 50_000,
-    "record": 128 * KB,
     "disks": 8,
     "disk_rate": 200_000_000,
     "position": 6_000_000,
 }
 """10 Gbit/s, and a pool of eight disks that is faster than that. All of it is assumed."""
 
-SERVERS = {"OpenZFS 2.2": 0, "OpenZFS 2.4": 16 * MB}
-"""How far a read may come before its turn (``zfetch_max_reorder``)."""
+SERVERS = {
+    "OpenZFS 2.2, records of 128 KB": {"record": 128 * KB, "max_reorder": 0},
+    "OpenZFS 2.2, records of 1 MB": {"record": MB, "max_reorder": 0},
+    "OpenZFS 2.4, records of 128 KB": {"record": 128 * KB, "max_reorder": 16 * MB},
+    "OpenZFS 2.4, records of 1 MB": {"record": MB, "max_reorder": 16 * MB},
+}
+"""``recordsize``, by default and as its guide has it for large files that are read from start to
+end; and how far a read may come before its turn (``zfetch_max_reorder``)."""
 
 MEASURED = {
     "honnef.co/notes/20230128011632": {128: 300, 1024: 940, 2560: 850},
@@ -47,16 +52,18 @@ MEASURED = {
 def measure(seeds: int, size: int = 512 * MB) -> dict[str, dict[int, float]]:
     """Return for each server and window the rate in MB/s, mean over the seeds."""
     return {
-        name: {window: _rate(window, reorder, seeds, size) for window in WINDOWS}
-        for name, reorder in SERVERS.items()
+        name: {
+            window: _rate(server | {"read_ahead": window * KB}, seeds, size) for window in WINDOWS
+        }
+        for name, server in SERVERS.items()
     }
 
 
-def _rate(window: int, reorder: int, seeds: int, size: int) -> float:
+def _rate(server: dict[str, int], seeds: int, size: int) -> float:
     rates = []
     for seed in range(1, seeds + 1):
-        setup = MACHINES | {"read_ahead": window * KB, "max_reorder": reorder, "bytes": size}
-        found = json.loads(storage_stream(json.dumps(setup | {"seed": seed})))
+        setup = MACHINES | server | {"bytes": size, "seed": seed}
+        found = json.loads(storage_stream(json.dumps(setup)))
         rates.append(size / 1e6 / (found["time"] / 1e9))
     return sum(rates) / seeds
 

@@ -67,8 +67,11 @@ def test_speed_is_told_of_all_that_is_served(
 
 def test_a_long_window_loses_the_stream_of_a_server_that_keeps_the_order() -> None:
     found = storage_readahead.measure(1, 128 * storage_readahead.MB)
-    strict, patient = found["OpenZFS 2.2"], found["OpenZFS 2.4"]
+    records = "records of 128 KB"
+    strict, patient = found[f"OpenZFS 2.2, {records}"], found[f"OpenZFS 2.4, {records}"]
     assert patient[128] < 0.85 * patient[1024], "a short window waits for the way"
     assert strict[2048] < 0.8 * strict[1024], "calls overtake, and nothing is read ahead"
     assert patient[2048] > 0.95 * patient[1024]
     assert strict[15360] > strict[2048], "the window itself keeps all disks busy"
+    large = found["OpenZFS 2.2, records of 1 MB"]
+    assert large[1024] > 1.1 * max(large[128], large[15360]), "it rises, and falls"
