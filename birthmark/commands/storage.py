@@ -1,20 +1,19 @@
-"""``birthmark storage``: simulated drives beside measured ones, and papers beside simulations."""
+"""``birthmark storage``: what drives, servers and whole papers come to in the simulator."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
+from birthmark.commands import storage_tables as tables
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output, print_json
 from birthmark.storage.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.storage.settings import Options as Asked
 from birthmark.storage.what_if.settings import FitOptions, WhatIfOptions
-from birthmark.terminal import line, numbers, show, working
+from birthmark.terminal import line, show, working
 
 app = typer.Typer(
     no_args_is_help=True, help="Simulate storage, and compare it with what was measured."
@@ -37,8 +36,8 @@ def validate(
         return
     rows = {"all": found, "reads": found["reads"], "writes": found["writes"]}
     rows = {name: figures for name, figures in rows.items() if figures}
-    show(_agreement(rows))
-    show(_parts(rows))
+    show(tables.agreement(rows))
+    show(tables.parts(rows))
     if "assumed" in found:
         line(f"Assumed of the drive: {found['assumed']}")
 
@@ -59,8 +58,8 @@ def replay(
         return
     names = ("all", "reads", "writes", "traced")
     rows = {"all": found} | {name: found[name] for name in names[1:] if found[name]}
-    show(_responses(rows))
-    show(_parts({"all": found}))
+    show(tables.responses(rows))
+    show(tables.parts({"all": found}))
     line(
         f"{found['seconds']:,.3f} s, of which the drive was busy {100 * found['busy']:.1f} %;"
         f" at most {found['queue_most']:,} waited"
@@ -93,9 +92,9 @@ def attached(
         for kind, key in (("all", "response"), ("data", "data"), ("metadata", "metadata"))
         if own[key]["count"]
     }
-    show(_responses(rows))
+    show(tables.responses(rows))
     parts = {names[key]: {"parts_ms": own["data_parts_ms"]} for key, own in found.items()}
-    show(_parts(parts, "Where the time of data goes, ms"))
+    show(tables.parts(parts, "Where the time of data goes, ms"))
     for organization, own in found.items():
         line(
             f"{names[organization]}: {100 * own['hit_ratio']:.1f} % of blocks in a cache; busy:"
@@ -128,7 +127,7 @@ def paper(
     line(of.title)
     for told in of.assumptions:
         line(f"- {told}")
-    show(_claims(page.HEADINGS, page.rows(judged)))
+    show(tables.claims(page.HEADINGS, page.rows(judged)))
     line(page.counted(judged))
     for told in page.reasons(judged):
         line(f"- {told}")
@@ -199,7 +198,7 @@ def what_if(
         return
     _show_fit(found)
     rows = report.variant_rows(compared)
-    show(_rows("Variants, best first", report.VARIANT_HEADINGS, rows))
+    show(tables.rows("Variants, best first", report.VARIANT_HEADINGS, rows))
     line(report.promise(compared))
     for told in report.conclusion(compared):
         line(f"- {told}")
@@ -214,54 +213,10 @@ def _show_fit(found: Any) -> None:
     if marks := report.fit_json(found)["generated"]:
         line(f"Not real: {marks}")
     errors = report.error_rows(found)
-    show(_rows("Predicted for the half that it was not fitted to", report.ERROR_HEADINGS, errors))
+    show(
+        tables.rows(
+            "Predicted for the half that it was not fitted to", report.ERROR_HEADINGS, errors
+        )
+    )
     unknowns = report.unknown_rows(found)
-    show(_rows("Fitted", report.UNKNOWN_HEADINGS, unknowns))
-
-
-def _rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return rows, each with its name first."""
-    table = Table("", *numbers(*headings), title=title, title_justify="left")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a row for each claim."""
-    table = Table(*headings, show_lines=True)
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _responses(rows: dict[str, Any]) -> Table:
-    """Return mean and quantiles of each kind of request, in milliseconds."""
-    names = ("mean", "p50", "p95", "p99")
-    title = "Response times, ms"
-    table = Table("", *numbers("requests", *names), title=title, title_justify="left")
-    for name, figures in rows.items():
-        times = (f"{figures[f'{each}_ms']:.3f}" for each in names)
-        table.add_row(name, f"{figures['requests']:,}", *times)
-    return table
-
-
-def _agreement(rows: dict[str, Any]) -> Table:
-    """Return mean and demerit of each kind of request, in milliseconds."""
-    headings = ("requests", "simulated ms", "measured ms", "demerit ms", "of the mean")
-    table = Table("", *numbers(*headings), title="Response times", title_justify="left")
-    for name, figures in rows.items():
-        demerit, mean = figures["demerit_ms"], figures["measured_mean_ms"]
-        share = f"{100 * demerit / mean:.1f} %" if mean else ""
-        times = (f"{time:.3f}" for time in (figures["mean_ms"], mean, demerit))
-        table.add_row(name, f"{figures['requests']:,}", *times, share)
-    return table
-
-
-def _parts(rows: dict[str, Any], title: str = "Where the simulated time goes, ms") -> Table:
-    """Return where the simulated means go, in milliseconds."""
-    names = list(next(iter(rows.values()))["parts_ms"])
-    table = Table("", *numbers(*names), title=title, title_justify="left")
-    for name, figures in rows.items():
-        table.add_row(name, *(f"{figures['parts_ms'][part]:.3f}" for part in names))
-    return table
+    show(tables.rows("Fitted", report.UNKNOWN_HEADINGS, unknowns))
