@@ -50,10 +50,12 @@ class Buffer(Strict):
     write_segments: Count = Field(description="segments that may hold what was written")
     separate_write_segment: bool = Field(description="one segment is for writes alone")
     read_ahead: Literal["none", "most", "track"] = Field(
-        description="after a read: not, as far as it may, or to the end of the track, and of the"
+        description="after a read: not, so many sectors, or to the end of the track, and of the"
         " next one if the segment began before this one"
     )
-    read_ahead_sectors: Sectors = Field(description="that are read on at most")
+    read_ahead_sectors: Sectors = Field(
+        description="that are read on, unless to the end of the track"
+    )
     read_passing_sectors: bool = Field(
         description="keep sectors before those asked for that pass under the head first"
     )

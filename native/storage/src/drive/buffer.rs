@@ -111,11 +111,10 @@ impl Buffer {
         let end = sector + sectors;
         let start = self.segments.iter().find(|segment| segment.number == number);
         let start = start.map_or(sector, |segment| segment.start);
-        let most = end + self.rules.read_ahead_sectors.min(self.rules.segment_sectors);
         let limit = match self.rules.read_ahead {
             ReadAhead::None => end,
-            ReadAhead::Most => most,
-            ReadAhead::Track => track_ahead(start, end, geometry).min(most),
+            ReadAhead::Most => end + self.rules.read_ahead_sectors.min(self.rules.segment_sectors),
+            ReadAhead::Track => track_ahead(start, end, geometry),
         };
         limit.min(geometry.sectors())
     }

@@ -134,7 +134,8 @@ pub struct BufferParameters {
     pub separate_write_segment: bool,
     /// How far it reads on after a read.
     pub read_ahead: ReadAhead,
-    /// Sectors behind a read that are read on at most; they may take the room of those before.
+    /// Sectors behind a read that are read on, unless to the end of a track; they may take the room
+    /// of those before.
     pub read_ahead_sectors: u64,
     /// Whether sectors before those asked for are kept if they pass under the head first.
     pub read_passing_sectors: bool,
@@ -184,8 +185,9 @@ pub enum WriteOrder {
 pub enum ReadAhead {
     /// Not at all.
     None,
-    /// As far as it may at most.
+    /// As many sectors as are given, if they fit into a segment.
     Most,
-    /// To the end of the track; to that of the next one, if the segment began before this one.
+    /// To the end of the track, whatever fits in; to that of the next one, if the segment began
+    /// before this one.
     Track,
 }

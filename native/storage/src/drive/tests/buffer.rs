@@ -130,11 +130,7 @@ fn reading_on_ends_with_the_most_sectors_the_track_or_the_drive() {
     assert_eq!(limit(|_| {}, 75, 75), 80);
     assert_eq!(limit(|rules| rules.read_ahead_sectors = 100, 3, 3), 13); // a segment's room
     assert_eq!(limit(|rules| rules.read_ahead = ReadAhead::None, 3, 3), 5);
-    assert_eq!(limit(|rules| rules.read_ahead = ReadAhead::Track, 5, 5), 10);
-    assert_eq!(limit(|rules| rules.read_ahead = ReadAhead::Track, 9, 12), 20);
-    let next: fn(&mut BufferParameters) = |rules| {
-        rules.read_ahead = ReadAhead::Track;
-        (rules.read_ahead_sectors, rules.segment_sectors) = (100, 100);
-    };
-    assert_eq!([limit(next, 9, 12), limit(next, 11, 12), limit(next, 69, 76)], [30, 20, 80]);
+    let track: fn(&mut BufferParameters) = |rules| rules.read_ahead = ReadAhead::Track;
+    let limits = [(1, 1), (9, 12), (11, 12), (69, 76)].map(|(start, at)| limit(track, start, at));
+    assert_eq!(limits, [10, 30, 20, 80], "whatever the room");
 }

@@ -52,6 +52,17 @@ fn what_was_read_ahead_is_a_hit() {
 }
 
 #[test]
+fn reading_on_to_the_end_of_a_track_leaves_what_fits_in_of_its_end() {
+    let mut drive = drive(|drive| {
+        drive.buffer.read_ahead = ReadAhead::Track;
+        drive.buffer.segment_sectors = 4;
+    });
+    read(&mut drive, 0, 2, 0.0);
+    assert_eq!(read(&mut drive.clone(), 2, 1, 40.0).overhead, ms(0.03), "a miss");
+    assert_eq!(read(&mut drive, 6, 4, 40.0), service([0.0, 0.01, 0.0, 0.0, 0.0, 0.4]));
+}
+
+#[test]
 fn a_read_of_what_is_being_read_ahead_goes_on_with_it() {
     let mut drive = drive(|_| {});
     // Its first sector begins at 10 ms, and passes again only then; 2 and 3 follow to 14 ms.
