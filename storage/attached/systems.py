@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from birthmark.storage.settings import CostsName
@@ -60,13 +60,8 @@ PAPER = Costs(
 )
 """Table 1 of the paper; forwarding is the half of a hit that a disk does not do."""
 
-TODAY = Costs(
-    attributes=750,
-    manager_hit=3000,
-    manager_miss=7000,
-    forward=1500,
-    disk_hit=1500,
-    disk_miss=3500,
+TODAY = replace(
+    PAPER,
     reply=Priced(10_000, 40_000),
     disk_ms=Priced(0.1, 0.12),
     bus_ms=Priced(0.00033, 0.0053),
