@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.storage.what_if.calls import CLASSES, UNKNOWN
-from birthmark.storage.what_if.server import BLOCK
+from birthmark.storage.what_if.server import BLOCK, WRITE_BACK_NS
 from birthmark_native import StorageReuse
 
 FIRST = np.inf
@@ -33,7 +33,8 @@ class Sample:
         distance: of reads, the bytes of other data touched since their data was; `FIRST`: never.
             Not a number for all others, for reads that go on where one of the file ended, and for
             those of which only a part was touched before.
-        dirty: of commits, and of stable writes, the bytes that are to be made stable.
+        dirty: of commits, and of stable writes, the bytes that are to be made stable. Not a number
+            for commits of what the server may have written unasked by then.
     """
 
     at: Floats
@@ -116,22 +117,21 @@ def _going_on(columns: dict[str, Ints]) -> Bools:
 
 
 def _dirty(columns: dict[str, Ints]) -> Floats:
-    """Return the bytes that each commit and each stable write has to make stable.
-
-    What the server wrote unasked meanwhile is not known, and counted as if it had not.
-    """
+    """Return the bytes that each commit and each stable write has to make stable."""
     write, commit = CLASSES.index("write"), CLASSES.index("commit")
     found = np.zeros(len(columns["at"]))
-    held: dict[int, int] = {}
+    held: dict[int, tuple[int, int]] = {}
     rows = np.flatnonzero(np.isin(columns["class"], (write, commit)))
-    names = ("class", "file", "bytes", "stable")
-    for row, kind, file, count, stable in zip(
+    names = ("class", "file", "bytes", "stable", "at")
+    for row, kind, file, count, stable, at in zip(
         rows.tolist(), *(columns[name][rows].tolist() for name in names), strict=True
     ):
         if kind == commit:
-            found[row] = held.pop(file, 0)
+            since, count = held.pop(file, (at, 0))
+            found[row] = count if at - since < WRITE_BACK_NS else np.nan
         elif stable:
             found[row] = count
         else:
-            held[file] = held.get(file, 0) + count
+            since, before = held.get(file, (at, 0))
+            held[file] = (since, before + count)
     return found

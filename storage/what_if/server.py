@@ -102,7 +102,7 @@ class Server(Strict):
                 "changes_to_disk": self.changes_to_disk,
                 "locks": self.locks,
                 "write_buffer": self.write_buffer,
-                "write_back": 30_000_000_000,
+                "write_back": WRITE_BACK_NS,
                 "disks": {"count": self.disks, "stripe": self.stripe, "kind": self._kind()},
             }
         )
@@ -116,3 +116,6 @@ class Server(Strict):
 
 BLOCK = 4096
 """The size of a block of the cache."""
+
+WRITE_BACK_NS = 30_000_000_000
+"""After so long what was written goes to disk unasked."""

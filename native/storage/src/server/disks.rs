@@ -8,6 +8,8 @@ use foldhash::fast::FixedState;
 use std::collections::{HashMap, VecDeque};
 
 const SECTOR: u64 = 512;
+/// The most bytes of a request, but to write on a device without an arm.
+pub const REQUEST_MOST: u64 = 1 << 20;
 /// A file's data lies together in pieces of this size.
 const EXTENT: u64 = 64 << 10;
 /// What chance decides: a request's time.
@@ -100,6 +102,29 @@ impl Disks {
             let start = self.address(file, at);
             self.stripe(start, upto - at, &mut pieces);
             at = upto;
+        }
+        pieces
+    }
+
+    /// The pieces in which runs of a file are written: the first byte, and how many.
+    ///
+    /// A device without an arm takes what is to be stable as one request, as it is flushed once for
+    /// all of it: on captured servers a commit takes as long as a small write, and a time for each
+    /// byte besides, in however many places these are.
+    pub fn to_write(&mut self, file: u32, runs: &[(u64, u64)]) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::with_capacity(runs.len());
+        for &(from, bytes) in runs {
+            for at in (from..from + bytes).step_by(REQUEST_MOST as usize) {
+                pieces.extend(self.pieces(file, at, REQUEST_MOST.min(from + bytes - at)));
+            }
+        }
+        if self.places.is_none() {
+            pieces.sort_unstable_by_key(|piece| (piece.disk, piece.at));
+            pieces.dedup_by(|next, first| {
+                let same = next.disk == first.disk;
+                first.bytes += if same { next.bytes } else { 0 };
+                same
+            });
         }
         pieces
     }
@@ -251,6 +276,19 @@ mod tests {
             assert_eq!(pieces.len() == 1, count == 1, "{pieces:?}");
             assert!(pieces.windows(2).all(|pair| pair[1].disk == (pair[0].disk + 1) % count));
         }
+    }
+
+    #[test]
+    fn what_is_flushed_is_one_request_of_each_device_and_one_of_each_place_for_an_arm() {
+        let runs = [(0, 4096), (40_960, 4096), (81_920, 8192)];
+        let mut pieces = flash(2).to_write(5, &runs);
+        assert_eq!(pieces.iter().map(|own| own.bytes).sum::<u64>(), 16_384);
+        pieces.dedup_by_key(|own| own.disk);
+        assert_eq!(pieces.len(), 2);
+        let kind = Kind::Drive(Box::new(small()));
+        let mut disks = Disks::new(&Parameters { count: 1, stripe: 1 << 20, kind }, 1).unwrap();
+        let sizes: Vec<u64> = disks.to_write(5, &runs).iter().map(|own| own.bytes).collect();
+        assert_eq!(sizes, [4096, 4096, 8192]);
     }
 
     #[test]

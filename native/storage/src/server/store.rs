@@ -4,7 +4,7 @@ use super::ahead::Reader;
 use super::cache::{Block, Cache};
 use super::call::Call;
 use super::dirty::Dirty;
-use super::disks::{Begun, Disks, Piece};
+use super::disks::{Begun, Disks, Piece, REQUEST_MOST};
 use super::parameters::Parameters;
 use super::work::{chance, mix};
 use crate::drive::ParameterError;
@@ -18,9 +18,6 @@ const WARM: u64 = 2;
 const EXTENT_BLOCKS: u64 = 64;
 /// Of the cache, the share that may hold what is not on disk: one part of so many.
 const DIRTY_PART: usize = 5;
-/// The most bytes of a request to a disk.
-const REQUEST_MOST: u64 = 1 << 20;
-
 /// A request to a disk.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
@@ -302,20 +299,14 @@ impl Store {
         buffered: bool,
         now: u64,
     ) -> u32 {
-        let mut count = 0;
-        for &(first, blocks) in runs {
-            let (mut at, end) = (first * self.block, (first + blocks) * self.block);
-            while at < end {
-                let bytes = REQUEST_MOST.min(end - at);
-                for piece in self.disks.pieces(file, at, bytes) {
-                    let frees = if buffered { piece.bytes } else { 0 };
-                    self.ask(file, piece, (0, 0), flight, frees, now);
-                    count += 1;
-                }
-                at += bytes;
-            }
+        let in_bytes = |&(first, blocks): &(u64, u64)| (first * self.block, blocks * self.block);
+        let runs: Vec<(u64, u64)> = runs.iter().map(in_bytes).collect();
+        let pieces = self.disks.to_write(file, &runs);
+        for &piece in &pieces {
+            let frees = if buffered { piece.bytes } else { 0 };
+            self.ask(file, piece, (0, 0), flight, frees, now);
         }
-        count
+        pieces.len() as u32
     }
 
     /// Make runs stable for a call: in the write buffer if it can take them, else on disk. A call
