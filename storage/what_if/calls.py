@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from birthmark.data.common.arrays import Ints
 from birthmark.data.datasets import ingests
 from birthmark.data.datasets.tables import server_of
+from birthmark.storage.what_if.deaths import Deaths
 
 CALLS = pa.schema(
     [
@@ -28,8 +30,12 @@ CALLS = pa.schema(
             "at": pa.uint64(),
             "replied": pa.uint64(),
             "stream": pa.uint32(),
+            "connection": pa.uint32(),
             "class": pa.uint8(),
             "file": pa.uint32(),
+            "target": pa.uint32(),
+            "directory": pa.uint8(),
+            "hints": pa.uint8(),
             "offset": pa.uint64(),
             "bytes": pa.uint32(),
             "end": pa.uint64(),
@@ -37,8 +43,10 @@ CALLS = pa.schema(
         }.items()
     ]
 )
-"""When it came and was answered (ns), of which caller, what it asks for (a number of `CLASSES`), of
-which file, the first byte, how many, how long the file is then, and whether a write is stable."""
+"""When it came and was answered (ns), of which caller and connection, what it asks for (a number of
+`CLASSES`), of which file or directory, and which other one it finds, makes or removes (0: none),
+whether that is a directory, and what hints say of it; the first byte, how many, how long the file
+is then (of calls that set attributes: if they set it), and whether a write is stable."""
 
 CLASSES = (
     *("getattr", "setattr", "lookup", "access", "read", "write"),
@@ -63,8 +71,9 @@ _RANK = (
 )
 """Of the operations of a compound, what the call is: the last of these."""
 
-_COLUMNS = ["time", "reply_time", "client", "uid", "version", "xid", "op", "fh", "offset"]
-_COLUMNS += ["count", "reply_count", "stable", "size"]
+_COLUMNS = ["time", "reply_time", "client", "client_port", "uid", "version", "xid", "op", "fh"]
+_COLUMNS += ["new_fh", "ftype", "offset", "count", "reply_count", "stable", "size", "set_size"]
+_DIRECTORY = 2
 _LATE_US = 5_000_000
 """Calls come at most so long after calls whose replies stand before them."""
 
@@ -138,12 +147,12 @@ def read(of: Survey) -> Iterator[pa.RecordBatch]:
 
     A call without a reply may stand so late that others were told before it: it comes then.
     """
-    numbers: tuple[dict[Any, int], ...] = ({}, {}, {})
+    reader = _Reader(of)
     held: list[dict[str, Ints]] = []
     told = 0
     for path in of.paths:
         for batch in _batches(path, _COLUMNS):
-            held.append(_calls(batch, of.start_us, *numbers))
+            held.append(reader.calls(batch))
             replies = held[-1]["replied"][held[-1]["replied"] != UNKNOWN]
             if not len(replies):
                 continue
@@ -221,37 +230,103 @@ def _instant(micros: int) -> str:
     )
 
 
-def _calls(
-    batch: pa.RecordBatch,
-    start: int,
-    files: dict[Any, int],
-    clients: dict[Any, int],
-    streams: dict[Any, int],
-) -> dict[str, Ints]:
-    """Return the columns of `CALLS` of some operations."""
-    op = batch["op"].dictionary_encode() if batch["op"].type == pa.utf8() else batch["op"]
-    words = [CLASSES.index(_CLASS_OF.get(word, "other")) for word in op.dictionary.to_pylist()]
-    kind = np.array([*words, 0], np.uint8)[_ints(op.indices)]
-    replied = _ints(batch["reply_time"].cast(pa.int64()), 0)
-    has = np.asarray(pc.is_valid(batch["reply_time"]))
-    moved = pc.coalesce(batch["reply_count"], batch["count"])
-    data = np.isin(kind, [CLASSES.index("read"), CLASSES.index("write")])
-    uid = pc.coalesce(batch["uid"], pa.scalar(2**32 - 1, pa.uint32()))
-    columns: dict[str, Any] = {
-        "at": (_ints(batch["time"].cast(pa.int64())) - start) * 1000,
-        "replied": np.where(has, (replied - start) * 1000, 0).astype(np.uint64),
-        "stream": _streams(streams, _numbered(clients, batch["client"]), _ints(uid)),
-        "class": kind,
-        "file": _numbered(files, batch["fh"]),
-        "offset": _ints(batch["offset"], 0),
-        "bytes": np.where(data, _ints(moved, 0), 0),
-        "end": _ints(batch["size"], 0).astype(np.uint64),
-        "stable": _ints(batch["stable"], 0),
-    }
-    columns["replied"][~has] = UNKNOWN
-    columns["end"][np.asarray(pc.is_null(batch["size"]))] = UNKNOWN
-    columns["at"] = columns["at"].astype(np.uint64)
-    return _one_a_compound(columns, batch)
+class _Numbers:
+    """Numbers for values, from 1 in the order in which they were met; 0 is for none."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+        self._next = count(1)
+
+    def of(self, column: pa.Array) -> Ints:
+        """Return the number of each value."""
+        dictionary = pa.types.is_dictionary(column.type)
+        encoded = column if dictionary else column.dictionary_encode()
+        known = [self._number(one) for one in encoded.dictionary.to_pylist()]
+        return np.array([*known, 0], np.int64)[_ints(encoded.indices, len(known))]
+
+    def of_integers(self, values: Ints) -> Ints:
+        """Return the number of each value."""
+        keys, inverse = np.unique(values, return_inverse=True)
+        return np.array([self._number(int(key)) for key in keys])[inverse]
+
+    def forget(self, column: pa.Array) -> None:
+        """Forget values, so that memory is needed only for those in use."""
+        for one in column.to_pylist():
+            self._numbers.pop(one, None)
+
+    def _number(self, value: Any) -> int:
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = next(self._next)
+        return found
+
+
+class _Reader:
+    """Makes calls of operations: what it needs to know of those before."""
+
+    def __init__(self, of: Survey) -> None:
+        self._start = of.start_us
+        self._deaths = Deaths.of(of.dataset, of.server)
+        self._files, self._clients = _Numbers(), _Numbers()
+        self._streams, self._connections = _Numbers(), _Numbers()
+
+    def calls(self, batch: pa.RecordBatch) -> dict[str, Ints]:
+        """Return the columns of `CALLS` of some operations."""
+        op = batch["op"].dictionary_encode() if batch["op"].type == pa.utf8() else batch["op"]
+        words = [CLASSES.index(_CLASS_OF.get(word, "other")) for word in op.dictionary.to_pylist()]
+        kind = np.array([*words, 0], np.uint8)[_ints(op.indices)]
+        replied, has = _ints(batch["reply_time"].cast(pa.int64()), 0), _valid(batch["reply_time"])
+        moved = pc.coalesce(batch["reply_count"], batch["count"])
+        data = np.isin(kind, [CLASSES.index("read"), CLASSES.index("write")])
+        client = self._clients.of(batch["client"])
+        user = _ints(batch["uid"], 2**32 - 1).astype(np.int64)
+        port = _ints(batch["client_port"]).astype(np.int64)
+        columns: dict[str, Any] = {
+            "at": ((_ints(batch["time"].cast(pa.int64())) - self._start) * 1000).astype(np.uint64),
+            "replied": np.where(has, (replied - self._start) * 1000, 0).astype(np.uint64),
+            "stream": self._streams.of_integers(client << 32 | user) - 1,
+            "connection": self._connections.of_integers(client << 16 | port),
+            "class": kind,
+            "file": self._files.of(batch["fh"]),
+            "target": self._targets(batch, kind, replied),
+            "directory": _directories(batch),
+            "hints": np.zeros(len(kind), np.uint8),
+            "offset": _ints(batch["offset"], 0),
+            "bytes": np.where(data, _ints(moved, 0), 0),
+            "end": _ends(batch, kind),
+            "stable": _ints(batch["stable"], 0),
+        }
+        columns["replied"][~has] = UNKNOWN
+        return _one_a_compound(columns, batch)
+
+    def _targets(self, batch: pa.RecordBatch, kind: Ints, replied: Ints) -> Ints:
+        """Return what each call finds, makes, or takes the last name of."""
+        found = self._files.of(batch["new_fh"])
+        rows = np.flatnonzero(np.isin(kind, [CLASSES.index("remove"), CLASSES.index("rename")]))
+        dying, dead = self._deaths.at(replied[rows])
+        found[rows] = 0
+        found[rows[dying]] = self._files.of(dead)
+        self._files.forget(dead)
+        return found
+
+
+def _directories(batch: pa.RecordBatch) -> Ints:
+    """Return whether what is found or made by a name is a directory."""
+    found: Ints = (_ints(batch["ftype"], 0) == _DIRECTORY).astype(np.uint8)
+    return found
+
+
+def _ends(batch: pa.RecordBatch, kind: Ints) -> Ints:
+    """Return how long each file is then, where that is told and means something."""
+    found = _ints(batch["size"], 0).astype(np.uint64)
+    sets = kind == CLASSES.index("setattr")
+    found[~np.where(sets, _valid(batch["set_size"]), _valid(batch["size"]))] = UNKNOWN
+    found[sets] = np.where(_valid(batch["set_size"]), _ints(batch["set_size"], 0), found)[sets]
+    return found
+
+
+def _valid(column: pa.Array) -> Any:
+    return np.asarray(pc.is_valid(column))
 
 
 def _one_a_compound(columns: dict[str, Ints], batch: pa.RecordBatch) -> dict[str, Ints]:
@@ -275,19 +350,6 @@ def _ints(column: pa.Array, null: int | None = None) -> Ints:
     filled = column if null is None else column.fill_null(null)
     values: Ints = filled.to_numpy(zero_copy_only=False)
     return values
-
-
-def _numbered(numbers: dict[Any, int], column: pa.Array) -> Ints:
-    """Return a number for each value, from 1 in the order in which they were met; 0 for none."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    known = [numbers.setdefault(one, len(numbers) + 1) for one in encoded.dictionary.to_pylist()]
-    return np.array([*known, 0], np.int64)[_ints(encoded.indices, len(known))]
-
-
-def _streams(numbers: dict[Any, int], client: Ints, uid: Ints) -> Ints:
-    """Return a number for each client and caller."""
-    keys, inverse = np.unique(client << 32 | uid.astype(np.int64), return_inverse=True)
-    return np.array([numbers.setdefault(int(key), len(numbers)) for key in keys])[inverse]
 
 
 def _joined(parts: list[dict[str, Ints]]) -> dict[str, Ints]:

@@ -223,6 +223,7 @@ def why(variant: Variant, now: Variant, kind: str) -> str:
 
 PARTS = {
     "thread": "waiting for a thread",
+    "connection": "waiting for earlier calls on the connection",
     "lock": "waiting for a file's lock",
     "processor_queue": "waiting for a processor",
     "processor": "on the processor",

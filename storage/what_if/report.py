@@ -210,6 +210,8 @@ def _variant_row(of: Comparison, each: Variant) -> Sequence[str]:
 def _number(value: float | None, of: Unknown) -> str:
     if value is None or value == math.inf:
         return ""
+    if of.unit == "yes or no":
+        return "yes" if value else "no"
     if of.unit in ("bytes", "bytes/s"):
         return f"{value / (1 << 20):,.1f} MB" if value < 1 << 30 else f"{value / (1 << 30):,.2f} GB"
     return (

@@ -51,6 +51,12 @@ class Server(Strict):
 
     threads: int = Field(default=8, ge=1, description="threads that answer calls (nfsd)")
     processors: int = Field(default=1, ge=1, description="processors")
+    in_turn: bool = Field(
+        default=False, description="whether calls of a connection are worked on one at a time"
+    )
+    connections: int = Field(
+        default=1, ge=1, le=16, description="connections in place of each (nconnect)"
+    )
     memory: int = Field(default=1 << 40, ge=4096, description="memory for data of files")
     warm: float = Field(
         default=0, ge=0, le=1, description="of what is read first, the share found in memory"
@@ -93,6 +99,8 @@ class Server(Strict):
             {
                 "threads": self.threads,
                 "processors": self.processors,
+                "in_turn": self.in_turn,
+                "connections": self.connections,
                 "work": [self.work.get(name, told).for_simulator() for name in CLASSES],
                 "link": self.link,
                 "memory": self.memory,

@@ -40,6 +40,12 @@ class Change(Strict):
 
     threads: int | None = Field(default=None, ge=1, le=65_536, description="threads (nfsd)")
     processors: int | None = Field(default=None, ge=1, le=4096, description="processors")
+    in_turn: bool | None = Field(
+        default=None, description="calls of a connection are worked on one at a time"
+    )
+    connections: int | None = Field(
+        default=None, ge=1, le=16, description="connections in place of each (nconnect)"
+    )
     memory: Size | None = Field(default=None, ge=4096, description="memory for data of files")
     link: Size | None = Field(default=None, ge=0, description="bytes a second; 0: no limit")
     read_ahead: Policy | None = Field(default=None, description="how it is told what to read ahead")

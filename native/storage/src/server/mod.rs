@@ -18,6 +18,7 @@ mod issue;
 mod locks;
 mod measured;
 mod parameters;
+mod per_file;
 mod reading;
 pub mod reuse;
 mod run;

@@ -2,6 +2,7 @@
 
 use super::ahead::Policy;
 use super::call::Class;
+use super::flight::Flight;
 use super::work::{Work, WorkError};
 use crate::drive::{ParameterError, Parameters as DriveParameters};
 use serde::Deserialize;
@@ -14,6 +15,10 @@ pub struct Parameters {
     pub threads: usize,
     /// Processors.
     pub processors: usize,
+    /// Whether a processor works on one call of a connection at a time.
+    pub in_turn: bool,
+    /// Connections in place of each that was captured; calls take them in turn.
+    pub connections: u32,
     /// What a call of each class takes of a processor, by number.
     pub work: Vec<Work>,
     /// Bytes that the link moves in a second, in each direction; 0: any number.
@@ -106,6 +111,7 @@ impl Parameters {
         let least = [
             ("threads", self.threads as u64, 1),
             ("processors", self.processors as u64, 1),
+            ("connections", u64::from(self.connections), 1),
             ("block", self.block, 512),
             ("memory", self.memory, self.block),
             ("disks", self.disks.count as u64, 1),
@@ -125,6 +131,14 @@ impl Parameters {
         }
         self.ahead.check()?;
         self.disks.kind.check()
+    }
+}
+
+impl Parameters {
+    /// On which connection a call waits for those before it; none: it waits for none.
+    pub(super) fn connection(&self, of: &Flight) -> Option<u32> {
+        let own = (of.number % u64::from(self.connections)) as u32;
+        self.in_turn.then(|| of.call.connection.wrapping_mul(self.connections).wrapping_add(own))
     }
 }
 

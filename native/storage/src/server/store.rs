@@ -6,11 +6,11 @@ use super::call::Call;
 use super::dirty::Dirty;
 use super::disks::{Begun, Disks, Piece, REQUEST_MOST};
 use super::parameters::Parameters;
+use super::per_file::PerFile;
 use super::work::{chance, mix};
 use crate::drive::ParameterError;
-use foldhash::fast::FixedState;
 use slab::Slab;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// What chance decides: whether an extent was in memory before.
 const WARM: u64 = 2;
@@ -56,7 +56,7 @@ pub struct Store {
     pub(super) cache: Cache,
     room: usize,
     /// Extents of which blocks were touched, one bit for each.
-    touched: HashMap<(u32, u64), u64, FixedState>,
+    touched: PerFile<u64>,
     pub(super) reader: Reader,
     dirty: Dirty,
     /// The disks.
@@ -85,7 +85,7 @@ impl Store {
             seed,
             cache: Cache::new(room),
             room,
-            touched: HashMap::with_hasher(FixedState::default()),
+            touched: PerFile::default(),
             reader: parameters.ahead.reader(room, parameters.block),
             dirty: Dirty::default(),
             disks: Disks::new(&parameters.disks, seed)?,
@@ -136,6 +136,18 @@ impl Store {
     pub fn change(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
         let index = mix(u64::from(file)) % EXTENT_BLOCKS;
         self.make_stable(file, vec![(index, 1)], flight, now)
+    }
+
+    /// Forget what a call removes or cuts: it need not be written any more.
+    pub fn forget(&mut self, call: &Call) {
+        if let Some((file, end)) = call.cut() {
+            let from = end.div_ceil(self.block);
+            self.cache.forget(file, from);
+            self.dirty.forget(file, from);
+        }
+        if let Some(file) = call.removed() {
+            self.touched.take(file, 0);
+        }
     }
 
     /// Write what is old enough; return whether there is more.
@@ -193,9 +205,8 @@ impl Store {
     /// Whether a block is in the cache, on its way there, or was there before the first call and is
     /// not touched yet.
     pub(super) fn holds(&self, block: Block) -> bool {
-        let key = (block.file, block.index / EXTENT_BLOCKS);
         let touched = || {
-            let bits = self.touched.get(&key).copied().unwrap_or_default();
+            let bits = self.touched.get(block.file, block.index / EXTENT_BLOCKS).unwrap_or(0);
             bits & 1 << (block.index % EXTENT_BLOCKS) != 0
         };
         self.cache.holds(block) || self.is_warm(block) && !touched()
@@ -212,8 +223,11 @@ impl Store {
         if self.warm == 0.0 {
             return true;
         }
-        let bits = self.touched.entry((block.file, block.index / EXTENT_BLOCKS)).or_default();
-        let bit = 1 << (block.index % EXTENT_BLOCKS);
+        let (extent, bit) = (block.index / EXTENT_BLOCKS, 1 << (block.index % EXTENT_BLOCKS));
+        let Some(bits) = self.touched.get_mut(block.file, extent) else {
+            self.touched.insert(block.file, extent, bit);
+            return false;
+        };
         let was = *bits & bit != 0;
         *bits |= bit;
         was

@@ -13,6 +13,8 @@ fn parameters() -> Parameters {
     Parameters {
         threads: 8,
         processors: 1,
+        in_turn: false,
+        connections: 1,
         work: vec![Work::constant(10e3); 12],
         link: 0,
         memory: 64 << 10,
@@ -29,7 +31,21 @@ fn parameters() -> Parameters {
 
 fn call(at: u64, class: Class, file: u32, offset: u64, bytes: u32) -> Call {
     let (at, replied) = (at * US, (at + 10) * US);
-    Call { at, replied, stream: 0, class, file, offset, bytes, end: NO_END, stable: false }
+    Call {
+        at,
+        replied,
+        stream: 0,
+        connection: 0,
+        class,
+        file,
+        target: 0,
+        directory: false,
+        hints: 0,
+        offset,
+        bytes,
+        end: NO_END,
+        stable: false,
+    }
 }
 
 fn run(parameters: &Parameters, issue: Issue, calls: &[Call]) -> (Vec<u64>, Outcome) {
@@ -241,6 +257,53 @@ fn calls_that_depend_come_sooner_from_a_quicker_server() {
     // each takes 10 µs and is thought about for 40
     assert!((open.seconds - 9_910e-6).abs() < 1e-9);
     assert!((dependent.seconds - (99.0 * 50e-6 + 10e-6)).abs() < 1e-9, "{}", dependent.seconds);
+}
+
+#[test]
+fn calls_of_a_connection_take_their_turn_until_they_wait_for_a_disk() {
+    let on = |connection, call| Call { connection, ..call };
+    let calls = [
+        on(0, call(0, Class::Lookup, 1, 0, 0)),
+        on(0, call(0, Class::Lookup, 1, 0, 0)),
+        on(1, call(0, Class::Lookup, 1, 0, 0)),
+        Call { stable: true, ..on(0, call(100, Class::Write, 1, 0, 4096)) },
+        on(0, call(101, Class::Lookup, 1, 0, 0)),
+    ];
+    let many = Parameters { processors: 4, ..parameters() };
+    assert_eq!(latencies(&many, &calls), [10, 10, 10, 510, 10]);
+    let turns = Parameters { in_turn: true, ..many };
+    let (waited, outcome) = run(&turns, Issue::Open, &calls);
+    assert_eq!(waited, [10, 20, 10, 510, 19]);
+    assert_eq!(outcome.kinds["lookup"].parts["connection"], 19.0 / 4.0);
+    // the second call takes the other one of two, and so does the last
+    assert_eq!(latencies(&Parameters { connections: 2, ..turns }, &calls), [10, 10, 10, 510, 10]);
+}
+
+#[test]
+fn what_is_removed_or_cut_is_not_written_and_makes_room() {
+    let write = |at, file, block| call(at, Class::Write, file, block * 4096u64, 4096);
+    let removes = |class, at, target| Call { target, ..call(at, class, 9, 0, 0) };
+    for class in [Class::Remove, Class::Rename] {
+        let commit = call(100, Class::Commit, 1, 0, 0);
+        let calls = [write(0, 1, 0), removes(class, 50, 1), commit];
+        assert_eq!(latencies(&parameters(), &calls)[2], 10, "{class:?}");
+        assert_eq!(latencies(&parameters(), &[calls[0], removes(class, 50, 2), commit])[2], 510);
+    }
+    let cut = |class, end| Call { end, target: 1, ..call(50, class, 1, 0, 0) };
+    let read = |block| call(1000, Class::Read, 1, block * 4096u64, 4096);
+    for class in [Class::Setattr, Class::Create] {
+        for (end, block, latency) in [(4096, 0, 10), (4096, 1, 110), (4097, 1, 10), (NO_END, 1, 10)]
+        {
+            let calls = [write(0, 1, 0), write(20, 1, 1), cut(class, end), read(block)];
+            assert_eq!(latencies(&parameters(), &calls)[3], latency, "{class:?} {end} {block}");
+        }
+    }
+    // 16 blocks have room: 15 others leave the first, once the second is gone
+    let others = (0..15).map(|block| write(100 + block * 20, 2, block));
+    let mut calls: Vec<Call> = [write(0, 1, 0), write(20, 3, 0)].into_iter().collect();
+    calls.extend([removes(Class::Remove, 50, 3)].into_iter().chain(others));
+    calls.push(read(0));
+    assert_eq!(latencies(&parameters(), &calls).last(), Some(&10));
 }
 
 #[test]
