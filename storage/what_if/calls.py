@@ -299,7 +299,7 @@ class _Reader:
         columns["replied"][~has] = UNKNOWN
         return _one_a_compound(columns, batch)
 
-    def _targets(self, batch: pa.RecordBatch, kind: Ints, replied: Ints) -> Ints:
+    def _targets(self, batch: pa.RecordBatch, kind: Any, replied: Ints) -> Ints:
         """Return what each call finds, makes, or takes the last name of."""
         found = self._files.of(batch["new_fh"])
         rows = np.flatnonzero(np.isin(kind, [CLASSES.index("remove"), CLASSES.index("rename")]))
@@ -316,7 +316,7 @@ def _directories(batch: pa.RecordBatch) -> Ints:
     return found
 
 
-def _ends(batch: pa.RecordBatch, kind: Ints) -> Ints:
+def _ends(batch: pa.RecordBatch, kind: Any) -> Any:
     """Return how long each file is then, where that is told and means something."""
     found = _ints(batch["size"], 0).astype(np.uint64)
     sets = kind == CLASSES.index("setattr")

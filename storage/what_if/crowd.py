@@ -54,10 +54,11 @@ def latencies(
 def distance(sample: Sample, simulated: Floats, rows: Ints) -> float:
     """Return how far the simulated latencies of calls are from the captured ones.
 
-    That is the mean distance of quantiles, in logarithms, over the classes of calls. Calls that
-    came while others were under way are most of the slow ones.
+    That is the mean distance of quantiles, in logarithms, over the classes of calls, each twice:
+    those that came while others of their connection were under way, which are most of the slow ones
+    where calls take turns, and all others.
     """
-    kinds, told = sample.kind[rows], []
+    kinds, told = sample.kind[rows] * 2 + (sample.behind[rows] > 0), []
     for kind in np.unique(kinds):
         of = rows[kinds == kind]
         if len(of) >= LEAST_CALLS:

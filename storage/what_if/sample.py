@@ -30,6 +30,7 @@ class Sample:
         bytes: data that they move.
         stable: whether they are writes that must be on stable storage.
         outstanding: how many calls were not answered when they came.
+        behind: how many of these had come on the same connection.
         distance: of reads, the bytes of other data touched since their data was; `FIRST`: never.
             Not a number for all others, for reads that go on where one of the file ended, and for
             those of which only a part was touched before.
@@ -43,6 +44,7 @@ class Sample:
     bytes: Floats
     stable: Bools
     outstanding: Ints
+    behind: Ints
     distance: Floats
     dirty: Floats
 
@@ -78,6 +80,7 @@ def sampled(batches: Iterable[pa.RecordBatch]) -> Sample:
     table = pa.Table.from_batches(parts)
     columns = {name: table[name].to_numpy() for name in table.column_names}
     columns["outstanding"] = _outstanding(columns["at"], columns["replied"])
+    columns["behind"] = _behind(columns)
     seen = columns["replied"] != UNKNOWN
     going_on = _going_on(columns)
     return Sample(
@@ -87,6 +90,7 @@ def sampled(batches: Iterable[pa.RecordBatch]) -> Sample:
         bytes=columns["bytes"][seen].astype(float),
         stable=columns["stable"][seen] > 0,
         outstanding=columns["outstanding"][seen],
+        behind=columns["behind"][seen],
         distance=np.where(going_on, np.nan, columns["distance"])[seen],
         dirty=_dirty(columns)[seen],
     )
@@ -104,6 +108,16 @@ def _outstanding(at: Ints, replied: Ints) -> Ints:
     came = np.searchsorted(np.sort(at), at, "left")
     answered = np.searchsorted(np.sort(replied), at, "right")
     return np.asarray(came - answered).clip(0)
+
+
+def _behind(columns: dict[str, Ints]) -> Ints:
+    """Return how many calls of its own connection were not answered when each came."""
+    order = np.argsort(columns["connection"], kind="stable")
+    found = np.zeros(len(order), np.int64)
+    starts = np.flatnonzero(np.diff(columns["connection"][order])) + 1
+    for rows in np.split(order, starts):
+        found[rows] = _outstanding(columns["at"][rows], columns["replied"][rows])
+    return found
 
 
 def _going_on(columns: dict[str, Ints]) -> Bools:
