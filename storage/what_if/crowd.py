@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Floats, Ints
-from birthmark.storage.what_if.calls import UNKNOWN
+from birthmark.storage.what_if.columns import UNKNOWN
 from birthmark.storage.what_if.sample import Sample
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.simulate import Run, each_call

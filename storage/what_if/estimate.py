@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from birthmark.data.common.arrays import Bools, Floats
-from birthmark.storage.what_if.calls import CLASSES
+from birthmark.storage.what_if.columns import CLASSES
 from birthmark.storage.what_if.memory import Memory, memory_of
 from birthmark.storage.what_if.sample import Sample
 from birthmark.storage.what_if.server import Distribution

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
-from birthmark.storage.what_if.calls import CLASSES, UNKNOWN
+from birthmark.storage.what_if.columns import CLASSES, UNKNOWN
 from birthmark.storage.what_if.server import BLOCK, WRITE_BACK_NS
 from birthmark_native import StorageReuse
 

@@ -9,8 +9,10 @@ from pydantic import Field, model_validator
 
 from birthmark.data.settings import Strict
 from birthmark.layout_hint.disks import read_drive
-from birthmark.storage.what_if.ahead import Policy, Table, policy
-from birthmark.storage.what_if.calls import CLASSES
+from birthmark.storage.what_if.ahead import Policy as ReadAhead
+from birthmark.storage.what_if.ahead import Table, policy
+from birthmark.storage.what_if.columns import CLASSES
+from birthmark.storage.what_if.hints import FOLLOWED, REGION, Policy
 
 Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
 
@@ -62,7 +64,7 @@ class Server(Strict):
         default=0, ge=0, le=1, description="of what is read first, the share found in memory"
     )
     link: int = Field(default=0, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: Policy = Field(default="none", description="how it is told what to read ahead")
+    read_ahead: ReadAhead = Field(default="none", description="how it is told what to read ahead")
     read_ahead_most: int = Field(default=128 << 10, ge=4096, description="most bytes; of linux")
     read_ahead_table: Table = Field(default="none", description="entries/probes of its table")
     write_buffer: int = Field(default=0, ge=0, description="bytes that outlast a power failure")
@@ -75,6 +77,10 @@ class Server(Strict):
     channels: int = Field(default=8, ge=1, description="requests that a disk serves at a time")
     drive: str | None = Field(
         default=None, description="a drive with an arm, in place of the times of reads and writes"
+    )
+    layout_hint: Policy = Field(default="Default", description="hints that files lie by")
+    region: int = Field(
+        default=REGION, ge=1 << 20, le=64 << 20, description="bytes for what is hot"
     )
     disk_read: Distribution = Field(
         default=Distribution.constant(100), description="what a read takes of a disk"
@@ -111,9 +117,20 @@ class Server(Strict):
                 "locks": self.locks,
                 "write_buffer": self.write_buffer,
                 "write_back": WRITE_BACK_NS,
-                "disks": {"count": self.disks, "stripe": self.stripe, "kind": self._kind()},
+                "disks": self._disks(),
             }
         )
+
+    def _disks(self) -> dict[str, Any]:
+        hints = FOLLOWED[self.layout_hint]
+        region = self.region if hints else 0
+        return {
+            "count": self.disks,
+            "stripe": self.stripe,
+            "kind": self._kind(),
+            "region": region,
+            "hints": hints,
+        }
 
     def _kind(self) -> dict[str, Any]:
         if self.drive is not None:

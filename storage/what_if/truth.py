@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Floats, Ints
-from birthmark.storage.what_if.calls import CALLS, CLASSES
+from birthmark.storage.what_if.columns import CALLS, CLASSES
 from birthmark.storage.what_if.server import Distribution, Server
 from birthmark.storage.what_if.simulate import Run, each_call
 

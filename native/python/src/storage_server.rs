@@ -74,7 +74,7 @@ impl PyStorageReuse {
     }
 }
 
-/// The calls of a batch, whose columns are those of `birthmark.storage.what_if.calls.CALLS`.
+/// The calls of a batch, whose columns are those of `birthmark.storage.what_if.columns.CALLS`.
 fn read(batch: &RecordBatch) -> PyResult<Vec<Call>> {
     let (at, replied) = (of::<UInt64Type>(batch, "at")?, of::<UInt64Type>(batch, "replied")?);
     let (stream, file) = (of::<UInt32Type>(batch, "stream")?, of::<UInt32Type>(batch, "file")?);

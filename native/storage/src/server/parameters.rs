@@ -3,6 +3,7 @@
 use super::ahead::Policy;
 use super::call::Class;
 use super::flight::Flight;
+use super::places::GROUP;
 use super::work::{Work, WorkError};
 use crate::drive::{ParameterError, Parameters as DriveParameters};
 use serde::Deserialize;
@@ -53,6 +54,10 @@ pub struct Disks {
     pub stripe: u64,
     /// What each of them is.
     pub kind: Kind,
+    /// Bytes at the start that are kept for what is said to be hot, of drives with an arm; 0: none.
+    pub region: u64,
+    /// Which hints are followed: the bits of [`super::Call::hints`] that say so.
+    pub hints: u8,
 }
 
 /// What a disk is.
@@ -100,6 +105,9 @@ pub enum ServerError {
     /// A distribution that is none.
     #[error("work of {0}: {1}")]
     Work(&'static str, WorkError),
+    /// A region that is too large.
+    #[error("region: expected at most {} bytes, half a group of cylinders", GROUP / 2)]
+    Region,
     /// A drive that cannot be.
     #[error("drive: {0}")]
     Drive(#[from] ParameterError),
@@ -128,6 +136,9 @@ impl Parameters {
         }
         for (work, name) in self.work.iter().zip(Class::NAMES) {
             work.check().map_err(|error| ServerError::Work(name, error))?;
+        }
+        if self.disks.region > GROUP / 2 {
+            return Err(ServerError::Region);
         }
         self.ahead.check()?;
         self.disks.kind.check()

@@ -291,12 +291,13 @@ impl Server {
                 self.admitted(next, now);
             }
         }
+        self.store.learn(&call);
         let (awaited, bytes) = match call.class {
             Class::Read => self.store.read(&call, id, now),
             Class::Write => self.store.write(&call, id, now),
             Class::Commit => self.store.commit(call.file, id, now),
             class if class.changes() && self.parameters.changes_to_disk => {
-                self.store.change(call.file, id, now)
+                self.store.change(&call, id, now)
             }
             _ => (0, 0),
         };

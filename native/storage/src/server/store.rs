@@ -37,6 +37,7 @@ struct Stable {
     flight: usize,
     file: u32,
     runs: Vec<(u64, u64)>,
+    /// With its inode.
     bytes: u64,
 }
 
@@ -129,13 +130,23 @@ impl Store {
     /// Make a file's data stable for a call.
     pub fn commit(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
         let runs = self.taken(file);
+        if runs.is_empty() {
+            return (0, 0);
+        }
         self.make_stable(file, runs, flight, now)
     }
 
-    /// Write a block of names or attributes for a call.
-    pub fn change(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
+    /// Write a block of names or attributes for a call: the inode, where that has a place.
+    pub fn change(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
+        let file = if call.target == 0 { call.file } else { call.target };
         let index = mix(u64::from(file)) % EXTENT_BLOCKS;
-        self.make_stable(file, vec![(index, 1)], flight, now)
+        let runs = if self.disks.inode_bytes() == 0 { vec![(index, 1)] } else { Vec::new() };
+        self.make_stable(file, runs, flight, now)
+    }
+
+    /// Learn where files are to lie from a call.
+    pub fn learn(&mut self, call: &Call) {
+        self.disks.learn(call);
     }
 
     /// Forget what a call removes or cuts: it need not be written any more.
@@ -148,6 +159,7 @@ impl Store {
         if let Some(file) = call.removed() {
             self.touched.take(file, 0);
         }
+        self.disks.forget(call);
     }
 
     /// Write what is old enough; return whether there is more.
@@ -304,7 +316,8 @@ impl Store {
         self.write_out(file, &runs, None, false, now);
     }
 
-    /// Write runs; return how many requests that takes.
+    /// Write runs, for a call or into the write buffer with the inode; return how many requests that
+    /// takes.
     fn write_out(
         &mut self,
         file: u32,
@@ -315,7 +328,7 @@ impl Store {
     ) -> u32 {
         let in_bytes = |&(first, blocks): &(u64, u64)| (first * self.block, blocks * self.block);
         let runs: Vec<(u64, u64)> = runs.iter().map(in_bytes).collect();
-        let pieces = self.disks.to_write(file, &runs);
+        let pieces = self.disks.pieces_of(file, &runs, buffered || flight.is_some());
         for &piece in &pieces {
             let frees = if buffered { piece.bytes } else { 0 };
             self.ask(file, piece, (0, 0), flight, frees, now);
@@ -332,7 +345,8 @@ impl Store {
         flight: usize,
         now: u64,
     ) -> (u32, u64) {
-        let bytes = runs.iter().map(|run| run.1 * self.block).sum();
+        let data: u64 = runs.iter().map(|run| run.1 * self.block).sum();
+        let bytes = data + self.disks.inode_bytes();
         if bytes > self.buffer {
             return (self.write_out(file, &runs, Some(flight), false, now), bytes);
         }

@@ -25,7 +25,7 @@ fn parameters() -> Parameters {
         locks: false,
         write_buffer: 0,
         write_back: 30_000_000_000,
-        disks: Disks { count: 1, stripe: 64 << 10, kind: flash },
+        disks: Disks { count: 1, stripe: 64 << 10, kind: flash, region: 0, hints: 0 },
     }
 }
 
@@ -317,7 +317,8 @@ fn saturated_it_answers_as_many_as_its_processor_can() {
 
 #[test]
 fn the_parts_of_a_call_are_its_latency() {
-    let drive = Disks { count: 2, stripe: 8192, kind: Kind::Drive(Box::new(small())) };
+    let drive =
+        Disks { count: 2, stripe: 8192, kind: Kind::Drive(Box::new(small())), region: 0, hints: 0 };
     for disks in [parameters().disks, drive] {
         let tight = Parameters {
             disks,
@@ -370,6 +371,8 @@ fn a_server_that_cannot_be_is_refused() {
     assert_eq!(refused(Parameters { work: vec![], ..parameters() }), ServerError::Classes);
     let ahead = Parameters { ahead: Policy::Linux(0), ..parameters() };
     assert_eq!(refused(ahead), ServerError::Least("linux", 1));
+    let disks = Disks { region: 1 << 30, ..parameters().disks };
+    assert_eq!(refused(Parameters { disks, ..parameters() }), ServerError::Region);
     let memory = Parameters { memory: 100, ..parameters() };
     assert_eq!(refused(memory), ServerError::Least("memory", 4096));
 }
