@@ -4,7 +4,7 @@ Simulated servers, whose unknowns are drawn at random, answer calls. Each is fit
 half of its capture; the intervals are compared with what was drawn. Then pairs of variants are
 ranked, on the second half, and compared with what the same variants of the true server give.
 
-    python -m benchmarks.storage_truth [TRIALS]
+    python -m benchmarks.storage_truth [TRIALS [FIRST]]
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ CHANGES = {
     "buffer": Change(write_buffer=64 << 20),
     "ssd": Change(ssd=True),
     "one thread": Change(threads=1, processors=1),
+    "in turn": Change(in_turn=True),
 }
 """What is compared: whatever was drawn, some of these change much and some little."""
 
@@ -50,6 +51,7 @@ def truths(server: Server) -> dict[str, float]:
         "disk write": server.disk_write.median(),
         "threads": server.threads,
         "processors": server.processors,
+        "connections in turn": server.in_turn,
     }
 
 
@@ -84,13 +86,13 @@ def ranked(
     return count, right, every
 
 
-def main(trials: int) -> None:
-    """Run trials; print what was covered, and what was ranked."""
+def main(trials: int, first_trial: int) -> None:
+    """Run trials, from one on; print what was covered, and what was ranked."""
     stated: Counter[str] = Counter()
     inside: Counter[str] = Counter()
     pairs = np.zeros(3, int)
     errors = []
-    for trial in range(trials):
+    for trial in range(first_trial, first_trial + trials):
         server = drawn_server(np.random.default_rng(trial))
         calls = capture(server, 2 * CALLS, trial)
         half = int(calls[0]["at"][CALLS].as_py())
@@ -112,4 +114,5 @@ def main(trials: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    given = [int(own) for own in sys.argv[1:]]
+    main(*[*given, *(100, 0)[len(given) :]])

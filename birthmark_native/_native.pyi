@@ -282,7 +282,7 @@ class StorageServer:
         """
 
     def feed(self, calls: pa.RecordBatch) -> None:
-        """Serve calls, of the columns of ``birthmark.storage.what_if.calls.CALLS``.
+        """Serve calls, of the columns of ``birthmark.storage.what_if.columns.CALLS``.
 
         Raises ``StorageError`` if a column is missing or has nulls, or a class is none.
         """

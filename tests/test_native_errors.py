@@ -739,6 +739,12 @@ def _(_folder: Path) -> object:
     return simulated_server(warm=2.0)
 
 
+@refused("ServerError.Region")
+def _(_folder: Path) -> object:
+    disks = json.loads(Server().for_simulator())["disks"]
+    return simulated_server(disks=disks | {"region": 1 << 30})
+
+
 @refused("ServerError.Classes")
 def _(_folder: Path) -> object:
     return simulated_server(work=[])

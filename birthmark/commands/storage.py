@@ -173,6 +173,9 @@ def what_if(
         list[str] | None,
         typer.Option("--try", help="a variant, as memory=64G,threads=16; may be given again"),
     ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="compiled image or registry that hints; for layout_hint")
+    ] = None,
     server: Address = None,
     out: Annotated[Path | None, output("folder for the report: HTML, JSON and Parquet")] = None,
     as_json: Json = False,
@@ -190,7 +193,7 @@ def what_if(
     with working("fit") as step:
         found = run(survey(dataset, server), asks.known(), asked)
         step("compare")
-        compared = compare(found, asks.variants, asked)
+        compared = compare(found, asks.variants, asked, model or asks.model)
     if out is not None:
         report.write(compared, out)
     if as_json:

@@ -20,51 +20,13 @@ import pyarrow.parquet as pq
 from birthmark.data.common.arrays import Ints
 from birthmark.data.datasets import ingests
 from birthmark.data.datasets.tables import server_of
-
-CALLS = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "at": pa.uint64(),
-            "replied": pa.uint64(),
-            "stream": pa.uint32(),
-            "class": pa.uint8(),
-            "file": pa.uint32(),
-            "offset": pa.uint64(),
-            "bytes": pa.uint32(),
-            "end": pa.uint64(),
-            "stable": pa.uint8(),
-        }.items()
-    ]
-)
-"""When it came and was answered (ns), of which caller, what it asks for (a number of `CLASSES`), of
-which file, the first byte, how many, how long the file is then, and whether a write is stable."""
-
-CLASSES = (
-    *("getattr", "setattr", "lookup", "access", "read", "write"),
-    *("commit", "create", "remove", "rename", "list", "other"),
-)
-"""What calls ask for. Those of a class take about as long."""
-
-UNKNOWN = 2**64 - 1
-"""For ``replied``: no reply was seen; for ``end``: the length is not known."""
+from birthmark.storage.what_if.columns import CALLS, UNKNOWN
+from birthmark.storage.what_if.lives import NO_BIRTHS, Births, Deaths
+from birthmark.storage.what_if.operations import COLUMNS, Maker
 
 BACK_US = 1_000_000
 """By so much replies may stand out of order. More is a clock that was set back."""
 
-_CLASS_OF = {
-    **{name: name for name in CLASSES},
-    **{"mkdir": "create", "symlink": "create", "mknod": "create", "link": "create"},
-    **{"open": "create", "rmdir": "remove", "readdir": "list", "readdirplus": "list"},
-}
-_RANK = (
-    *("other", "getattr", "access", "lookup", "list", "setattr"),
-    *("rename", "remove", "create", "commit", "write", "read"),
-)
-"""Of the operations of a compound, what the call is: the last of these."""
-
-_COLUMNS = ["time", "reply_time", "client", "uid", "version", "xid", "op", "fh", "offset"]
-_COLUMNS += ["count", "reply_count", "stable", "size"]
 _LATE_US = 5_000_000
 """Calls come at most so long after calls whose replies stand before them."""
 
@@ -133,17 +95,19 @@ def survey(dataset: Path, server: str | None = None) -> Survey:
     return Survey(dataset, named, tuple(paths), rows, replied, start, half, end)
 
 
-def read(of: Survey) -> Iterator[pa.RecordBatch]:
+def read(of: Survey, births: Births = NO_BIRTHS) -> Iterator[pa.RecordBatch]:
     """Return the calls in the order in which they came, in batches of `CALLS`.
+
+    What hints say of files that are made is told by `births`.
 
     A call without a reply may stand so late that others were told before it: it comes then.
     """
-    numbers: tuple[dict[Any, int], ...] = ({}, {}, {})
+    maker = Maker(of.start_us, Deaths.of(of.dataset, of.server), births)
     held: list[dict[str, Ints]] = []
     told = 0
     for path in of.paths:
-        for batch in _batches(path, _COLUMNS):
-            held.append(_calls(batch, of.start_us, *numbers))
+        for batch in _batches(path, COLUMNS):
+            held.append(maker.calls(batch))
             replies = held[-1]["replied"][held[-1]["replied"] != UNKNOWN]
             if not len(replies):
                 continue
@@ -219,75 +183,6 @@ def _instant(micros: int) -> str:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(micros))).strftime(
         "%Y-%m-%d %H:%M:%S.%f"
     )
-
-
-def _calls(
-    batch: pa.RecordBatch,
-    start: int,
-    files: dict[Any, int],
-    clients: dict[Any, int],
-    streams: dict[Any, int],
-) -> dict[str, Ints]:
-    """Return the columns of `CALLS` of some operations."""
-    op = batch["op"].dictionary_encode() if batch["op"].type == pa.utf8() else batch["op"]
-    words = [CLASSES.index(_CLASS_OF.get(word, "other")) for word in op.dictionary.to_pylist()]
-    kind = np.array([*words, 0], np.uint8)[_ints(op.indices)]
-    replied = _ints(batch["reply_time"].cast(pa.int64()), 0)
-    has = np.asarray(pc.is_valid(batch["reply_time"]))
-    moved = pc.coalesce(batch["reply_count"], batch["count"])
-    data = np.isin(kind, [CLASSES.index("read"), CLASSES.index("write")])
-    uid = pc.coalesce(batch["uid"], pa.scalar(2**32 - 1, pa.uint32()))
-    columns: dict[str, Any] = {
-        "at": (_ints(batch["time"].cast(pa.int64())) - start) * 1000,
-        "replied": np.where(has, (replied - start) * 1000, 0).astype(np.uint64),
-        "stream": _streams(streams, _numbered(clients, batch["client"]), _ints(uid)),
-        "class": kind,
-        "file": _numbered(files, batch["fh"]),
-        "offset": _ints(batch["offset"], 0),
-        "bytes": np.where(data, _ints(moved, 0), 0),
-        "end": _ints(batch["size"], 0).astype(np.uint64),
-        "stable": _ints(batch["stable"], 0),
-    }
-    columns["replied"][~has] = UNKNOWN
-    columns["end"][np.asarray(pc.is_null(batch["size"]))] = UNKNOWN
-    columns["at"] = columns["at"].astype(np.uint64)
-    return _one_a_compound(columns, batch)
-
-
-def _one_a_compound(columns: dict[str, Ints], batch: pa.RecordBatch) -> dict[str, Ints]:
-    """Of the operations of a compound of version 4 leave the one that the call is about."""
-    version = _ints(batch["version"])
-    if not (version == 4).any():
-        return columns
-    xid = _ints(batch["xid"])
-    same = (version[1:] == 4) & (xid[1:] == xid[:-1])
-    same &= (columns["at"][1:] == columns["at"][:-1]) & (
-        columns["stream"][1:] == columns["stream"][:-1]
-    )
-    starts = np.flatnonzero(np.concatenate([[True], ~same]))
-    rank = np.array([_RANK.index(name) for name in CLASSES])[columns["class"]]
-    place = np.arange(len(rank))
-    chosen = np.maximum.reduceat(rank * len(rank) + place, starts) % len(rank)
-    return {name: column[chosen] for name, column in columns.items()}
-
-
-def _ints(column: pa.Array, null: int | None = None) -> Ints:
-    filled = column if null is None else column.fill_null(null)
-    values: Ints = filled.to_numpy(zero_copy_only=False)
-    return values
-
-
-def _numbered(numbers: dict[Any, int], column: pa.Array) -> Ints:
-    """Return a number for each value, from 1 in the order in which they were met; 0 for none."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    known = [numbers.setdefault(one, len(numbers) + 1) for one in encoded.dictionary.to_pylist()]
-    return np.array([*known, 0], np.int64)[_ints(encoded.indices, len(known))]
-
-
-def _streams(numbers: dict[Any, int], client: Ints, uid: Ints) -> Ints:
-    """Return a number for each client and caller."""
-    keys, inverse = np.unique(client << 32 | uid.astype(np.int64), return_inverse=True)
-    return np.array([numbers.setdefault(int(key), len(numbers)) for key in keys])[inverse]
 
 
 def _joined(parts: list[dict[str, Ints]]) -> dict[str, Ints]:

@@ -7,15 +7,18 @@ Variants that differ by less, or by no more than by chance, are not ranked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
+from birthmark.layout_hint.disks import read_drive
+from birthmark.layout_hint.replay.conditions import ORACLE
 from birthmark.storage.what_if.calls import read
 from birthmark.storage.what_if.fit import Fit
 from birthmark.storage.what_if.held_out import METRICS
+from birthmark.storage.what_if.layouts import hint_of, layouts
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.simulate import Run, run
@@ -70,12 +73,21 @@ class Comparison:
         options: what was asked.
         variants: by the figure that ranks.
         error: of this figure, in the held-out half, as a factor's logarithm.
+        beside: of variants of hints, the one that differs only in having none.
+        untold: variants of which nothing can be told, and why.
     """
 
     fit: Fit
     options: WhatIfOptions
     variants: Sequence[Variant]
     error: float
+    beside: Mapping[str, str] = field(default_factory=dict)
+    untold: Mapping[str, str] = field(default_factory=dict)
+
+    def before(self, one: Variant) -> Variant:
+        """Return what a variant is compared with: the server as it is, or the same without hints."""
+        name = self.beside.get(one.name, NOW)
+        return next(each for each in self.variants if each.name == name)
 
     def now(self) -> Variant:
         """Return the server as it is."""
@@ -99,11 +111,17 @@ class Comparison:
         ]
 
 
-def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) -> Comparison:
+def compare(
+    fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions, model: str | None = None
+) -> Comparison:
     """Let variants of a fitted server serve its dataset; measure the second half.
 
-    Raises ValueError if there are no variants, one is called as the server itself, or calls are to
-    rank of which there are none.
+    Variants of hints are told what a ``model`` says, a compiled image or a registry.
+
+    Raises:
+        OSError: the model cannot be read.
+        ValueError: there are no variants, one is called as the server itself, or calls are to rank
+            of which there are none; or a variant needs a model or files that there are not.
     """
     if not variants:
         raise ValueError("expected a variant: a table [variants.NAME] in the file, or --try")
@@ -113,7 +131,9 @@ def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) ->
     if options.operation not in kinds:
         there = ", ".join(kinds)
         raise ValueError(f"operation: expected one of {there}; found {options.operation!r}")
-    servers = {NOW: fit.server} | _servers(fit.server, variants)
+    of = layouts(fit.server, _possible(fit.server, variants))
+    servers = {NOW: fit.server} | {name: own.of(fit.server) for name, own in of.changes.items()}
+    births = of.births(fit.survey, servers, model)
     seeds = range(1, options.seeds + 1)
     runs = [
         Run(server, seed=seed, start=fit.survey.half)
@@ -123,26 +143,26 @@ def compare(fit: Fit, variants: Mapping[str, Change], options: WhatIfOptions) ->
     full: list[Run] = [
         Run(server, 1, {"outstanding": options.outstanding}) for server in servers.values()
     ]
-    outcomes = run([*runs, *full], read(fit.survey))
+    outcomes = run([*runs, *full], read(fit.survey, births))
     found = []
     for place, name in enumerate(servers):
         own = outcomes[place * options.seeds : (place + 1) * options.seeds]
-        change = variants.get(name)
+        change = of.changes.get(name)
         rate = outcomes[len(runs) + place]["rate"]
         found.append(_variant(name, change, own, rate, options, fit))
     ordered = sorted(found, key=lambda each: (each.value, each.name != NOW))
     error = fit.held_out.error(options.operation, options.metric)
-    return Comparison(fit, options, ordered, error)
+    return Comparison(fit, options, ordered, error, of.beside, of.untold)
 
 
-def _servers(server: Server, variants: Mapping[str, Change]) -> dict[str, Server]:
-    found = {}
+def _possible(server: Server, variants: Mapping[str, Change]) -> Mapping[str, Change]:
+    """Return the variants; raise ValueError, with its name, for one that cannot be."""
     for name, own in variants.items():
         try:
-            found[name] = own.of(server)
+            own.of(server)
         except ValueError as error:
             raise ValueError(f"variants.{name}: {error}") from error
-    return found
+    return variants
 
 
 def _variant(
@@ -203,6 +223,11 @@ def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str
         notes.append(
             f"the capture does not tell what a read takes of a disk: {micros:g} μs assumed"
         )
+    if change.drive is not None:
+        assumed = read_drive(change.drive).assumed
+        notes.append(f"files lie on it as on FFS{f'; assumed of it: {assumed}' if assumed else ''}")
+    if hint_of(change) == ORACLE:
+        notes.append("an oracle knows which files will be written most: no model is better by much")
     if change.ssd:
         notes.append("an SSD's times are assumed, not measured")
     return notes
@@ -223,6 +248,7 @@ def why(variant: Variant, now: Variant, kind: str) -> str:
 
 PARTS = {
     "thread": "waiting for a thread",
+    "connection": "waiting for earlier calls on the connection",
     "lock": "waiting for a file's lock",
     "processor_queue": "waiting for a processor",
     "processor": "on the processor",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Floats, Ints
-from birthmark.storage.what_if.calls import UNKNOWN
+from birthmark.storage.what_if.columns import UNKNOWN
 from birthmark.storage.what_if.sample import Sample
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.simulate import Run, each_call
@@ -18,37 +20,45 @@ PROCESSORS = (1, 2, 4, 8)
 LEAST_CALLS = 200
 """So many calls of a class are compared."""
 _SHARES = (0.5, 0.75, 0.9, 0.95, 0.98)
-Pair = tuple[int, int]
 
 
-def pairs(known: Mapping[str, object]) -> list[Pair]:
-    """Return the threads and processors to try, without those that are known to be others."""
-    threads = [known["threads"]] if "threads" in known else THREADS
-    processors = [known["processors"]] if "processors" in known else PROCESSORS
-    found = [(int(str(one)), int(str(other))) for one in threads for other in processors]
-    return [pair for pair in found if pair[1] <= pair[0]] or found
+class Way(NamedTuple):
+    """How calls are worked on: settings of a `Server`."""
+
+    threads: int
+    processors: int
+    in_turn: bool
+
+
+def ways(known: Mapping[str, object]) -> list[Way]:
+    """Return what to try, without what is known to be otherwise."""
+    tried = {"threads": THREADS, "processors": PROCESSORS, "in_turn": (False, True)}
+    given = ([known[name]] if name in known else own for name, own in tried.items())
+    found = [Way(*own) for own in product(*given)]  # type: ignore[arg-type]
+    return [way for way in found if way.processors <= way.threads] or found
 
 
 def latencies(
-    server: Server, tried: Sequence[Pair], calls: Sequence[pa.RecordBatch], seed: int
-) -> dict[Pair, Floats]:
-    """Return the simulated latency of every call that was answered, for each pair."""
+    server: Server, tried: Sequence[Way], calls: Sequence[pa.RecordBatch], seed: int
+) -> dict[Way, Floats]:
+    """Return the simulated latency of every call that was answered, for each way."""
     replied = np.concatenate([batch["replied"].to_numpy() for batch in calls])
     answered = replied != UNKNOWN
     found = {}
-    for threads, processors in tried:
-        own = server.model_copy(update={"threads": threads, "processors": processors})
-        found[threads, processors] = each_call(Run(own, seed=seed), calls)[1][answered]
+    for way in tried:
+        own = server.model_copy(update=way._asdict())
+        found[way] = each_call(Run(own, seed=seed), calls)[1][answered]
     return found
 
 
 def distance(sample: Sample, simulated: Floats, rows: Ints) -> float:
     """Return how far the simulated latencies of calls are from the captured ones.
 
-    That is the mean distance of quantiles, in logarithms, over the classes of calls. Calls that
-    came while others were under way are most of the slow ones.
+    That is the mean distance of quantiles, in logarithms, over the classes of calls, each twice:
+    those that came while others of their connection were under way, which are most of the slow ones
+    where calls take turns, and all others.
     """
-    kinds, told = sample.kind[rows], []
+    kinds, told = sample.kind[rows] * 2 + (sample.behind[rows] > 0), []
     for kind in np.unique(kinds):
         of = rows[kinds == kind]
         if len(of) >= LEAST_CALLS:

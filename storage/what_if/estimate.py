@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from birthmark.data.common.arrays import Bools
-from birthmark.storage.what_if.calls import CLASSES
+from birthmark.data.common.arrays import Bools, Floats
+from birthmark.storage.what_if.columns import CLASSES
 from birthmark.storage.what_if.memory import Memory, memory_of
 from birthmark.storage.what_if.sample import Sample
 from birthmark.storage.what_if.server import Distribution
-from birthmark.storage.what_if.service import LEAST_CALLS, distribution
+from birthmark.storage.what_if.service import LEAST_CALLS, distribution, per_byte
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def estimate(sample: Sample) -> Estimate:
     hits = reads.take(memory.missed < 0.5)
     if len(hits) >= LEAST_CALLS:
         work["read"] = _of(hits, np.ones(len(hits), bool))
-    disk_read = _behind(reads.take(memory.missed >= 0.5), work.get("read"))
+    disk_read = _disk_read(reads.take(memory.missed >= 0.5), work.get("read"))
     disk_write = _disk_write(alone, work)
     if disk_write is not None:
         work["commit"] = _commit(alone, work, disk_write)
@@ -61,22 +61,34 @@ def _plain(calls: Sample, name: str) -> Bools:
     return rows & ~calls.stable if name == "write" else rows
 
 
-def _behind(calls: Sample, work: Distribution | None) -> Distribution | None:
-    """Return what calls take besides their work on a processor, by the bytes that they move."""
-    if work is None or len(calls) < LEAST_CALLS:
-        return None
+def _behind(calls: Sample, work: Distribution) -> tuple[Floats, Floats]:
+    """Return what calls take besides their work on a processor, and the bytes that they move."""
     own = work.median() + work.ns_per_byte / 1000 * calls.bytes
-    moved = np.maximum(calls.dirty, calls.bytes)
-    return distribution(np.maximum(calls.latency - own, 1.0), moved)
+    return np.maximum(calls.latency - own, 1.0), np.maximum(calls.dirty, calls.bytes)
+
+
+def _disk_read(missed: Sample, work: Distribution | None) -> Distribution | None:
+    if work is None or len(missed) < LEAST_CALLS:
+        return None
+    return distribution(*_behind(missed, work))
 
 
 def _disk_write(alone: Sample, work: dict[str, Distribution]) -> Distribution | None:
-    """Return what stable writes take besides; without such writes, commits."""
+    """Return what it takes besides until data is stable.
+
+    By how much each byte adds, stable writes and commits tell together: few of the writes are
+    large. The rest is that of stable writes, because it is known what these have to write; without
+    such writes, that of commits.
+    """
     writes = alone.take(alone.of("write") & alone.stable)
-    if len(writes) >= LEAST_CALLS:
-        return _behind(writes, work.get("write", work.get("getattr")))
     commits = alone.take(alone.of("commit") & (alone.dirty > 0))
-    return _behind(commits, work.get("getattr"))
+    own = work.get("getattr", work.get("write"))
+    if own is None or max(len(writes), len(commits)) < LEAST_CALLS:
+        return None
+    both = [_behind(writes, work.get("write", own)), _behind(commits, own)]
+    told = both[0] if len(writes) >= LEAST_CALLS else both[1]
+    slope = per_byte(*(np.concatenate(columns) for columns in zip(*both, strict=True)))
+    return distribution(*told, slope)
 
 
 def _commit(alone: Sample, work: dict[str, Distribution], disk_write: Distribution) -> Distribution:
@@ -85,7 +97,7 @@ def _commit(alone: Sample, work: dict[str, Distribution], disk_write: Distributi
     The shape is that of getattr: the disk's own spread hides it.
     """
     shape = work.get("getattr", Distribution.constant(50))
-    commits = alone.take(alone.of("commit"))
+    commits = alone.take(alone.of("commit") & ~np.isnan(alone.dirty))
     if len(commits) < LEAST_CALLS:
         return shape
     disk = np.where(commits.dirty > 0, disk_write.median(), 0)

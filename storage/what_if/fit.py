@@ -1,6 +1,7 @@
 """A server fitted to the first half of a dataset, and tried on the second.
 
-Most unknowns are told by calls that came alone, threads and processors by those that did not. An
+Most unknowns are told by calls that came alone; threads, processors, and whether the calls of a
+connection wait for one another, by those that did not. An
 interval is what 95 of 100 fits to draws of stretches of the same time give (a block bootstrap: not
 calls are drawn, because calls near one another are alike), widened by how well a value can be told
 at all. What the capture does not tell is said, and never guessed.
@@ -8,7 +9,7 @@ at all. What the capture does not tell is said, and never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ _WHOLE_US = 1.0
 _DEVIATIONS = 2.5
 """An interval reaches so many standard deviations, which few draws tell, to each side."""
 _AS_GOOD = 0.02
-"""Threads and processors whose latencies are this much farther from the captured are as likely."""
+"""Ways of working whose latencies are this much farther from the captured are as likely."""
 MARGIN = 4
 """So many times the memory that is there at least is simulated where nothing missed it."""
 _READ_AHEAD = "read-ahead is taken as told: what hits because of it is not told from what was there"
@@ -114,15 +115,18 @@ def fitted(
     best = estimate(sample)
     others = [estimate(sample.take(rows)) for rows in drawn]
     server = _server(best, known)
-    tried = crowd.pairs(known)
+    tried = crowd.ways(known)
     simulated = crowd.latencies(server, tried, calls, seed=1)
     everything = np.arange(len(sample))
-    chosen, likely = _pairs(sample, simulated, everything, drawn)
-    server = server.model_copy(update={"threads": chosen[0], "processors": chosen[1]})
+    chosen, likely = _ways(sample, simulated, everything, drawn)
+    server = server.model_copy(update=chosen._asdict())
     unknowns = _told(best, others, sample, known)
-    for place, name in enumerate(("threads", "processors")):
+    for name in ("threads", "processors"):
         if name not in known:
-            unknowns[name] = _counted(name, chosen[place], [pair[place] for pair in likely])
+            own = [getattr(way, name) for way in likely]
+            unknowns[name] = _counted(name, getattr(chosen, name), own)
+    if "in_turn" not in known:
+        unknowns["connections in turn"] = _in_turn({way.in_turn for way in likely})
     return server, unknowns
 
 
@@ -150,20 +154,29 @@ def _simulated_memory(memory: Memory) -> int:
     return max(MARGIN * int(memory.low), 1 << 30)
 
 
-def _pairs(
-    sample: Sample, simulated: Mapping[crowd.Pair, Any], everything: Ints, drawn: Sequence[Ints]
-) -> tuple[crowd.Pair, list[crowd.Pair]]:
-    """Return the threads and processors that fit best, and those that fit best some stretches.
+def _ways(
+    sample: Sample, simulated: Mapping[crowd.Way, Any], everything: Ints, drawn: Sequence[Ints]
+) -> tuple[crowd.Way, list[crowd.Way]]:
+    """Return the way that fits best, and those that fit best some stretches.
 
     What is nearly as good as the best is as likely.
     """
-    away = {pair: crowd.distance(sample, own, everything) for pair, own in simulated.items()}
-    chosen = min(away, key=lambda pair: (round(away[pair], 2), pair))
-    likely = {pair for pair in away if away[pair] <= away[chosen] + _AS_GOOD}
+    away = {way: crowd.distance(sample, own, everything) for way, own in simulated.items()}
+    chosen = min(away, key=lambda way: (round(away[way], 2), way))
+    likely = {way for way in away if away[way] <= away[chosen] + _AS_GOOD}
     for rows in drawn:
-        found = {pair: crowd.distance(sample, own, rows) for pair, own in simulated.items()}
+        found = {way: crowd.distance(sample, own, rows) for way, own in simulated.items()}
         likely.add(min(found, key=found.__getitem__))
     return chosen, sorted(likely)
+
+
+def _in_turn(likely: Collection[bool]) -> Unknown:
+    """Return whether calls of a connection are worked on one after the other."""
+    low, high = float(min(likely)), float(max(likely))
+    if low == high:
+        return Unknown(low, low, high, "yes or no")
+    why = "calls came too seldom together on a connection"
+    return Unknown(None, low, high, "yes or no", why)
 
 
 def _counted(name: str, value: int, likely: Sequence[int]) -> Unknown:

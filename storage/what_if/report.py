@@ -65,18 +65,22 @@ def variant_rows(of: Comparison) -> list[tuple[str, ...]]:
 
 def conclusion(of: Comparison) -> list[str]:
     """Return what can be said of the variants, a sentence each."""
-    now, kind = of.now(), of.options.operation
+    kind = of.options.operation
     told = []
     for each in of.variants:
-        if each is now:
+        if each is of.now():
             continue
-        verdict, change = of.verdict(each, now), each.value / max(now.value, 1e-3) - 1
+        before = of.before(each)
+        verdict, change = of.verdict(each, before), each.value / max(before.value, 1e-3) - 1
+        beside = "" if before is of.now() else f" than {before.name}"
         if verdict == "cannot be told":
-            sentence = f"{each.name}: no difference that can be told ({change:+.1%})"
+            sentence = f"{each.name}: no difference that can be told ({change:+.1%}{beside})"
         else:
-            sentence = f"{each.name}: {verdict} by {abs(change):.0%}: {why(each, now, kind)}"
+            sentence = (
+                f"{each.name}: {verdict}{beside} by {abs(change):.0%}: {why(each, before, kind)}"
+            )
         told.append("; ".join([sentence, *each.notes]))
-    return told
+    return [*told, *(f"{name}: {why_not}" for name, why_not in of.untold.items())]
 
 
 def promise(of: Comparison) -> str:
@@ -118,7 +122,10 @@ def fit_json(fit: Fit) -> dict[str, Any]:
 def comparison_json(of: Comparison) -> dict[str, Any]:
     """Return a comparison as one object, with its fit."""
     variants = [
-        dict(vars(each)) | {"beside_now": of.verdict(each, of.now())} for each in of.variants
+        dict(vars(each))
+        | {"beside_now": of.verdict(each, of.now())}
+        | ({"beside": of.beside[each.name]} if each.name in of.beside else {})
+        for each in of.variants
     ]
     error = None if of.error == math.inf else math.expm1(of.error)
     return {
@@ -126,6 +133,7 @@ def comparison_json(of: Comparison) -> dict[str, Any]:
         "ranked_by": {"operation": of.options.operation, "metric": of.options.metric},
         "error": error,
         "variants": variants,
+        "untold": of.untold,
         "ranked_pairs": of.pairs(),
         "conclusion": conclusion(of),
     }
@@ -210,6 +218,8 @@ def _variant_row(of: Comparison, each: Variant) -> Sequence[str]:
 def _number(value: float | None, of: Unknown) -> str:
     if value is None or value == math.inf:
         return ""
+    if of.unit == "yes or no":
+        return "yes" if value else "no"
     if of.unit in ("bytes", "bytes/s"):
         return f"{value / (1 << 20):,.1f} MB" if value < 1 << 30 else f"{value / (1 << 30):,.2f} GB"
     return (

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
-from birthmark.storage.what_if.calls import CLASSES, UNKNOWN
-from birthmark.storage.what_if.server import BLOCK
+from birthmark.storage.what_if.columns import CLASSES, UNKNOWN
+from birthmark.storage.what_if.server import BLOCK, WRITE_BACK_NS
 from birthmark_native import StorageReuse
 
 FIRST = np.inf
@@ -30,10 +30,12 @@ class Sample:
         bytes: data that they move.
         stable: whether they are writes that must be on stable storage.
         outstanding: how many calls were not answered when they came.
+        behind: how many of these had come on the same connection.
         distance: of reads, the bytes of other data touched since their data was; `FIRST`: never.
             Not a number for all others, for reads that go on where one of the file ended, and for
             those of which only a part was touched before.
-        dirty: of commits, and of stable writes, the bytes that are to be made stable.
+        dirty: of commits, and of stable writes, the bytes that are to be made stable. Not a number
+            for commits of what the server may have written unasked by then.
     """
 
     at: Floats
@@ -42,6 +44,7 @@ class Sample:
     bytes: Floats
     stable: Bools
     outstanding: Ints
+    behind: Ints
     distance: Floats
     dirty: Floats
 
@@ -77,6 +80,7 @@ def sampled(batches: Iterable[pa.RecordBatch]) -> Sample:
     table = pa.Table.from_batches(parts)
     columns = {name: table[name].to_numpy() for name in table.column_names}
     columns["outstanding"] = _outstanding(columns["at"], columns["replied"])
+    columns["behind"] = _behind(columns)
     seen = columns["replied"] != UNKNOWN
     going_on = _going_on(columns)
     return Sample(
@@ -86,6 +90,7 @@ def sampled(batches: Iterable[pa.RecordBatch]) -> Sample:
         bytes=columns["bytes"][seen].astype(float),
         stable=columns["stable"][seen] > 0,
         outstanding=columns["outstanding"][seen],
+        behind=columns["behind"][seen],
         distance=np.where(going_on, np.nan, columns["distance"])[seen],
         dirty=_dirty(columns)[seen],
     )
@@ -105,6 +110,16 @@ def _outstanding(at: Ints, replied: Ints) -> Ints:
     return np.asarray(came - answered).clip(0)
 
 
+def _behind(columns: dict[str, Ints]) -> Ints:
+    """Return how many calls of its own connection were not answered when each came."""
+    order = np.argsort(columns["connection"], kind="stable")
+    found = np.zeros(len(order), np.int64)
+    starts = np.flatnonzero(np.diff(columns["connection"][order])) + 1
+    for rows in np.split(order, starts):
+        found[rows] = _outstanding(columns["at"][rows], columns["replied"][rows])
+    return found
+
+
 def _going_on(columns: dict[str, Ints]) -> Bools:
     """Return which reads begin where a call before them ended in the same file."""
     order = np.argsort(columns["file"], kind="stable")
@@ -116,22 +131,21 @@ def _going_on(columns: dict[str, Ints]) -> Bools:
 
 
 def _dirty(columns: dict[str, Ints]) -> Floats:
-    """Return the bytes that each commit and each stable write has to make stable.
-
-    What the server wrote unasked meanwhile is not known, and counted as if it had not.
-    """
+    """Return the bytes that each commit and each stable write has to make stable."""
     write, commit = CLASSES.index("write"), CLASSES.index("commit")
     found = np.zeros(len(columns["at"]))
-    held: dict[int, int] = {}
+    held: dict[int, tuple[int, int]] = {}
     rows = np.flatnonzero(np.isin(columns["class"], (write, commit)))
-    names = ("class", "file", "bytes", "stable")
-    for row, kind, file, count, stable in zip(
+    names = ("class", "file", "bytes", "stable", "at")
+    for row, kind, file, count, stable, at in zip(
         rows.tolist(), *(columns[name][rows].tolist() for name in names), strict=True
     ):
         if kind == commit:
-            found[row] = held.pop(file, 0)
+            since, count = held.pop(file, (at, 0))
+            found[row] = count if at - since < WRITE_BACK_NS else np.nan
         elif stable:
             found[row] = count
         else:
-            held[file] = held.get(file, 0) + count
+            since, before = held.get(file, (at, 0))
+            held[file] = (since, before + count)
     return found

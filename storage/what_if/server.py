@@ -9,8 +9,10 @@ from pydantic import Field, model_validator
 
 from birthmark.data.settings import Strict
 from birthmark.layout_hint.disks import read_drive
-from birthmark.storage.what_if.ahead import Policy, Table, policy
-from birthmark.storage.what_if.calls import CLASSES
+from birthmark.storage.what_if.ahead import Policy as ReadAhead
+from birthmark.storage.what_if.ahead import Table, policy
+from birthmark.storage.what_if.columns import CLASSES
+from birthmark.storage.what_if.hints import FOLLOWED, REGION, Policy
 
 Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
 
@@ -51,12 +53,18 @@ class Server(Strict):
 
     threads: int = Field(default=8, ge=1, description="threads that answer calls (nfsd)")
     processors: int = Field(default=1, ge=1, description="processors")
+    in_turn: bool = Field(
+        default=False, description="whether calls of a connection are worked on one at a time"
+    )
+    connections: int = Field(
+        default=1, ge=1, le=16, description="connections in place of each (nconnect)"
+    )
     memory: int = Field(default=1 << 40, ge=4096, description="memory for data of files")
     warm: float = Field(
         default=0, ge=0, le=1, description="of what is read first, the share found in memory"
     )
     link: int = Field(default=0, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: Policy = Field(default="none", description="how it is told what to read ahead")
+    read_ahead: ReadAhead = Field(default="none", description="how it is told what to read ahead")
     read_ahead_most: int = Field(default=128 << 10, ge=4096, description="most bytes; of linux")
     read_ahead_table: Table = Field(default="none", description="entries/probes of its table")
     write_buffer: int = Field(default=0, ge=0, description="bytes that outlast a power failure")
@@ -69,6 +77,10 @@ class Server(Strict):
     channels: int = Field(default=8, ge=1, description="requests that a disk serves at a time")
     drive: str | None = Field(
         default=None, description="a drive with an arm, in place of the times of reads and writes"
+    )
+    layout_hint: Policy = Field(default="Default", description="hints that files lie by")
+    region: int = Field(
+        default=REGION, ge=1 << 20, le=64 << 20, description="bytes for what is hot"
     )
     disk_read: Distribution = Field(
         default=Distribution.constant(100), description="what a read takes of a disk"
@@ -93,6 +105,8 @@ class Server(Strict):
             {
                 "threads": self.threads,
                 "processors": self.processors,
+                "in_turn": self.in_turn,
+                "connections": self.connections,
                 "work": [self.work.get(name, told).for_simulator() for name in CLASSES],
                 "link": self.link,
                 "memory": self.memory,
@@ -102,10 +116,21 @@ class Server(Strict):
                 "changes_to_disk": self.changes_to_disk,
                 "locks": self.locks,
                 "write_buffer": self.write_buffer,
-                "write_back": 30_000_000_000,
-                "disks": {"count": self.disks, "stripe": self.stripe, "kind": self._kind()},
+                "write_back": WRITE_BACK_NS,
+                "disks": self._disks(),
             }
         )
+
+    def _disks(self) -> dict[str, Any]:
+        hints = FOLLOWED[self.layout_hint]
+        region = self.region if hints else 0
+        return {
+            "count": self.disks,
+            "stripe": self.stripe,
+            "kind": self._kind(),
+            "region": region,
+            "hints": hints,
+        }
 
     def _kind(self) -> dict[str, Any]:
         if self.drive is not None:
@@ -116,3 +141,6 @@ class Server(Strict):
 
 BLOCK = 4096
 """The size of a block of the cache."""
+
+WRITE_BACK_NS = 30_000_000_000
+"""After so long what was written goes to disk unasked."""

@@ -14,9 +14,12 @@ _SIZES = 8
 _LEAST_US = 1.0
 
 
-def distribution(latency: Floats, moved: Floats) -> Distribution:
-    """Return the distribution of some latencies (μs), which grow with the bytes moved."""
-    slope = per_byte(latency, moved)
+def distribution(latency: Floats, moved: Floats, slope: float | None = None) -> Distribution:
+    """Return the distribution of some latencies (μs), which grow with the bytes moved.
+
+    They grow by ``slope`` with each byte (μs), if that is known from others.
+    """
+    slope = per_byte(latency, moved) if slope is None else slope
     rest = np.maximum(latency - slope * moved, _LEAST_US)
     times = np.maximum.accumulate(np.quantile(rest, [*SHARES, 1.0]))
     pairs = [(share, float(time)) for share, time in zip([*SHARES, 1.0], times, strict=True)]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Floats, Ints
-from birthmark.storage.what_if.calls import CALLS, CLASSES
+from birthmark.storage.what_if.columns import CALLS, CLASSES
 from birthmark.storage.what_if.server import Distribution, Server
 from birthmark.storage.what_if.simulate import Run, each_call
 
@@ -23,6 +23,7 @@ _MIX = _MIX | {"create": 0.02, "list": 0.01}
 _FILES = 4000
 _FILE_BLOCKS = 16
 _STREAMS = 12
+_CONNECTIONS = 4
 _BYTES = (2048, 4096, 8192, 16384)
 
 
@@ -58,6 +59,7 @@ def drawn_server(random: np.random.Generator) -> Server:
         disk_read=lognormal(float(random.uniform(400, 6000)), 0.4, 5.0),
         disk_write=lognormal(float(random.uniform(200, 2000)), 0.4, 5.0),
         work=work,
+        in_turn=bool(random.random() < 0.5),
     )
 
 
@@ -84,12 +86,15 @@ def _asked(count: int, random: np.random.Generator) -> dict[str, Floats | Ints]:
     moved = random.choice(_BYTES, count)
     data = np.isin(kind, (CLASSES.index("read"), CLASSES.index("write")))
     block = random.integers(0, _FILE_BLOCKS, count) * max(_BYTES)
+    stream = random.integers(0, _STREAMS, count)
     return {
         "at": np.cumsum(gap).astype(np.int64) * 1000,
         "replied": np.zeros(count, np.int64),
-        "stream": random.integers(0, _STREAMS, count),
+        "stream": stream,
+        "connection": stream % _CONNECTIONS + 1,
         "class": kind,
         "file": file,
+        **{name: np.zeros(count, np.int64) for name in ("target", "directory", "hints")},
         "offset": np.where(data, block, 0),
         "bytes": np.where(data, moved, 0),
         "end": np.full(count, _FILE_BLOCKS * max(_BYTES), np.int64),

@@ -14,7 +14,10 @@ from birthmark.data.common.setting_files import read_toml
 from birthmark.data.common.sizes import size
 from birthmark.data.settings import Strict
 from birthmark.layout_hint.disks import drive_path
-from birthmark.storage.what_if.ahead import COUNTED, Policy, Table
+from birthmark.layout_hint.replay.conditions import DEFAULT
+from birthmark.storage.what_if.ahead import COUNTED, Table
+from birthmark.storage.what_if.ahead import Policy as ReadAhead
+from birthmark.storage.what_if.hints import Policy
 from birthmark.storage.what_if.server import Distribution, Server
 
 
@@ -40,9 +43,17 @@ class Change(Strict):
 
     threads: int | None = Field(default=None, ge=1, le=65_536, description="threads (nfsd)")
     processors: int | None = Field(default=None, ge=1, le=4096, description="processors")
+    in_turn: bool | None = Field(
+        default=None, description="calls of a connection are worked on one at a time"
+    )
+    connections: int | None = Field(
+        default=None, ge=1, le=16, description="connections in place of each (nconnect)"
+    )
     memory: Size | None = Field(default=None, ge=4096, description="memory for data of files")
     link: Size | None = Field(default=None, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: Policy | None = Field(default=None, description="how it is told what to read ahead")
+    read_ahead: ReadAhead | None = Field(
+        default=None, description="how it is told what to read ahead"
+    )
     read_ahead_most: Size | None = Field(
         default=None, ge=4096, description="most bytes read ahead; of linux"
     )
@@ -59,6 +70,12 @@ class Change(Strict):
     channels: int | None = Field(default=None, ge=1, description="requests that a disk serves")
     drive: str | None = Field(default=None, description="a drive with an arm, by name or file")
     ssd: bool | None = Field(default=None, description="disks are SSDs of today, as assumed here")
+    layout_hint: Policy | None = Field(
+        default=None, description="hints by which files lie on a drive"
+    )
+    region: Size | None = Field(
+        default=None, ge=1 << 20, le=64 << 20, description="bytes for what hints call hot"
+    )
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -77,6 +94,12 @@ class Change(Strict):
         ssd = told.pop("ssd", False)
         return told | (SSD if ssd else {})
 
+    def without_hint(self) -> Self | None:
+        """Return the same without hints; None: there is nothing else."""
+        rest = self.model_fields_set - {"layout_hint", "region"}
+        told = self.model_dump(include=rest)
+        return type(self).model_validate(told) if rest else None
+
     def of(self, server: Server) -> Server:
         """Return the server with what this changes.
 
@@ -87,6 +110,8 @@ class Change(Strict):
             if getattr(self, f"read_ahead_{name}") and changed.read_ahead not in policies:
                 expected = f"read_ahead_{name}: expected read_ahead to be {', '.join(policies)}"
                 raise ValueError(f"{expected}; found {changed.read_ahead}")
+        if self.region and changed.layout_hint == DEFAULT:
+            raise ValueError("region: expected layout_hint to say what is hot; found Default")
         return changed
 
 
@@ -94,7 +119,16 @@ class Questions(Strict):
     """A file of variants."""
 
     server: Change | None = Field(default=None, description="what is known of the server")
+    model: str | None = Field(
+        default=None, description="compiled image or registry that hints; for layout_hint"
+    )
     variants: dict[str, Change] = Field(default={}, description="what to try, by name")
+
+    @model_validator(mode="after")
+    def _hints_are_tried(self) -> Self:
+        if self.server is not None and self.server.layout_hint is not None:
+            raise ValueError("server.layout_hint: expected it in a variant, to be compared")
+        return self
 
     def known(self) -> dict[str, Any]:
         """Return what is known of the server."""
@@ -110,7 +144,7 @@ def questions(path: Path | None, tried: Sequence[str]) -> Questions:
     """
     found = Questions() if path is None else read_toml(path, Questions)
     variants = dict(found.variants) | {words: _change(words) for words in tried}
-    return Questions(server=found.server, variants=variants)
+    return Questions(server=found.server, model=found.model, variants=variants)
 
 
 def _change(words: str) -> Change:

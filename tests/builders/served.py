@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from birthmark.data.datasets.tables import DatasetWriter
 from birthmark.data.schema import OPERATIONS, TIME, WORD, filled
-from birthmark.storage.what_if.calls import CLASSES, UNKNOWN
+from birthmark.storage.what_if.columns import CLASSES, UNKNOWN
 
 START_US = 1_700_000_000_000_000
 _OPS = {"list": "readdirplus", "other": "fsstat"}

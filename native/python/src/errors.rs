@@ -286,6 +286,7 @@ variants! {
         Least: STORAGE,
         Warm: STORAGE,
         Classes: STORAGE,
+        Region: STORAGE,
         Work: STORAGE,
         => Drive,
     }

@@ -74,13 +74,17 @@ impl PyStorageReuse {
     }
 }
 
-/// The calls of a batch, whose columns are those of `birthmark.storage.what_if.calls.CALLS`.
+/// The calls of a batch, whose columns are those of `birthmark.storage.what_if.columns.CALLS`.
 fn read(batch: &RecordBatch) -> PyResult<Vec<Call>> {
     let (at, replied) = (of::<UInt64Type>(batch, "at")?, of::<UInt64Type>(batch, "replied")?);
     let (stream, file) = (of::<UInt32Type>(batch, "stream")?, of::<UInt32Type>(batch, "file")?);
     let (offset, end) = (of::<UInt64Type>(batch, "offset")?, of::<UInt64Type>(batch, "end")?);
     let (class, stable) = (of::<UInt8Type>(batch, "class")?, of::<UInt8Type>(batch, "stable")?);
     let bytes = of::<UInt32Type>(batch, "bytes")?;
+    let connection = of::<UInt32Type>(batch, "connection")?;
+    let target = of::<UInt32Type>(batch, "target")?;
+    let (directory, hints) =
+        (of::<UInt8Type>(batch, "directory")?, of::<UInt8Type>(batch, "hints")?);
     let call = |row: usize| {
         let number = class.value(row);
         let class = Class::from_number(number).ok_or_else(|| {
@@ -90,8 +94,12 @@ fn read(batch: &RecordBatch) -> PyResult<Vec<Call>> {
             at: at.value(row),
             replied: replied.value(row),
             stream: stream.value(row),
+            connection: connection.value(row),
             class,
             file: file.value(row),
+            target: target.value(row),
+            directory: directory.value(row) > 0,
+            hints: hints.value(row),
             offset: offset.value(row).min(1 << 50),
             bytes: bytes.value(row),
             end: end.value(row),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.storage.what_if.ahead import Policy, policy
-from birthmark.storage.what_if.calls import CALLS, CLASSES
+from birthmark.storage.what_if.columns import CALLS, CLASSES
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.simulate import Run, run
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.storage.what_if.calls import CALLS, CLASSES, UNKNOWN, read, survey
+from birthmark.storage.what_if.calls import read, survey
+from birthmark.storage.what_if.columns import CALLS, CLASSES, UNKNOWN
 from tests.builders.served import dataset, operations
 
 

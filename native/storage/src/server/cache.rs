@@ -1,7 +1,6 @@
 //! The block cache of a server: blocks of files, of which the one used least lately goes.
 
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use super::per_file::PerFile;
 
 const NONE: u32 = u32::MAX;
 
@@ -34,7 +33,9 @@ struct Entry {
 pub struct Cache {
     room: usize,
     entries: Vec<Entry>,
-    places: HashMap<Block, u32, FixedState>,
+    places: PerFile<u32>,
+    /// Entries of blocks that were forgotten.
+    free: Vec<u32>,
     newest: u32,
     oldest: u32,
 }
@@ -43,18 +44,18 @@ impl Cache {
     /// An empty cache with room for so many blocks, at least one.
     pub fn new(room: usize) -> Self {
         let room = room.clamp(1, NONE as usize - 1);
-        let places = HashMap::with_hasher(FixedState::default());
-        Self { room, entries: Vec::new(), places, newest: NONE, oldest: NONE }
+        let (places, free) = (PerFile::default(), Vec::new());
+        Self { room, entries: Vec::new(), places, free, newest: NONE, oldest: NONE }
     }
 
     /// Whether it holds a block; it was not used by this.
     pub fn holds(&self, block: Block) -> bool {
-        self.places.contains_key(&block)
+        self.place(block).is_some()
     }
 
     /// Use a block: whether it is there, and the disk request that is to bring it, if one is.
     pub fn touch(&mut self, block: Block) -> Option<Option<u32>> {
-        let place = *self.places.get(&block)?;
+        let place = self.place(block)?;
         self.unlink(place);
         self.link(place);
         let request = self.entries[place as usize].under_way;
@@ -73,26 +74,44 @@ impl Cache {
             marked: false,
             under_way: request.unwrap_or(NONE),
         };
+        let (place, gone) = self.room_for_one(entry);
+        self.entries[place as usize] = entry;
+        self.places.insert(block.file, block.index, place);
+        self.link(place);
+        gone
+    }
+
+    /// Return a place for an entry, and the dirty block that has to go for it, if one has.
+    fn room_for_one(&mut self, entry: Entry) -> (u32, Option<Block>) {
+        if let Some(place) = self.free.pop() {
+            return (place, None);
+        }
         if self.entries.len() < self.room {
-            let place = self.entries.len() as u32;
             self.entries.push(entry);
-            self.places.insert(block, place);
-            self.link(place);
-            return None;
+            return (self.entries.len() as u32 - 1, None);
         }
         let place = self.oldest;
         let gone = self.entries[place as usize];
         self.unlink(place);
-        self.places.remove(&gone.block);
-        self.entries[place as usize] = entry;
-        self.places.insert(block, place);
-        self.link(place);
-        gone.dirty.then_some(gone.block)
+        self.places.remove(gone.block.file, gone.block.index);
+        (place, gone.dirty.then_some(gone.block))
+    }
+
+    /// Forget a file's blocks from one on, also what is not on disk.
+    pub fn forget(&mut self, file: u32, from: u64) {
+        for place in self.places.take(file, from) {
+            self.unlink(place);
+            self.free.push(place);
+        }
+    }
+
+    fn place(&self, block: Block) -> Option<u32> {
+        self.places.get(block.file, block.index)
     }
 
     /// Take note that a disk request has brought a block.
     pub fn arrived(&mut self, block: Block, request: u32) {
-        if let Some(&place) = self.places.get(&block) {
+        if let Some(place) = self.place(block) {
             let entry = &mut self.entries[place as usize];
             if entry.under_way == request {
                 entry.under_way = NONE;
@@ -102,29 +121,27 @@ impl Cache {
 
     /// Mark a block that is there as not yet on disk; whether it was on disk before.
     pub fn soil(&mut self, block: Block) -> bool {
-        self.places
-            .get(&block)
-            .is_some_and(|&place| !std::mem::replace(&mut self.entries[place as usize].dirty, true))
+        self.place(block)
+            .is_some_and(|place| !std::mem::replace(&mut self.entries[place as usize].dirty, true))
     }
 
     /// Mark a block as on disk; whether it was not.
     pub fn clean(&mut self, block: Block) -> bool {
-        self.places
-            .get(&block)
-            .is_some_and(|&place| std::mem::replace(&mut self.entries[place as usize].dirty, false))
+        self.place(block)
+            .is_some_and(|place| std::mem::replace(&mut self.entries[place as usize].dirty, false))
     }
 
     /// Mark a block, if it is there.
     pub fn mark(&mut self, block: Block) {
-        if let Some(&place) = self.places.get(&block) {
+        if let Some(place) = self.place(block) {
             self.entries[place as usize].marked = true;
         }
     }
 
     /// Take a block's mark away; whether it had one.
     pub fn unmark(&mut self, block: Block) -> bool {
-        let place = self.places.get(&block);
-        place.is_some_and(|&place| std::mem::take(&mut self.entries[place as usize].marked))
+        let place = self.place(block);
+        place.is_some_and(|place| std::mem::take(&mut self.entries[place as usize].marked))
     }
 
     fn link(&mut self, place: u32) {
@@ -181,6 +198,21 @@ mod tests {
             list.push(block);
             assert_eq!(cache.entries.len(), list.len());
         }
+    }
+
+    #[test]
+    fn what_is_forgotten_makes_room_for_others() {
+        let mut cache = Cache::new(4);
+        for index in 0..4 {
+            cache.insert(block(index), None);
+            cache.soil(block(index));
+        }
+        cache.forget(1, 2);
+        assert_eq!([0, 1, 2, 3].map(|index| cache.holds(block(index))), [true, true, false, false]);
+        let other = |index| Block { file: 2, index };
+        assert_eq!((cache.insert(other(0), None), cache.insert(other(1), None)), (None, None));
+        assert_eq!(cache.insert(other(2), None), Some(block(0)));
+        assert_eq!(cache.entries.len(), 4);
     }
 
     #[test]

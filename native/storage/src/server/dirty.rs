@@ -6,8 +6,9 @@ use std::collections::{HashMap, VecDeque};
 /// Blocks of files that are not on disk, and since when.
 #[derive(Clone, Debug)]
 pub struct Dirty {
-    files: HashMap<u32, Vec<u64>, FixedState>,
-    /// When files began to have such blocks; a file that has none any more is skipped.
+    /// Since when a file has such blocks, and which.
+    files: HashMap<u32, (u64, Vec<u64>), FixedState>,
+    /// When files began to have such blocks; what was on disk since then is skipped.
     since: VecDeque<(u64, u32)>,
     blocks: usize,
 }
@@ -22,17 +23,17 @@ impl Default for Dirty {
 impl Dirty {
     /// A block of a file, which was not among them, was written at time `now`.
     pub fn add(&mut self, file: u32, block: u64, now: u64) {
-        let blocks = self.files.entry(file).or_default();
-        if blocks.is_empty() {
+        let (_, blocks) = self.files.entry(file).or_insert_with(|| {
             self.since.push_back((now, file));
-        }
+            (now, Vec::new())
+        });
         blocks.push(block);
         self.blocks += 1;
     }
 
     /// Take the blocks of a file, in runs of blocks that follow one another: the first, and how many.
     pub fn take(&mut self, file: u32) -> Vec<(u64, u64)> {
-        let Some(mut blocks) = self.files.remove(&file) else {
+        let Some((_, mut blocks)) = self.files.remove(&file) else {
             return Vec::new();
         };
         self.blocks -= blocks.len();
@@ -48,6 +49,19 @@ impl Dirty {
         runs
     }
 
+    /// Forget the blocks of a file from one on.
+    pub fn forget(&mut self, file: u32, from: u64) {
+        let Some((_, blocks)) = self.files.get_mut(&file) else {
+            return;
+        };
+        self.blocks -= blocks.len();
+        blocks.retain(|block| *block < from);
+        self.blocks += blocks.len();
+        if blocks.is_empty() {
+            self.files.remove(&file);
+        }
+    }
+
     /// The file that was written first of those that began by a time, if there is one.
     pub fn oldest(&mut self, by: u64) -> Option<u32> {
         while let Some(&(since, file)) = self.since.front() {
@@ -55,7 +69,7 @@ impl Dirty {
                 return None;
             }
             self.since.pop_front();
-            if self.files.contains_key(&file) {
+            if self.files.get(&file).is_some_and(|own| own.0 == since) {
                 return Some(file);
             }
         }

@@ -1,14 +1,17 @@
 //! The disks of a server: where what is stored lies, and when it is read and written.
 
+use super::call::Call;
 use super::parameters::{Disks as Parameters, Kind};
+use super::places::{Places, FILE_BLOCK};
 use super::work::{chance, mix, Work};
 use crate::drive::{Drive, ParameterError, Request};
 use crate::queue::{Elevator, Order, Waiting};
-use foldhash::fast::FixedState;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 const SECTOR: u64 = 512;
-/// A file's data lies together in pieces of this size.
+/// The most bytes of a request, but to write on a device without an arm.
+pub const REQUEST_MOST: u64 = 1 << 20;
+/// On a device without an arm a file's data lies together in pieces of this size.
 const EXTENT: u64 = 64 << 10;
 /// What chance decides: a request's time.
 const SERVICE: u64 = 1;
@@ -58,13 +61,6 @@ pub struct Disks {
     served: u64,
 }
 
-/// Where extents of files lie on the volume, in the order in which they were first asked for.
-struct Places {
-    capacity: u64,
-    next: u64,
-    extents: HashMap<(u32, u64), u64, FixedState>,
-}
-
 enum Disk {
     Flash { free: usize, queue: VecDeque<Waiting>, read: Work, write: Work },
     Spindle { drive: Box<Drive>, order: Elevator, busy: bool, sectors: u64 },
@@ -77,11 +73,10 @@ impl Disks {
             (0..parameters.count).map(|_| Disk::new(&parameters.kind)).collect();
         let places = match &parameters.kind {
             Kind::Flash { .. } => None,
-            Kind::Drive(drive) => Some(Places {
-                capacity: capacity(drive.sectors * SECTOR * parameters.count as u64),
-                next: 0,
-                extents: HashMap::with_hasher(FixedState::default()),
-            }),
+            Kind::Drive(drive) => {
+                let capacity = drive.sectors * SECTOR * parameters.count as u64;
+                Some(Places::new(capacity, parameters.region, parameters.hints))
+            }
         };
         Ok(Self { disks: disks?, stripe: parameters.stripe, places, busy: 0, seed, served: 0 })
     }
@@ -94,9 +89,10 @@ impl Disks {
     /// The pieces of so many bytes of a file, in their order.
     pub fn pieces(&mut self, file: u32, offset: u64, bytes: u64) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::with_capacity(1);
+        let together = if self.places.is_none() { EXTENT } else { FILE_BLOCK };
         let (mut at, end) = (offset, offset + bytes);
         while at < end {
-            let upto = end.min((at / EXTENT + 1) * EXTENT);
+            let upto = end.min((at / together + 1) * together);
             let start = self.address(file, at);
             self.stripe(start, upto - at, &mut pieces);
             at = upto;
@@ -104,10 +100,56 @@ impl Disks {
         pieces
     }
 
+    /// The pieces in which runs of a file are written: the first byte, and how many; with an arm
+    /// also its inode, if that is asked for.
+    ///
+    /// A device without an arm takes what is to be stable as one request, as it is flushed once for
+    /// all of it: on captured servers a commit takes as long as a small write, and a time for each
+    /// byte besides, in however many places these are.
+    pub fn pieces_of(&mut self, file: u32, runs: &[(u64, u64)], inode: bool) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::with_capacity(runs.len());
+        for &(from, bytes) in runs {
+            for at in (from..from + bytes).step_by(REQUEST_MOST as usize) {
+                pieces.extend(self.pieces(file, at, REQUEST_MOST.min(from + bytes - at)));
+            }
+        }
+        if let Some(at) = self.places.as_mut().filter(|_| inode).map(|own| own.inode(file)) {
+            self.stripe(at, FILE_BLOCK, &mut pieces);
+        }
+        if self.places.is_none() {
+            pieces.sort_unstable_by_key(|piece| (piece.disk, piece.at));
+            pieces.dedup_by(|next, first| {
+                let same = next.disk == first.disk;
+                first.bytes += if same { next.bytes } else { 0 };
+                same
+            });
+        }
+        pieces
+    }
+
+    /// Bytes of an inode, as they are written: those of a block of them; 0: it has no place.
+    pub fn inode_bytes(&self) -> u64 {
+        self.places.as_ref().map_or(0, |_| FILE_BLOCK)
+    }
+
+    /// Learn where files are to lie from a call.
+    pub fn learn(&mut self, call: &Call) {
+        if let Some(places) = &mut self.places {
+            places.learn(call);
+        }
+    }
+
+    /// Free what a call removes or cuts.
+    pub fn forget(&mut self, call: &Call) {
+        if let Some(places) = &mut self.places {
+            places.forget(call);
+        }
+    }
+
     fn address(&mut self, file: u32, offset: u64) -> u64 {
         match &mut self.places {
             None => (mix(u64::from(file)) >> 16) / EXTENT * EXTENT + offset,
-            Some(places) => places.of(file, offset / EXTENT) + offset % EXTENT,
+            Some(places) => places.block(file, offset) + offset % FILE_BLOCK,
         }
     }
 
@@ -153,23 +195,6 @@ impl Disks {
             Disk::Flash { free, .. } => *free += 1,
             Disk::Spindle { busy, .. } => *busy = false,
         }
-    }
-}
-
-/// What whole extents there is room for, at least one.
-fn capacity(bytes: u64) -> u64 {
-    (bytes / EXTENT).max(1) * EXTENT
-}
-
-impl Places {
-    /// Where an extent of a file lies; a new one behind the last, and from the front on when full.
-    fn of(&mut self, file: u32, extent: u64) -> u64 {
-        let Self { capacity, next, extents } = self;
-        *extents.entry((file, extent)).or_insert_with(|| {
-            let at = *next;
-            *next = (at + EXTENT) % *capacity;
-            at
-        })
     }
 }
 
@@ -239,7 +264,7 @@ mod tests {
         let mut read = Work::constant(100.0);
         read.per_byte = 1.0;
         let kind = Kind::Flash { channels: 2, read, write: Work::constant(500.0) };
-        Disks::new(&Parameters { count, stripe: 8192, kind }, 1).unwrap()
+        Disks::new(&Parameters { count, stripe: 8192, kind, region: 0, hints: 0 }, 1).unwrap()
     }
 
     #[test]
@@ -251,6 +276,22 @@ mod tests {
             assert_eq!(pieces.len() == 1, count == 1, "{pieces:?}");
             assert!(pieces.windows(2).all(|pair| pair[1].disk == (pair[0].disk + 1) % count));
         }
+    }
+
+    #[test]
+    fn what_is_flushed_is_one_request_of_each_device_and_one_of_each_place_for_an_arm() {
+        let runs = [(0, 4096), (40_960, 4096), (81_920, 8192)];
+        let mut pieces = flash(2).pieces_of(5, &runs, true);
+        assert_eq!(pieces.iter().map(|own| own.bytes).sum::<u64>(), 16_384);
+        pieces.dedup_by_key(|own| own.disk);
+        assert_eq!(pieces.len(), 2);
+        let kind = Kind::Drive(Box::new(small()));
+        let mut disks =
+            Disks::new(&Parameters { count: 1, stripe: 1 << 20, kind, region: 0, hints: 0 }, 1)
+                .unwrap();
+        let sizes: Vec<u64> = disks.pieces_of(5, &runs, true).iter().map(|own| own.bytes).collect();
+        assert_eq!(sizes, [4096, 4096, 8192, FILE_BLOCK]);
+        assert_eq!(disks.pieces_of(5, &runs, false).len(), 3);
     }
 
     #[test]
@@ -271,18 +312,11 @@ mod tests {
     }
 
     #[test]
-    fn files_on_a_drive_lie_in_the_order_in_which_they_were_met() {
-        let extents = HashMap::with_hasher(FixedState::default());
-        let mut places = Places { capacity: capacity(3 * EXTENT + 5), next: 0, extents };
-        let met = [(9, 0), (4, 7), (9, 0), (9, 1), (2, 0)];
-        let found = met.map(|(file, extent)| places.of(file, extent) / EXTENT);
-        assert_eq!(found, [0, 1, 0, 2, 0]);
-    }
-
-    #[test]
     fn an_arm_takes_one_request_at_a_time_and_tells_where_its_time_went() {
         let kind = Kind::Drive(Box::new(small()));
-        let mut disks = Disks::new(&Parameters { count: 1, stripe: 1 << 20, kind }, 1).unwrap();
+        let mut disks =
+            Disks::new(&Parameters { count: 1, stripe: 1 << 20, kind, region: 0, hints: 0 }, 1)
+                .unwrap();
         disks.push(0, Piece { disk: 0, at: 5120, bytes: 512 }, false, 0);
         disks.push(1, Piece { disk: 0, at: 0, bytes: 512 }, false, 0);
         let first = disks.begin(0, 0).unwrap();

@@ -25,6 +25,8 @@ pub mod part {
     pub const BUFFER: usize = 8;
     /// On the link, and waiting for it.
     pub const NETWORK: usize = 9;
+    /// Waiting for calls that came before on its connection.
+    pub const CONNECTION: usize = 10;
 }
 
 /// A call that has come, or is waiting to come, and is not answered.

@@ -113,7 +113,21 @@ mod tests {
 
     fn call(stream: u32, at: u64, replied: u64) -> Call {
         let (class, end) = (Class::Getattr, NO_END);
-        Call { at, replied, stream, class, file: 0, offset: 0, bytes: 0, end, stable: false }
+        Call {
+            at,
+            replied,
+            stream,
+            connection: 0,
+            class,
+            file: 0,
+            target: 0,
+            directory: false,
+            hints: 0,
+            offset: 0,
+            bytes: 0,
+            end,
+            stable: false,
+        }
     }
 
     #[test]

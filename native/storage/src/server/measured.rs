@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Where the time of a call goes, by number.
-pub const PARTS: [&str; 10] = [
+pub const PARTS: [&str; 11] = [
     "thread",
     "lock",
     "processor_queue",
@@ -17,6 +17,7 @@ pub const PARTS: [&str; 10] = [
     "transfer",
     "write_buffer",
     "network",
+    "connection",
 ];
 
 /// The time of a call in parts, in nanoseconds.
@@ -174,8 +175,12 @@ mod tests {
             at: 1_000,
             replied: 11_000,
             stream: 0,
+            connection: 0,
             class: Class::Read,
             file: 1,
+            target: 0,
+            directory: false,
+            hints: 0,
             offset: 0,
             bytes: 8192,
             end: 8192,

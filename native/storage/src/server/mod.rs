@@ -8,6 +8,7 @@
 //! - [`reuse`]: how much was touched between two uses of the same data.
 
 mod ahead;
+mod area;
 mod cache;
 mod call;
 mod dirty;
@@ -18,6 +19,8 @@ mod issue;
 mod locks;
 mod measured;
 mod parameters;
+mod per_file;
+mod places;
 mod reading;
 pub mod reuse;
 mod run;

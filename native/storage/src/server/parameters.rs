@@ -2,6 +2,8 @@
 
 use super::ahead::Policy;
 use super::call::Class;
+use super::flight::Flight;
+use super::places::GROUP;
 use super::work::{Work, WorkError};
 use crate::drive::{ParameterError, Parameters as DriveParameters};
 use serde::Deserialize;
@@ -14,6 +16,10 @@ pub struct Parameters {
     pub threads: usize,
     /// Processors.
     pub processors: usize,
+    /// Whether a processor works on one call of a connection at a time.
+    pub in_turn: bool,
+    /// Connections in place of each that was captured; calls take them in turn.
+    pub connections: u32,
     /// What a call of each class takes of a processor, by number.
     pub work: Vec<Work>,
     /// Bytes that the link moves in a second, in each direction; 0: any number.
@@ -48,6 +54,10 @@ pub struct Disks {
     pub stripe: u64,
     /// What each of them is.
     pub kind: Kind,
+    /// Bytes at the start that are kept for what is said to be hot, of drives with an arm; 0: none.
+    pub region: u64,
+    /// Which hints are followed: the bits of [`super::Call::hints`] that say so.
+    pub hints: u8,
 }
 
 /// What a disk is.
@@ -95,6 +105,9 @@ pub enum ServerError {
     /// A distribution that is none.
     #[error("work of {0}: {1}")]
     Work(&'static str, WorkError),
+    /// A region that is too large.
+    #[error("region: expected at most {} bytes, half a group of cylinders", GROUP / 2)]
+    Region,
     /// A drive that cannot be.
     #[error("drive: {0}")]
     Drive(#[from] ParameterError),
@@ -106,6 +119,7 @@ impl Parameters {
         let least = [
             ("threads", self.threads as u64, 1),
             ("processors", self.processors as u64, 1),
+            ("connections", u64::from(self.connections), 1),
             ("block", self.block, 512),
             ("memory", self.memory, self.block),
             ("disks", self.disks.count as u64, 1),
@@ -123,8 +137,19 @@ impl Parameters {
         for (work, name) in self.work.iter().zip(Class::NAMES) {
             work.check().map_err(|error| ServerError::Work(name, error))?;
         }
+        if self.disks.region > GROUP / 2 {
+            return Err(ServerError::Region);
+        }
         self.ahead.check()?;
         self.disks.kind.check()
+    }
+}
+
+impl Parameters {
+    /// On which connection a call waits for those before it; none: it waits for none.
+    pub(super) fn connection(&self, of: &Flight) -> Option<u32> {
+        let own = (of.number % u64::from(self.connections)) as u32;
+        self.in_turn.then(|| of.call.connection.wrapping_mul(self.connections).wrapping_add(own))
     }
 }
 

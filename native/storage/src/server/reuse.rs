@@ -5,8 +5,7 @@
 //! techniques for storage hierarchies", IBM Systems Journal 9(2), 1970).
 
 use super::call::{Call, Class};
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
+use super::per_file::PerFile;
 
 /// The distance of what was not touched before.
 pub const FIRST: u64 = u64::MAX;
@@ -15,7 +14,7 @@ pub const FIRST: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Reuse {
     block: u64,
-    last: HashMap<(u32, u64), u32, FixedState>,
+    last: PerFile<u32>,
     /// A binary indexed tree over instants: 1 where a block was touched last.
     tree: Vec<u32>,
     clock: u32,
@@ -25,13 +24,16 @@ pub struct Reuse {
 impl Reuse {
     /// Nothing was touched; blocks have so many bytes.
     pub fn new(block: u64) -> Self {
-        let last = HashMap::with_hasher(FixedState::default());
+        let last = PerFile::default();
         Self { block, last, tree: vec![0; 1 << 16], clock: 0, live: 0 }
     }
 
     /// Take note of a call; return the greatest distance of its blocks if it reads, and all of them
     /// or none were touched before: of others nothing can be told.
     pub fn touch(&mut self, call: &Call) -> Option<u64> {
+        if let Some((file, end)) = call.cut() {
+            self.forget(file, end.div_ceil(self.block));
+        }
         if !matches!(call.class, Class::Read | Class::Write) {
             return None;
         }
@@ -52,7 +54,7 @@ impl Reuse {
         }
         self.clock += 1;
         let now = self.clock;
-        let before = self.last.insert((file, index), now);
+        let before = self.last.insert(file, index, now);
         let distance = before.map_or(FIRST, |before| {
             let between = self.live - self.upto(before);
             self.add(before, u32::MAX);
@@ -61,6 +63,14 @@ impl Reuse {
         self.live += u32::from(before.is_none());
         self.add(now, 1);
         distance
+    }
+
+    /// Forget a file's blocks from one on: they are in no cache any more.
+    fn forget(&mut self, file: u32, from: u64) {
+        for at in self.last.take(file, from) {
+            self.add(at, u32::MAX);
+            self.live -= 1;
+        }
     }
 
     /// Add to an instant's count; `u32::MAX` takes one away.
@@ -84,7 +94,7 @@ impl Reuse {
 
     /// Number instants anew, without those that tell nothing any more.
     fn renumber(&mut self) {
-        let mut order: Vec<_> = self.last.iter().map(|(block, at)| (*at, *block)).collect();
+        let mut order: Vec<_> = self.last.iter().map(|(block, at)| (at, block)).collect();
         order.sort_unstable();
         let room = (order.len() * 2).max(1 << 16);
         self.tree.clear();
@@ -92,7 +102,7 @@ impl Reuse {
         self.clock = 0;
         for (_, block) in order {
             self.clock += 1;
-            self.last.insert(block, self.clock);
+            self.last.insert(block.0, block.1, self.clock);
             self.add(self.clock, 1);
         }
     }
@@ -110,8 +120,12 @@ mod tests {
             at: 0,
             replied: 0,
             stream: 0,
+            connection: 0,
             class,
             file,
+            target: 0,
+            directory: false,
+            hints: 0,
             offset,
             bytes,
             end: NO_END,
@@ -131,6 +145,21 @@ mod tests {
             list.push(index);
             assert_eq!(reuse.touch(&read(1, index * 4096, 4096)), Some(expected), "{step}");
         }
+    }
+
+    #[test]
+    fn what_was_removed_or_cut_lies_between_nothing() {
+        let mut reuse = Reuse::new(4096);
+        for (file, offset) in [(1, 0), (2, 0), (2, 4096), (3, 0)] {
+            reuse.touch(&read(file, offset, 4096));
+        }
+        let call = read(9, 0, 0);
+        reuse.touch(&Call { class: Class::Setattr, file: 2, end: 5, ..call });
+        assert_eq!(reuse.touch(&read(1, 0, 10)), Some(2));
+        reuse.touch(&Call { class: Class::Remove, target: 3, ..call });
+        reuse.touch(&Call { class: Class::Setattr, file: 2, ..call });
+        assert_eq!(reuse.touch(&read(2, 0, 10)), Some(1));
+        assert_eq!(reuse.touch(&read(3, 0, 10)), Some(FIRST));
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub struct Server {
     since_busy: u64,
     threads_busy: u64,
     locks: Locks,
+    connections: Locks,
     processors: Station,
     inward: Station,
     outward: Station,
@@ -114,6 +115,7 @@ impl Server {
             since_busy: 0,
             threads_busy: 0,
             locks: Locks::default(),
+            connections: Locks::default(),
             inward: Station::new(1),
             outward: Station::new(1),
             ticking: false,
@@ -236,7 +238,19 @@ impl Server {
     }
 
     fn came(&mut self, id: usize, now: u64) {
-        self.flights[id].since = now;
+        let flight = &mut self.flights[id];
+        flight.since = now;
+        let connection = self.parameters.connection(flight);
+        if connection.is_none_or(|connection| self.connections.ask(connection, id, true)) {
+            self.admitted(id, now);
+        }
+    }
+
+    /// Give a call whose turn it is on its connection a thread, when there is one.
+    fn admitted(&mut self, id: usize, now: u64) {
+        let flight = &mut self.flights[id];
+        flight.parts[part::CONNECTION] += now - flight.since;
+        flight.since = now;
         if self.free > 0 {
             self.take_thread(id, now);
         } else {
@@ -272,15 +286,22 @@ impl Server {
     /// Read or write for a call, and answer it unless it waits for a disk.
     fn worked(&mut self, id: usize, now: u64) {
         let call = self.flights[id].call;
+        if let Some(connection) = self.parameters.connection(&self.flights[id]) {
+            for next in self.connections.release(connection, true) {
+                self.admitted(next, now);
+            }
+        }
+        self.store.learn(&call);
         let (awaited, bytes) = match call.class {
             Class::Read => self.store.read(&call, id, now),
             Class::Write => self.store.write(&call, id, now),
             Class::Commit => self.store.commit(call.file, id, now),
             class if class.changes() && self.parameters.changes_to_disk => {
-                self.store.change(call.file, id, now)
+                self.store.change(&call, id, now)
             }
             _ => (0, 0),
         };
+        self.store.forget(&call);
         if !self.ticking && self.store.is_dirty() {
             self.tick(now);
         }

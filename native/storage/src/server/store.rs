@@ -4,13 +4,13 @@ use super::ahead::Reader;
 use super::cache::{Block, Cache};
 use super::call::Call;
 use super::dirty::Dirty;
-use super::disks::{Begun, Disks, Piece};
+use super::disks::{Begun, Disks, Piece, REQUEST_MOST};
 use super::parameters::Parameters;
+use super::per_file::PerFile;
 use super::work::{chance, mix};
 use crate::drive::ParameterError;
-use foldhash::fast::FixedState;
 use slab::Slab;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// What chance decides: whether an extent was in memory before.
 const WARM: u64 = 2;
@@ -18,9 +18,6 @@ const WARM: u64 = 2;
 const EXTENT_BLOCKS: u64 = 64;
 /// Of the cache, the share that may hold what is not on disk: one part of so many.
 const DIRTY_PART: usize = 5;
-/// The most bytes of a request to a disk.
-const REQUEST_MOST: u64 = 1 << 20;
-
 /// A request to a disk.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
@@ -40,6 +37,7 @@ struct Stable {
     flight: usize,
     file: u32,
     runs: Vec<(u64, u64)>,
+    /// With its inode.
     bytes: u64,
 }
 
@@ -59,7 +57,7 @@ pub struct Store {
     pub(super) cache: Cache,
     room: usize,
     /// Extents of which blocks were touched, one bit for each.
-    touched: HashMap<(u32, u64), u64, FixedState>,
+    touched: PerFile<u64>,
     pub(super) reader: Reader,
     dirty: Dirty,
     /// The disks.
@@ -88,7 +86,7 @@ impl Store {
             seed,
             cache: Cache::new(room),
             room,
-            touched: HashMap::with_hasher(FixedState::default()),
+            touched: PerFile::default(),
             reader: parameters.ahead.reader(room, parameters.block),
             dirty: Dirty::default(),
             disks: Disks::new(&parameters.disks, seed)?,
@@ -132,13 +130,36 @@ impl Store {
     /// Make a file's data stable for a call.
     pub fn commit(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
         let runs = self.taken(file);
+        if runs.is_empty() {
+            return (0, 0);
+        }
         self.make_stable(file, runs, flight, now)
     }
 
-    /// Write a block of names or attributes for a call.
-    pub fn change(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
+    /// Write a block of names or attributes for a call: the inode, where that has a place.
+    pub fn change(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
+        let file = if call.target == 0 { call.file } else { call.target };
         let index = mix(u64::from(file)) % EXTENT_BLOCKS;
-        self.make_stable(file, vec![(index, 1)], flight, now)
+        let runs = if self.disks.inode_bytes() == 0 { vec![(index, 1)] } else { Vec::new() };
+        self.make_stable(file, runs, flight, now)
+    }
+
+    /// Learn where files are to lie from a call.
+    pub fn learn(&mut self, call: &Call) {
+        self.disks.learn(call);
+    }
+
+    /// Forget what a call removes or cuts: it need not be written any more.
+    pub fn forget(&mut self, call: &Call) {
+        if let Some((file, end)) = call.cut() {
+            let from = end.div_ceil(self.block);
+            self.cache.forget(file, from);
+            self.dirty.forget(file, from);
+        }
+        if let Some(file) = call.removed() {
+            self.touched.take(file, 0);
+        }
+        self.disks.forget(call);
     }
 
     /// Write what is old enough; return whether there is more.
@@ -196,9 +217,8 @@ impl Store {
     /// Whether a block is in the cache, on its way there, or was there before the first call and is
     /// not touched yet.
     pub(super) fn holds(&self, block: Block) -> bool {
-        let key = (block.file, block.index / EXTENT_BLOCKS);
         let touched = || {
-            let bits = self.touched.get(&key).copied().unwrap_or_default();
+            let bits = self.touched.get(block.file, block.index / EXTENT_BLOCKS).unwrap_or(0);
             bits & 1 << (block.index % EXTENT_BLOCKS) != 0
         };
         self.cache.holds(block) || self.is_warm(block) && !touched()
@@ -215,8 +235,11 @@ impl Store {
         if self.warm == 0.0 {
             return true;
         }
-        let bits = self.touched.entry((block.file, block.index / EXTENT_BLOCKS)).or_default();
-        let bit = 1 << (block.index % EXTENT_BLOCKS);
+        let (extent, bit) = (block.index / EXTENT_BLOCKS, 1 << (block.index % EXTENT_BLOCKS));
+        let Some(bits) = self.touched.get_mut(block.file, extent) else {
+            self.touched.insert(block.file, extent, bit);
+            return false;
+        };
         let was = *bits & bit != 0;
         *bits |= bit;
         was
@@ -293,7 +316,8 @@ impl Store {
         self.write_out(file, &runs, None, false, now);
     }
 
-    /// Write runs; return how many requests that takes.
+    /// Write runs, for a call or into the write buffer with the inode; return how many requests that
+    /// takes.
     fn write_out(
         &mut self,
         file: u32,
@@ -302,20 +326,14 @@ impl Store {
         buffered: bool,
         now: u64,
     ) -> u32 {
-        let mut count = 0;
-        for &(first, blocks) in runs {
-            let (mut at, end) = (first * self.block, (first + blocks) * self.block);
-            while at < end {
-                let bytes = REQUEST_MOST.min(end - at);
-                for piece in self.disks.pieces(file, at, bytes) {
-                    let frees = if buffered { piece.bytes } else { 0 };
-                    self.ask(file, piece, (0, 0), flight, frees, now);
-                    count += 1;
-                }
-                at += bytes;
-            }
+        let in_bytes = |&(first, blocks): &(u64, u64)| (first * self.block, blocks * self.block);
+        let runs: Vec<(u64, u64)> = runs.iter().map(in_bytes).collect();
+        let pieces = self.disks.pieces_of(file, &runs, buffered || flight.is_some());
+        for &piece in &pieces {
+            let frees = if buffered { piece.bytes } else { 0 };
+            self.ask(file, piece, (0, 0), flight, frees, now);
         }
-        count
+        pieces.len() as u32
     }
 
     /// Make runs stable for a call: in the write buffer if it can take them, else on disk. A call
@@ -327,7 +345,8 @@ impl Store {
         flight: usize,
         now: u64,
     ) -> (u32, u64) {
-        let bytes = runs.iter().map(|run| run.1 * self.block).sum();
+        let data: u64 = runs.iter().map(|run| run.1 * self.block).sum();
+        let bytes = data + self.disks.inode_bytes();
         if bytes > self.buffer {
             return (self.write_out(file, &runs, Some(flight), false, now), bytes);
         }

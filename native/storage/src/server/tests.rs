@@ -13,6 +13,8 @@ fn parameters() -> Parameters {
     Parameters {
         threads: 8,
         processors: 1,
+        in_turn: false,
+        connections: 1,
         work: vec![Work::constant(10e3); 12],
         link: 0,
         memory: 64 << 10,
@@ -23,13 +25,27 @@ fn parameters() -> Parameters {
         locks: false,
         write_buffer: 0,
         write_back: 30_000_000_000,
-        disks: Disks { count: 1, stripe: 64 << 10, kind: flash },
+        disks: Disks { count: 1, stripe: 64 << 10, kind: flash, region: 0, hints: 0 },
     }
 }
 
 fn call(at: u64, class: Class, file: u32, offset: u64, bytes: u32) -> Call {
     let (at, replied) = (at * US, (at + 10) * US);
-    Call { at, replied, stream: 0, class, file, offset, bytes, end: NO_END, stable: false }
+    Call {
+        at,
+        replied,
+        stream: 0,
+        connection: 0,
+        class,
+        file,
+        target: 0,
+        directory: false,
+        hints: 0,
+        offset,
+        bytes,
+        end: NO_END,
+        stable: false,
+    }
 }
 
 fn run(parameters: &Parameters, issue: Issue, calls: &[Call]) -> (Vec<u64>, Outcome) {
@@ -244,6 +260,53 @@ fn calls_that_depend_come_sooner_from_a_quicker_server() {
 }
 
 #[test]
+fn calls_of_a_connection_take_their_turn_until_they_wait_for_a_disk() {
+    let on = |connection, call| Call { connection, ..call };
+    let calls = [
+        on(0, call(0, Class::Lookup, 1, 0, 0)),
+        on(0, call(0, Class::Lookup, 1, 0, 0)),
+        on(1, call(0, Class::Lookup, 1, 0, 0)),
+        Call { stable: true, ..on(0, call(100, Class::Write, 1, 0, 4096)) },
+        on(0, call(101, Class::Lookup, 1, 0, 0)),
+    ];
+    let many = Parameters { processors: 4, ..parameters() };
+    assert_eq!(latencies(&many, &calls), [10, 10, 10, 510, 10]);
+    let turns = Parameters { in_turn: true, ..many };
+    let (waited, outcome) = run(&turns, Issue::Open, &calls);
+    assert_eq!(waited, [10, 20, 10, 510, 19]);
+    assert_eq!(outcome.kinds["lookup"].parts["connection"], 19.0 / 4.0);
+    // the second call takes the other one of two, and so does the last
+    assert_eq!(latencies(&Parameters { connections: 2, ..turns }, &calls), [10, 10, 10, 510, 10]);
+}
+
+#[test]
+fn what_is_removed_or_cut_is_not_written_and_makes_room() {
+    let write = |at, file, block| call(at, Class::Write, file, block * 4096u64, 4096);
+    let removes = |class, at, target| Call { target, ..call(at, class, 9, 0, 0) };
+    for class in [Class::Remove, Class::Rename] {
+        let commit = call(100, Class::Commit, 1, 0, 0);
+        let calls = [write(0, 1, 0), removes(class, 50, 1), commit];
+        assert_eq!(latencies(&parameters(), &calls)[2], 10, "{class:?}");
+        assert_eq!(latencies(&parameters(), &[calls[0], removes(class, 50, 2), commit])[2], 510);
+    }
+    let cut = |class, end| Call { end, target: 1, ..call(50, class, 1, 0, 0) };
+    let read = |block| call(1000, Class::Read, 1, block * 4096u64, 4096);
+    for class in [Class::Setattr, Class::Create] {
+        for (end, block, latency) in [(4096, 0, 10), (4096, 1, 110), (4097, 1, 10), (NO_END, 1, 10)]
+        {
+            let calls = [write(0, 1, 0), write(20, 1, 1), cut(class, end), read(block)];
+            assert_eq!(latencies(&parameters(), &calls)[3], latency, "{class:?} {end} {block}");
+        }
+    }
+    // 16 blocks have room: 15 others leave the first, once the second is gone
+    let others = (0..15).map(|block| write(100 + block * 20, 2, block));
+    let mut calls: Vec<Call> = [write(0, 1, 0), write(20, 3, 0)].into_iter().collect();
+    calls.extend([removes(Class::Remove, 50, 3)].into_iter().chain(others));
+    calls.push(read(0));
+    assert_eq!(latencies(&parameters(), &calls).last(), Some(&10));
+}
+
+#[test]
 fn saturated_it_answers_as_many_as_its_processor_can() {
     let calls: Vec<Call> = (0..1000).map(|at| call(at * 1000, Class::Lookup, 0, 0, 0)).collect();
     let (_, outcome) = run(&parameters(), Issue::Outstanding(4), &calls);
@@ -254,7 +317,8 @@ fn saturated_it_answers_as_many_as_its_processor_can() {
 
 #[test]
 fn the_parts_of_a_call_are_its_latency() {
-    let drive = Disks { count: 2, stripe: 8192, kind: Kind::Drive(Box::new(small())) };
+    let drive =
+        Disks { count: 2, stripe: 8192, kind: Kind::Drive(Box::new(small())), region: 0, hints: 0 };
     for disks in [parameters().disks, drive] {
         let tight = Parameters {
             disks,
@@ -307,6 +371,8 @@ fn a_server_that_cannot_be_is_refused() {
     assert_eq!(refused(Parameters { work: vec![], ..parameters() }), ServerError::Classes);
     let ahead = Parameters { ahead: Policy::Linux(0), ..parameters() };
     assert_eq!(refused(ahead), ServerError::Least("linux", 1));
+    let disks = Disks { region: 1 << 30, ..parameters().disks };
+    assert_eq!(refused(Parameters { disks, ..parameters() }), ServerError::Region);
     let memory = Parameters { memory: 100, ..parameters() };
     assert_eq!(refused(memory), ServerError::Least("memory", 4096));
 }

@@ -1,0 +1,266 @@
+//! Where files lie on disks with an arm: in groups of cylinders, as the fast file system places them
+//! (McKusick, Joy, Leffler and Fabry, "A fast file system for UNIX", ACM Transactions on Computer
+//! Systems 2(3), 1984), and what is said to be hot in a region (docs/layout.md).
+
+use super::area::Area;
+use super::call::{Call, Class};
+use super::per_file::PerFile;
+use super::work::mix;
+use foldhash::fast::FixedState;
+use std::collections::{HashMap, HashSet};
+
+/// Bytes of a block of the file system, as FreeBSD 4.8 makes it.
+pub const FILE_BLOCK: u64 = 16 << 10;
+/// Bytes of a group of such blocks.
+pub const GROUP: u64 = 178 << 20;
+/// Of a group, one part of so many is for inodes: 22,400 of 128 bytes.
+const GROUP_INODES: u64 = 64;
+/// Of a region, one part of so many is for inodes.
+const REGION_INODES: u64 = 8;
+/// The first blocks of a hot file lie in the region: 4 MB.
+const HOT_BLOCKS: u64 = 256;
+/// A group takes no more directories once it has so much less free than the mean: one part of a
+/// group in so many.
+const FULLER: u64 = 4;
+
+/// A place: of which area, and which of its blocks, or inodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot {
+    area: usize,
+    slot: u64,
+}
+
+/// Where files lie.
+#[derive(Debug)]
+pub struct Places {
+    /// The groups, and behind them the region, if there is one.
+    areas: Vec<Area>,
+    groups: usize,
+    /// Which hints are followed.
+    follow: u8,
+    /// The groups of files.
+    homes: HashMap<u32, usize, FixedState>,
+    hot: HashSet<u32, FixedState>,
+    inodes: HashMap<u32, Spot, FixedState>,
+    blocks: PerFile<Spot>,
+}
+
+impl Places {
+    /// Nothing on a volume of so many bytes, which has a region of so many, if any, at the start.
+    pub fn new(capacity: u64, region: u64, follow: u8) -> Self {
+        let groups = (capacity / GROUP).max(1);
+        let size = capacity / groups;
+        let areas = (0..groups).map(|group| {
+            let kept = if group == 0 { region } else { 0 };
+            Area::new(group * size + kept, size - kept, GROUP_INODES)
+        });
+        let region = (region > 0).then(|| Area::new(0, region, REGION_INODES));
+        Self {
+            areas: areas.chain(region).collect(),
+            groups: groups as usize,
+            follow,
+            homes: HashMap::with_hasher(FixedState::default()),
+            hot: HashSet::with_hasher(FixedState::default()),
+            inodes: HashMap::with_hasher(FixedState::default()),
+            blocks: PerFile::default(),
+        }
+    }
+
+    /// Where the block of a file lies that has a byte.
+    pub fn block(&mut self, file: u32, offset: u64) -> u64 {
+        let block = offset / FILE_BLOCK;
+        let spot = self.blocks.get(file, block).unwrap_or_else(|| {
+            let spot = self.new_block(file, block);
+            self.blocks.insert(file, block, spot);
+            spot
+        });
+        self.areas[spot.area].block(spot.slot)
+    }
+
+    /// Where the block of inodes lies that has a file's.
+    pub fn inode(&mut self, file: u32) -> u64 {
+        let spot = self.inodes.get(&file).copied().unwrap_or_else(|| {
+            let spot = self.search(file, self.hot.contains(&file), |area| area.inodes.take());
+            self.inodes.insert(file, spot);
+            spot
+        });
+        self.areas[spot.area].inode(spot.slot)
+    }
+
+    /// Learn what a call shows: a file lies in its directory's group, and where a hint says so in
+    /// the region.
+    pub fn learn(&mut self, call: &Call) {
+        let named = matches!(call.class, Class::Create | Class::Lookup) && call.target != 0;
+        if !named || self.homes.contains_key(&call.target) {
+            return;
+        }
+        let hot = call.class == Class::Create && call.hints & self.follow != 0;
+        let home = match (hot && call.directory, call.directory) {
+            (true, _) => 0,
+            (false, true) => self.directory(call.file, call.target),
+            (false, false) => self.home(call.file),
+        };
+        self.homes.insert(call.target, home);
+        if hot {
+            self.hot.insert(call.target);
+        }
+    }
+
+    /// Free what a call removes or cuts.
+    pub fn forget(&mut self, call: &Call) {
+        if let Some((file, end)) = call.cut() {
+            for spot in self.blocks.take(file, end.div_ceil(FILE_BLOCK)) {
+                self.areas[spot.area].blocks.give(spot.slot);
+            }
+        }
+        if let Some(file) = call.removed() {
+            if let Some(spot) = self.inodes.remove(&file) {
+                self.areas[spot.area].inodes.give(spot.slot);
+            }
+            self.homes.remove(&file);
+            self.hot.remove(&file);
+        }
+    }
+
+    /// The group of a file: anywhere, if its directory was not seen.
+    fn home(&self, file: u32) -> usize {
+        let anywhere = || (mix(u64::from(file)) % self.groups as u64) as usize;
+        self.homes.get(&file).copied().unwrap_or_else(anywhere)
+    }
+
+    /// The group of a new directory: anywhere, if it is in one whose own was not seen, as the root
+    /// of what is exported; else its parent's, or a later one that is not much fuller than others.
+    fn directory(&self, parent: u32, own: u32) -> usize {
+        let Some(&near) = self.homes.get(&parent) else {
+            return self.home(own);
+        };
+        let free = |group: usize| self.areas[group].blocks.free();
+        let mean = (0..self.groups).map(free).sum::<u64>() / self.groups as u64;
+        let least = mean.saturating_sub(GROUP / FILE_BLOCK / FULLER);
+        let on = (near..near + self.groups).map(|group| group % self.groups);
+        on.into_iter().find(|group| free(*group) >= least).unwrap_or(near)
+    }
+
+    /// Place a block: behind the one before it, else where the file's blocks are to be.
+    fn new_block(&mut self, file: u32, block: u64) -> Spot {
+        let hot = block < HOT_BLOCKS && self.hot.contains(&file);
+        let before = block.checked_sub(1).and_then(|before| self.blocks.get(file, before));
+        if let Some(Spot { area, slot }) = before.filter(|own| hot || own.area < self.groups) {
+            if self.areas[area].blocks.take_own(slot + 1) {
+                return Spot { area, slot: slot + 1 };
+            }
+        }
+        self.search(file, hot, |area| area.blocks.take())
+    }
+
+    /// Search the region, if what is sought is hot, and the groups from the file's on.
+    fn search(&mut self, file: u32, hot: bool, take: impl Fn(&mut Area) -> Option<u64>) -> Spot {
+        let (home, groups) = (self.home(file), self.groups);
+        let region = (hot && self.areas.len() > groups).then_some(groups);
+        let all = region.into_iter().chain((home..home + groups).map(|group| group % groups));
+        let mut found =
+            all.filter_map(|area| take(&mut self.areas[area]).map(|slot| Spot { area, slot }));
+        // all is full: what was captured needs more than there is, and lies on what is there
+        found.next().unwrap_or(Spot { area: home, slot: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::call::NO_END;
+    use super::*;
+
+    const HOT: u8 = 1;
+
+    fn call(class: Class, file: u32, target: u32, directory: bool, hints: u8) -> Call {
+        Call {
+            at: 0,
+            replied: 0,
+            stream: 0,
+            connection: 0,
+            class,
+            file,
+            target,
+            directory,
+            hints,
+            offset: 0,
+            bytes: 0,
+            end: NO_END,
+            stable: false,
+        }
+    }
+
+    fn made(file: u32, target: u32, hints: u8) -> Call {
+        call(Class::Create, file, target, false, hints)
+    }
+
+    fn group(at: u64) -> u64 {
+        at / GROUP
+    }
+
+    #[test]
+    fn a_file_lies_in_the_group_of_its_directory_and_one_piece_behind_the_other() {
+        let mut places = Places::new(40 * GROUP, 0, 0);
+        for (file, target) in [(1, 10), (1, 11), (2, 12)] {
+            places.learn(&made(file, target, HOT));
+        }
+        let at = [10, 11, 12].map(|file| places.block(file, 0));
+        assert_eq!(at[1] - at[0], FILE_BLOCK);
+        assert_ne!(group(at[0]), group(at[2]));
+        assert_eq!(group(places.inode(10)), group(at[0]));
+        assert_eq!(places.inode(10), places.inode(11), "in the same block of inodes");
+        assert!(places.inode(10) < at[0]);
+        assert_eq!(
+            (places.block(10, 100), places.block(12, FILE_BLOCK)),
+            (at[0], at[2] + FILE_BLOCK)
+        );
+    }
+
+    #[test]
+    fn directories_lie_near_their_parents_but_not_near_the_root() {
+        let mut places = Places::new(40 * GROUP, 0, 0);
+        for target in 2..30 {
+            places.learn(&call(Class::Lookup, 1, target, true, 0));
+            places.learn(&call(Class::Lookup, target, target + 100, true, 0));
+        }
+        let mut homes: Vec<usize> = (2..30).map(|own| places.homes[&own]).collect();
+        assert_eq!(homes, (102..130).map(|own| places.homes[&own]).collect::<Vec<usize>>());
+        homes.sort_unstable();
+        homes.dedup();
+        assert!(homes.len() > 15, "{homes:?}");
+    }
+
+    #[test]
+    fn what_is_hot_lies_in_the_region_as_long_as_there_is_room() {
+        let region = 16 * FILE_BLOCK;
+        let mut places = Places::new(40 * GROUP, region, HOT);
+        for target in 10..30 {
+            places.learn(&made(1, target, HOT * u8::from(target < 28)));
+        }
+        let inside = |at: u64| at < region;
+        let hot: Vec<bool> = (10..28).map(|file| inside(places.block(file, 0))).collect();
+        assert_eq!(hot.iter().filter(|own| **own).count(), 14);
+        assert!(inside(places.inode(27)) && !inside(places.inode(28)));
+        assert!(!inside(places.block(28, 0)));
+        places.forget(&call(Class::Remove, 1, 10, false, 0));
+        places.learn(&made(1, 40, HOT));
+        assert!(inside(places.block(40, 0)), "where the removed one was");
+        assert!(!inside(places.block(40, HOT_BLOCKS * FILE_BLOCK)));
+        let mut unhinted = Places::new(40 * GROUP, region, HOT << 1);
+        unhinted.learn(&made(1, 10, HOT));
+        assert!(!inside(unhinted.block(10, 0)));
+    }
+
+    #[test]
+    fn what_needs_more_than_there_is_still_lies_somewhere_and_is_forgotten() {
+        let mut places = Places::new(8 * FILE_BLOCK, 0, 0);
+        for file in 1..20 {
+            assert!(places.block(file, 0) < 8 * FILE_BLOCK);
+            places.inode(file);
+        }
+        for file in 1..20 {
+            places.forget(&call(Class::Remove, 0, file, false, 0));
+        }
+        assert_eq!((places.blocks.len(), places.inodes.len(), places.homes.len()), (0, 0, 0));
+    }
+}

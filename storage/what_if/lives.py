@@ -1,0 +1,109 @@
+"""When files of a dataset were made and lost their last names, as its table of files tells.
+
+What was in memory of a file that is removed is gone; what hints say of one is said when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from birthmark.data.common.arrays import Ints
+from birthmark.data.datasets import ingests
+from birthmark.data.datasets.tables import server_of
+from birthmark.data.schema import FILES
+
+
+@dataclass(frozen=True)
+class Deaths:
+    """Files in the order in which they died.
+
+    Attributes:
+        times: when it was answered that took the last name away, μs since the epoch.
+        files: their handles.
+    """
+
+    times: Ints
+    files: pa.Array
+
+    @classmethod
+    def of(cls, dataset: Path, server: str) -> Self:
+        """Return the deaths of a server's files that a dataset has; none without that table."""
+        table = lives(dataset, server, "died", ["fh"])
+        return cls(micros(table["died"]), pa.array(table["fh"].to_pylist(), pa.binary()))
+
+    def at(self, times: Ints) -> tuple[Ints, pa.Array]:
+        """Return which of some instants a file died at, and those files."""
+        which, rows = _met(self.times, times)
+        return which, self.files.take(pa.array(rows))
+
+
+@dataclass(frozen=True)
+class Births:
+    """Files in the order in which they were made.
+
+    Attributes:
+        times: when it was answered that made them, μs since the epoch.
+        hints: what is said of each, as bits.
+    """
+
+    times: Ints
+    hints: Ints
+
+    def at(self, times: Ints) -> Ints:
+        """Return what is said of the files made at some instants; 0: nothing, or none was."""
+        found = np.zeros(len(times), np.int64)
+        which, rows = _met(self.times, times)
+        found[which] = self.hints[rows]
+        return found
+
+
+NO_BIRTHS = Births(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def lives(dataset: Path, server: str, by: str, columns: Sequence[str]) -> pa.Table:
+    """Return columns of a server's files that have a time, of a dataset, in the order of that."""
+    paths = [
+        path
+        for path in ingests.table_files(dataset, "files")
+        if server_of(path.parent.parent.name) == server
+    ]
+    wanted = [by, *columns]
+    schema = pa.schema([FILES.field(name) for name in wanted])
+    told = [pq.read_table(path, columns=wanted, filters=pc.field(by).is_valid()) for path in paths]
+    table = pa.concat_tables(own.cast(schema) for own in told) if told else schema.empty_table()
+    return table.sort_by(by).combine_chunks()
+
+
+def micros(times: pa.ChunkedArray) -> Any:
+    """Return times in microseconds since the epoch."""
+    return times.cast(pa.int64()).to_numpy()
+
+
+def _met(times: Ints, asked: Ints) -> tuple[Ints, Ints]:
+    """Return which of some instants are among times in their order, and at which places.
+
+    Of several at the same time each is met once.
+    """
+    if not len(times):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    places = np.searchsorted(times, asked) + _before(asked)
+    places = np.minimum(places, len(times) - 1)
+    which = np.flatnonzero(times[places] == asked)
+    return which, places[which]
+
+
+def _before(values: Ints) -> Ints:
+    """Return how many before each are the same."""
+    order = np.argsort(values, kind="stable")
+    in_order = values[order]
+    found = np.empty(len(values), np.int64)
+    found[order] = np.arange(len(values)) - np.searchsorted(in_order, in_order)
+    return found
