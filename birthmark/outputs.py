@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +18,24 @@ Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 def output(help: str) -> Any:
     """Return an option for the path of what is written, and not to standard output."""
     return typer.Option(callback=named, help=help)
+
+
+def folder(help: str) -> Any:
+    """Return an option for the path of a folder that is made, if need be, and written into."""
+    return typer.Option(callback=_a_folder, help=help)
+
+
+def _a_folder(path: Path | None) -> Path | None:
+    """Return the path of a folder; refuse at once what none can be, or cannot be written to."""
+    path = named(path)
+    if path is None:
+        return None
+    there = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise typer.BadParameter(f"expected a folder; found {there}, which is none")
+    if not os.access(there, os.W_OK):
+        raise typer.BadParameter(f"expected a folder that can be written to; found {there}")
+    return path
 
 
 def named(path: Path | None) -> Path | None:

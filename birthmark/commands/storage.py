@@ -9,7 +9,7 @@ import typer
 
 from birthmark.commands import storage_tables as tables
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, output, print_json
+from birthmark.outputs import Json, folder, print_json
 from birthmark.storage.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.storage.settings import Options as Asked
 from birthmark.storage.what_if.settings import FitOptions, WhatIfOptions
@@ -108,7 +108,7 @@ def attached(
 def paper(
     asked: Annotated[PaperOptions, Options(arguments=("paper",))],
     out: Annotated[
-        Path | None, output("folder for the page as Markdown and the paper's pictures")
+        Path | None, folder("folder for the page as Markdown and the paper's pictures")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -177,7 +177,7 @@ def what_if(
         str | None, typer.Option(help="compiled image or registry that hints; for layout_hint")
     ] = None,
     server: Address = None,
-    out: Annotated[Path | None, output("folder for the report: HTML, JSON and Parquet")] = None,
+    out: Annotated[Path | None, folder("folder for the report: HTML, JSON and Parquet")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare variants of a server on its own traffic, and rank those that can be told apart."""
@@ -194,12 +194,20 @@ def what_if(
         found = run(survey(dataset, server), asks.known(), asked)
         step("compare")
         compared = compare(found, asks.variants, asked, model or asks.model)
-    if out is not None:
-        report.write(compared, out)
     if as_json:
         print_json(report.comparison_json(compared))
-        return
-    _show_fit(found)
+    else:
+        _show_fit(found)
+        _show_variants(compared)
+    if out is not None:
+        report.write(compared, out)
+        line(f"Written: {', '.join(str(out / name) for name in report.FILES)}", stderr=as_json)
+
+
+def _show_variants(compared: Any) -> None:
+    """Print what variants give, and what can be said of them."""
+    from birthmark.storage.what_if import report
+
     rows = report.variant_rows(compared)
     show(tables.rows("Variants, best first", report.VARIANT_HEADINGS, rows))
     line(report.promise(compared))
@@ -221,5 +229,7 @@ def _show_fit(found: Any) -> None:
             "Predicted for the half that it was not fitted to", report.ERROR_HEADINGS, errors
         )
     )
-    unknowns = report.unknown_rows(found)
-    show(tables.rows("Fitted", report.UNKNOWN_HEADINGS, unknowns))
+    show(tables.rows("Fitted", report.UNKNOWN_HEADINGS, report.unknown_rows(found)))
+    for told in report.unknown_reasons(found):
+        line(f"- {told}")
+    line(f"Now: {report.as_it_is(found)}")

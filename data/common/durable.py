@@ -6,6 +6,7 @@ within a file system are atomic, and a rename is durable once its directory has 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -23,6 +24,8 @@ from birthmark.data.common.descriptors import closing
 
 _PRIVATE = 0o770  # and the umask may want less
 _LOCK = ".lock"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Of writing, and told without a name."""
 
 log = logging.getLogger(__name__)
 
@@ -56,10 +59,13 @@ def write_text(path: Path, text: str) -> None:
     Two processes must not do this to one path at once: hold a lock.
     """
     aside = path.with_name(f".{path.name}.new")
-    with _told_of(path, aside):
-        aside.write_text(text, encoding="utf-8")
-        sync(aside)
-        rename(aside, path)
+    try:
+        with _told_of(path, aside):
+            aside.write_text(text, encoding="utf-8")
+            sync(aside)
+            rename(aside, path)
+    finally:
+        remove(aside)
 
 
 @contextmanager
@@ -87,11 +93,12 @@ def replaced(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _told_of(path: Path, aside: Path) -> Iterator[None]:
-    """Let errors name `path`, which was asked for, rather than `aside`."""
+    """Let errors name `path`, which was asked for, rather than `aside` or nothing."""
     try:
         yield
     except OSError as error:
-        if error.errno is None or str(aside) not in str(error):
+        full = error.errno in _FULL and error.filename is None
+        if error.errno is None or not (full or str(aside) in str(error)):
             raise
         name = str(error.filename or path).replace(str(aside), str(path))
         raise OSError(error.errno, os.strerror(error.errno), name) from error

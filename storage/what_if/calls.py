@@ -7,6 +7,7 @@ calls, with times in nanoseconds since the first one, and numbers for files and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from birthmark.data.common.arrays import Ints
 from birthmark.data.datasets import ingests
 from birthmark.data.datasets.tables import server_of
+from birthmark.data.schema import OPERATIONS
 from birthmark.storage.what_if.columns import CALLS, UNKNOWN
 from birthmark.storage.what_if.lives import NO_BIRTHS, Births, Deaths
 from birthmark.storage.what_if.operations import COLUMNS, Maker
@@ -74,7 +76,7 @@ def survey(dataset: Path, server: str | None = None) -> Survey:
             in it; or its clock jumps. The message names the file and the row.
     """
     paths, named = _files(dataset, server)
-    rows = sum(pq.ParquetFile(path).metadata.num_rows for path in paths)
+    rows = sum(_rows(path) for path in paths)
     if not rows:
         raise ValueError(f"{dataset}: expected operations of a server, found none")
     seen = replied = 0
@@ -135,6 +137,35 @@ def _files(dataset: Path, server: str | None) -> tuple[list[Path], str]:
     return sorted(by_server[server], key=_in_time), server
 
 
+def _rows(path: Path) -> int:
+    """Return how many operations a file has; refuse one without the columns that are read."""
+    with _intact(path) as file:
+        for name in COLUMNS:
+            wanted, column = OPERATIONS.field(name).type, file.schema_arrow.get_field_index(name)
+            found = file.schema_arrow.field(column).type if column >= 0 else "none"
+            if not _alike(found, wanted):
+                raise ValueError(f"{path}: column {name}: expected {wanted}, found {found}")
+        return int(file.metadata.num_rows)
+
+
+def _alike(found: Any, wanted: pa.DataType) -> bool:
+    """Return whether a column's type is what is wanted, as a dictionary or not."""
+    plain = [
+        own.value_type if isinstance(own, pa.DictionaryType) else own for own in (found, wanted)
+    ]
+    return bool(plain[0] == plain[1])
+
+
+@contextmanager
+def _intact(path: Path) -> Iterator[pq.ParquetFile]:
+    """Open a file; raise ValueError, with its name, where it is damaged."""
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path}: expected an intact Parquet file: {error}") from error
+
+
 def _in_time(path: Path) -> tuple[str, str, int]:
     """Return the day, the ingest and the part of a file: ``0001.parquet`` is before ``0001-2``."""
     ingest, _, part = path.stem.rpartition("-") if "-" in path.stem else (path.stem, "", "1")
@@ -142,13 +173,10 @@ def _in_time(path: Path) -> tuple[str, str, int]:
 
 
 def _batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            for batch in file.iter_batches(columns=columns):
-                if len(batch):
-                    yield batch
-    except pa.ArrowException as error:
-        raise ValueError(f"{path}: expected an intact Parquet file: {error}") from error
+    with _intact(path) as file:
+        for batch in file.iter_batches(columns=columns):
+            if len(batch):
+                yield batch
 
 
 def _micros(column: pa.Array) -> Ints:

@@ -27,6 +27,12 @@ from birthmark.storage.what_if.variants import Change
 NOW = "now"
 """What the server as it is is called among its variants."""
 
+COUNTS = {"threads", "processors"}
+"""Unknowns that are counted, of which often only bounds are told."""
+
+QUICK = 2000.0
+"""A write that takes less, in μs, is not that of an arm: half a turn alone takes longer."""
+
 Verdict = Literal["faster", "slower", "cannot be told"]
 
 
@@ -45,6 +51,7 @@ class Variant:
         hit_ratio: of the blocks that reads asked for, the share in memory; None: none were.
         saturated: calls a second, with as many outstanding as were asked for.
         notes: what was assumed of it.
+        may_be_now: whether the server may be so already, as far as the fit tells.
     """
 
     name: str
@@ -57,6 +64,7 @@ class Variant:
     hit_ratio: float | None
     saturated: float
     notes: Sequence[str]
+    may_be_now: bool = False
 
     @property
     def value(self) -> float:
@@ -85,7 +93,7 @@ class Comparison:
     untold: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, one: Variant) -> Variant:
-        """Return what a variant is compared with: the server as it is, or the same without hints."""
+        """Return what a variant is compared with: the server as it is, or without hints."""
         name = self.beside.get(one.name, NOW)
         return next(each for each in self.variants if each.name == name)
 
@@ -95,6 +103,8 @@ class Comparison:
 
     def verdict(self, one: Variant, other: Variant) -> Verdict:
         """Return whether one is faster than another, as far as that can be told."""
+        if any(each.may_be_now for each in (one, other)) and NOW in (one.name, other.name):
+            return "cannot be told"
         ratios = np.log(np.maximum(one.values, 1e-3)) - np.log(np.maximum(other.values, 1e-3))
         chance = 2 * float(np.std(ratios, ddof=1)) if len(ratios) > 1 else 0.0
         away = float(np.mean(ratios))
@@ -195,7 +205,16 @@ def _variant(
         hit_ratio=hit_ratio,
         saturated=saturated,
         notes=_notes(change, fit, hit_ratio),
+        may_be_now=bool(told) and all(_possibly(name, own, fit) for name, own in told.items()),
     )
+
+
+def _possibly(name: str, value: Any, fit: Fit) -> bool:
+    """Return whether the server may have a count already: what was fitted is between bounds."""
+    own = fit.unknowns.get(name)
+    if own is None or name not in COUNTS or own.low is None or own.high is None:
+        return False
+    return bool(own.low <= value <= own.high)
 
 
 def _each(figures: Mapping[str, Mapping[str, list[float]]], of: Any) -> dict[str, dict[str, float]]:
@@ -213,7 +232,12 @@ def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str
     """Return what was assumed, because the capture does not tell it."""
     if change is None:
         return []
-    told, notes = change.settings(), []
+    told = change.settings()
+    notes = []
+    for name in COUNTS & set(told):
+        own = fit.unknowns.get(name)
+        if own is not None and own.high is not None and own.low != own.high:
+            notes.append(f"the server may have {own.high:.0f} {name} already: see what was fitted")
     memory, reads = fit.unknowns.get("memory in use"), fit.unknowns.get("disk read")
     if "memory" in told and memory is not None and memory.value is None:
         notes.append("the capture does not tell how much memory is in use: nothing missed it")
@@ -230,6 +254,9 @@ def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str
         notes.append("an oracle knows which files will be written most: no model is better by much")
     if change.ssd:
         notes.append("an SSD's times are assumed, not measured")
+        own = fit.unknowns.get("disk write")
+        if own is not None and own.value is not None and own.value < QUICK:
+            notes.append(f"its disks take {own.value:,.0f} μs for a write now: they have no arm")
     return notes
 
 

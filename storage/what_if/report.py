@@ -14,14 +14,14 @@ from jinja2 import ChoiceLoader, PackageLoader
 
 from birthmark.data.common.durable import replaced, write_text
 from birthmark.data.generated import in_dataset, label
-from birthmark.storage.what_if.compare import PARTS, Comparison, Variant, why
+from birthmark.storage.what_if.compare import COUNTS, PARTS, Comparison, Variant, why
 from birthmark.storage.what_if.fit import Fit, Unknown
 from birthmark.storage.what_if.held_out import METRICS, Row
 from birthmark.storage.what_if.pictures import picture
 from birthmark.training.reports.environment import pages
 
 ERROR_HEADINGS = ("calls", "p50 μs", "predicted", "off", "p95 μs", "predicted", "off", "mean off")
-UNKNOWN_HEADINGS = ("fitted", "between", "and", "unit", "")
+UNKNOWN_HEADINGS = ("fitted", "bounds")
 VARIANT_HEADINGS = ("μs", "beside now", "p50", "p95", "p99", "calls/s at most", "hits", "busiest")
 
 FIGURES = pa.schema(
@@ -46,16 +46,14 @@ def error_rows(fit: Fit) -> list[tuple[str, ...]]:
 def unknown_rows(fit: Fit) -> list[tuple[str, ...]]:
     """Return the name and `UNKNOWN_HEADINGS` of each unknown."""
     return [
-        (
-            name,
-            _number(own.value, own) or "not told",
-            _number(own.low, own),
-            _number(own.high, own),
-            own.unit,
-            own.why,
-        )
+        (name, _number(own.value, own.unit) or "not told", _bounds(own))
         for name, own in fit.unknowns.items()
     ]
+
+
+def unknown_reasons(fit: Fit) -> list[str]:
+    """Return why unknowns are not told, or only bounds of them, a sentence each."""
+    return [f"{name}: {own.why}" for name, own in fit.unknowns.items() if own.why]
 
 
 def variant_rows(of: Comparison) -> list[tuple[str, ...]]:
@@ -74,13 +72,34 @@ def conclusion(of: Comparison) -> list[str]:
         verdict, change = of.verdict(each, before), each.value / max(before.value, 1e-3) - 1
         beside = "" if before is of.now() else f" than {before.name}"
         if verdict == "cannot be told":
-            sentence = f"{each.name}: no difference that can be told ({change:+.1%}{beside})"
+            sentence = f"{each.name}: {_no_difference(each, before)} ({change:+.1%}{beside})"
         else:
             sentence = (
                 f"{each.name}: {verdict}{beside} by {abs(change):.0%}: {why(each, before, kind)}"
             )
         told.append("; ".join([sentence, *each.notes]))
     return [*told, *(f"{name}: {why_not}" for name, why_not in of.untold.items())]
+
+
+def _no_difference(one: Variant, other: Variant) -> str:
+    """Return what there is to say of variants that are not ranked."""
+    if one.values != other.values:
+        return "no difference that can be told"
+    in_memory = one.hit_ratio in (None, 1) and other.hit_ratio in (None, 1)
+    return f"no difference{', for no read waits for a disk' if in_memory else ''}"
+
+
+def as_it_is(fit: Fit) -> str:
+    """Return what the server is taken to be, in words: what was known, fitted and assumed."""
+    own = fit.server
+    memory = fit.unknowns.get("memory in use")
+    assumed = " (assumed: not told)" if memory is not None and memory.value is None else ""
+    disks = f"{own.disks} of {own.drive}" if own.drive else f"{own.disks}, times as fitted"
+    return (
+        f"{own.threads} threads, {own.processors} processors,"
+        f" {_number(own.memory, 'bytes')} of memory for files{assumed},"
+        f" read-ahead {own.read_ahead}, disks: {disks}"
+    )
 
 
 def promise(of: Comparison) -> str:
@@ -139,6 +158,10 @@ def comparison_json(of: Comparison) -> dict[str, Any]:
     }
 
 
+FILES = ("what-if.html", "what-if.json", "what-if.parquet")
+"""What a report consists of."""
+
+
 def write(of: Comparison, out: Path) -> None:
     """Write ``what-if.html``, ``what-if.json`` and ``what-if.parquet`` into a folder."""
     out.mkdir(parents=True, exist_ok=True)
@@ -173,6 +196,8 @@ def html(of: Comparison) -> str:
                 ),
                 ("What was fitted", ("unknown", *UNKNOWN_HEADINGS), unknown_rows(of.fit)),
             ],
+            reasons=unknown_reasons(of.fit),
+            as_it_is=as_it_is(of.fit),
             changes=[(each.name, each.changes) for each in of.variants if each.changes],
         )
     )
@@ -215,13 +240,24 @@ def _variant_row(of: Comparison, each: Variant) -> Sequence[str]:
     )
 
 
-def _number(value: float | None, of: Unknown) -> str:
+def _bounds(of: Unknown) -> str:
+    """Return between what an unknown lies, in words."""
+    low, high = _number(of.low, of.unit), _number(of.high, of.unit)
+    if low and high:
+        return low if low == high else f"{low} to {high}"
+    return f"at least {low}" if low else f"at most {high}" if high else ""
+
+
+def _number(value: float | None, unit: str) -> str:
+    """Return a value with its unit; nothing if there is none."""
     if value is None or value == math.inf:
         return ""
-    if of.unit == "yes or no":
+    if unit == "yes or no":
         return "yes" if value else "no"
-    if of.unit in ("bytes", "bytes/s"):
-        return f"{value / (1 << 20):,.1f} MB" if value < 1 << 30 else f"{value / (1 << 30):,.2f} GB"
-    return (
-        f"{value:,.0f}" if value >= 100 or of.unit in ("threads", "processors") else f"{value:.3g}"
-    )
+    if unit in ("bytes", "bytes/s"):
+        large, name = (1 << 30, "GB") if value >= 1 << 30 else (1 << 20, "MB")
+        return f"{value / large:,.1f} {name}{unit.removeprefix('bytes')}"
+    if unit in COUNTS:
+        return f"{value:,.0f}"
+    number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return number if unit == "share" else f"{number} {unit}"

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from birthmark.data.settings import Strict
+from birthmark.storage.what_if.columns import CLASSES
 
 Metric = Literal["mean", "p50", "p95", "p99"]
 """The figure of a distribution of latencies by which variants are ranked."""
+
+
+def _an_operation(name: str) -> str:
+    """Return the kind of call; raise ValueError if it is none."""
+    kinds = ("all", *CLASSES)
+    if name.split(" ")[0] not in kinds:
+        raise ValueError(f"expected one of {', '.join(kinds)}")
+    return name
 
 
 class FitOptions(Strict):
@@ -27,7 +36,7 @@ class FitOptions(Strict):
 class WhatIfOptions(FitOptions):
     """How variants are compared."""
 
-    operation: str = Field(
+    operation: Annotated[str, AfterValidator(_an_operation)] = Field(
         default="all", description="calls whose latency ranks: all, read, write, commit, lookup, …"
     )
     metric: Metric = Field(default="mean", description="figure of their latency that ranks")

@@ -154,6 +154,8 @@ def _change(words: str) -> Change:
         name, is_one, value = word.strip().partition("=")
         if not is_one or not value:
             raise InvalidError([f"--try {words}: expected SETTING=VALUE, found {word!r}"])
+        if name in told:
+            raise InvalidError([f"--try {words}: expected each setting once, found two of {name}"])
         told[name] = _value(value)
     try:
         return Change.model_validate(told)
