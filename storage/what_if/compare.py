@@ -85,7 +85,7 @@ class Comparison:
     untold: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, one: Variant) -> Variant:
-        """Return what a variant is compared with: the server as it is, or the same without hints."""
+        """Return what a variant is compared with: the server as it is, or that without hints."""
         name = self.beside.get(one.name, NOW)
         return next(each for each in self.variants if each.name == name)
 

@@ -72,12 +72,13 @@ def conclusion(of: Comparison) -> list[str]:
             continue
         before = of.before(each)
         verdict, change = of.verdict(each, before), each.value / max(before.value, 1e-3) - 1
-        beside = "" if before is of.now() else f" than {before.name}"
+        plain = before is of.now()
+        than, of_it = ("", "") if plain else (f" than {before.name}", f" from {before.name}")
         if verdict == "cannot be told":
-            sentence = f"{each.name}: no difference that can be told ({change:+.1%}{beside})"
+            sentence = f"{each.name}: no difference that can be told{of_it} ({change:+.1%})"
         else:
             sentence = (
-                f"{each.name}: {verdict}{beside} by {abs(change):.0%}: {why(each, before, kind)}"
+                f"{each.name}: {verdict}{than} by {abs(change):.0%}: {why(each, before, kind)}"
             )
         told.append("; ".join([sentence, *each.notes]))
     return [*told, *(f"{name}: {why_not}" for name, why_not in of.untold.items())]
