@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from birthmark.data.common.sizes import in_words
 from birthmark.layout_hint.disks import read_drive
 from birthmark.layout_hint.replay.conditions import ORACLE
 from birthmark.storage.what_if.calls import read
@@ -29,6 +30,9 @@ NOW = "now"
 
 COUNTS = {"threads", "processors"}
 """Unknowns that are counted, of which often only bounds are told."""
+
+SIZES = ("memory", "link", "read_ahead_most", "write_buffer", "stripe", "region")
+"""Settings in bytes."""
 
 QUICK = 2000.0
 """A write that takes less, in μs, is not that of an arm: half a turn alone takes longer."""
@@ -93,7 +97,11 @@ class Comparison:
     untold: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, one: Variant) -> Variant:
+<<<<<<< HEAD
         """Return what a variant is compared with: the server as it is, or without hints."""
+=======
+        """Return what a variant is compared with: the server as it is, or that without hints."""
+>>>>>>> storage-sif
         name = self.beside.get(one.name, NOW)
         return next(each for each in self.variants if each.name == name)
 
@@ -196,7 +204,7 @@ def _variant(
     told = {} if change is None else change.model_dump(exclude_unset=True)
     return Variant(
         name=name,
-        changes=", ".join(f"{key} = {value}" for key, value in told.items()),
+        changes=", ".join(f"{key} = {_in_words(key, value)}" for key, value in told.items()),
         figures=_each(simulated, np.mean),
         spread=_each(simulated, np.std),
         values=simulated[options.operation][options.metric],
@@ -207,6 +215,13 @@ def _variant(
         notes=_notes(change, fit, hit_ratio),
         may_be_now=bool(told) and all(_possibly(name, own, fit) for name, own in told.items()),
     )
+
+
+def _in_words(name: str, value: Any) -> str:
+    """Return a setting's value as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return in_words(value) if name in SIZES and value else str(value)
 
 
 def _possibly(name: str, value: Any, fit: Fit) -> bool:

@@ -92,11 +92,9 @@ def _met(times: Ints, asked: Ints) -> tuple[Ints, Ints]:
 
     Of several at the same time each is met once.
     """
-    if not len(times):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
     places = np.searchsorted(times, asked) + _before(asked)
-    places = np.minimum(places, len(times) - 1)
-    which = np.flatnonzero(times[places] == asked)
+    which = np.flatnonzero(places < len(times))
+    which = which[times[places[which]] == asked[which]]
     return which, places[which]
 
 

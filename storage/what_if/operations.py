@@ -30,7 +30,7 @@ _DIRECTORY = 2
 _CREATE = CLASSES.index("create")
 
 
-class _Numbers:
+class Numbers:
     """Numbers for values, from 1 in the order in which they were met; 0 is for none."""
 
     def __init__(self) -> None:
@@ -72,8 +72,8 @@ class Maker:
 
     def __init__(self, start: int, deaths: Deaths, births: Births) -> None:
         self._start, self._deaths, self._births = start, deaths, births
-        self._files, self._clients = _Numbers(), _Numbers()
-        self._streams, self._connections = _Numbers(), _Numbers()
+        self._files, self._clients = Numbers(), Numbers()
+        self._streams, self._connections = Numbers(), Numbers()
 
     def calls(self, batch: pa.RecordBatch) -> dict[str, Ints]:
         """Return the columns of `CALLS` of some operations."""

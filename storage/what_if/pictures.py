@@ -98,6 +98,9 @@ def _parts(panel: Any, of: Comparison) -> None:
         colour, label = _COLOURED.get(name, _OTHER), PARTS[name].removeprefix("of ")
         panel.barh(rows, widths, 0.62, left, color=colour, label=label, edgecolor="white")
         left += widths
+    if of.options.metric == "mean" and of.error != math.inf:
+        now = of.now().value
+        panel.axvspan(now * math.exp(-of.error), now * math.exp(of.error), color="#e8e8e8")
     panel.set_axisbelow(True)
     panel.set_title(f"mean of {kind} calls, μs,\nby where it goes", fontsize=12)
     panel.grid(axis="y", visible=False)

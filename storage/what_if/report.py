@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from jinja2 import ChoiceLoader, PackageLoader
 
 from birthmark.data.common.durable import replaced, write_text
+from birthmark.data.common.sizes import in_words
 from birthmark.data.generated import in_dataset, label
 from birthmark.storage.what_if.compare import COUNTS, PARTS, Comparison, Variant, why
 from birthmark.storage.what_if.fit import Fit, Unknown
@@ -70,12 +71,17 @@ def conclusion(of: Comparison) -> list[str]:
             continue
         before = of.before(each)
         verdict, change = of.verdict(each, before), each.value / max(before.value, 1e-3) - 1
-        beside = "" if before is of.now() else f" than {before.name}"
+        plain = before is of.now()
+        than, of_it = ("", "") if plain else (f" than {before.name}", f" from {before.name}")
         if verdict == "cannot be told":
+<<<<<<< HEAD
             sentence = f"{each.name}: {_no_difference(each, before)} ({change:+.1%}{beside})"
+=======
+            sentence = f"{each.name}: no difference that can be told{of_it} ({change:+.1%})"
+>>>>>>> storage-sif
         else:
             sentence = (
-                f"{each.name}: {verdict}{beside} by {abs(change):.0%}: {why(each, before, kind)}"
+                f"{each.name}: {verdict}{than} by {abs(change):.0%}: {why(each, before, kind)}"
             )
         told.append("; ".join([sentence, *each.notes]))
     return [*told, *(f"{name}: {why_not}" for name, why_not in of.untold.items())]
@@ -255,8 +261,7 @@ def _number(value: float | None, unit: str) -> str:
     if unit == "yes or no":
         return "yes" if value else "no"
     if unit in ("bytes", "bytes/s"):
-        large, name = (1 << 30, "GB") if value >= 1 << 30 else (1 << 20, "MB")
-        return f"{value / large:,.1f} {name}{unit.removeprefix('bytes')}"
+        return in_words(round(value)) + unit.removeprefix("bytes")
     if unit in COUNTS:
         return f"{value:,.0f}"
     number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -134,7 +134,9 @@ class Server(Strict):
 
     def _kind(self) -> dict[str, Any]:
         if self.drive is not None:
-            return {"drive": read_drive(self.drive).parameters()}
+            drive = read_drive(self.drive).parameters()
+            drive["buffer"]["fast_writes"] = False  # in its buffer data is not stable
+            return {"drive": drive}
         reads, writes = self.disk_read.for_simulator(), self.disk_write.for_simulator()
         return {"flash": {"channels": self.channels, "read": reads, "write": writes}}
 

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from birthmark.storage.what_if.calls import survey
+from birthmark.storage.what_if.columns import CLASSES
+from birthmark.storage.what_if.estimate import estimate
 from birthmark.storage.what_if.fit import fit, fitted
 from birthmark.storage.what_if.sample import sampled
 from birthmark.storage.what_if.server import Distribution, Server
@@ -75,6 +77,33 @@ def test_a_server_that_does_one_thing_at_a_time_is_told_from_one_that_does_eight
         assert found.high is not None
         assert found.low <= processors <= found.high
         assert (found.high < 8) if processors == 1 else (found.low > 1)
+
+
+def test_calls_of_a_connection_that_wait_for_one_another_are_told_from_those_that_do_not() -> None:
+    options = FitOptions(resamples=5)
+    for in_turn in (False, True):
+        slow = {name: own.scaled(4) for name, own in TRUE.work.items()}
+        server = TRUE.model_copy(update={"processors": 4, "in_turn": in_turn, "work": slow})
+        made = capture(server, 10_000, 4)
+        fitted_server, unknowns = fitted(sampled(made), made, {"threads": 8}, options)
+        found = unknowns["connections in turn"]
+        assert (found.low, found.value, found.high) == (in_turn, in_turn, in_turn)
+        assert fitted_server.in_turn == in_turn
+
+
+def test_what_a_byte_takes_until_it_is_stable_is_told_by_commits_too() -> None:
+    costly = TRUE.model_copy(update={"disk_write": lognormal(700, 0.3, 20.0)})
+    made = capture(costly, 40_000, 7)
+    found = estimate(sampled(made)).disk_write
+    assert found is not None
+    assert found.ns_per_byte == pytest.approx(20, rel=0.15)
+    assert found.median() == pytest.approx(700, rel=0.1)
+    (rows,) = made
+    commit, write = CLASSES.index("commit"), CLASSES.index("write")
+    kind = rows["class"].to_numpy()
+    dirty = sampled(made).dirty
+    assert np.isnan(dirty[kind == commit]).any(), "what was written long before a commit"
+    assert not np.isnan(dirty[kind == write]).any()
 
 
 def test_what_the_capture_does_not_tell_is_said(calls: list[pa.RecordBatch]) -> None:

@@ -46,15 +46,16 @@ pub struct Places {
 }
 
 impl Places {
-    /// Nothing on a volume of so many bytes, which has a region of so many, if any, at the start.
+    /// Nothing on a volume of so many bytes, which has a region of so many, if any, in the middle:
+    /// there the ways of the arm are shortest.
     pub fn new(capacity: u64, region: u64, follow: u8) -> Self {
         let groups = (capacity / GROUP).max(1);
-        let size = capacity / groups;
+        let (size, middle) = (capacity / groups, groups / 2);
         let areas = (0..groups).map(|group| {
-            let kept = if group == 0 { region } else { 0 };
+            let kept = if group == middle { region } else { 0 };
             Area::new(group * size + kept, size - kept, GROUP_INODES)
         });
-        let region = (region > 0).then(|| Area::new(0, region, REGION_INODES));
+        let region = (region > 0).then(|| Area::new(middle * size, region, REGION_INODES));
         Self {
             areas: areas.chain(region).collect(),
             groups: groups as usize,
@@ -96,7 +97,7 @@ impl Places {
         }
         let hot = call.class == Class::Create && call.hints & self.follow != 0;
         let home = match (hot && call.directory, call.directory) {
-            (true, _) => 0,
+            (true, _) => self.groups / 2,
             (false, true) => self.directory(call.file, call.target),
             (false, false) => self.home(call.file),
         };
@@ -237,7 +238,7 @@ mod tests {
         for target in 10..30 {
             places.learn(&made(1, target, HOT * u8::from(target < 28)));
         }
-        let inside = |at: u64| at < region;
+        let inside = |at: u64| (20 * GROUP..20 * GROUP + region).contains(&at);
         let hot: Vec<bool> = (10..28).map(|file| inside(places.block(file, 0))).collect();
         assert_eq!(hot.iter().filter(|own| **own).count(), 14);
         assert!(inside(places.inode(27)) && !inside(places.inode(28)));
